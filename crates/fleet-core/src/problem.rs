@@ -1,0 +1,187 @@
+//! What a person or a program is told when something did not work.
+//!
+//! Errors are typed where they are raised; before they leave the engine they become a [`Problem`]: a stable
+//! [`Code`] (one page each in `docs/errors/`, printed by `fleet explain`), a sentence, and what to do next.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The family of a problem: it decides the exit status of the command line and the status of an HTTP answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A defect of codefleet itself, or something nobody thought of.
+    Internal,
+    /// The request is not acceptable as it stands: nothing was looked up or changed.
+    Invalid,
+    /// The request names something that does not exist.
+    NotFound,
+    /// The request is well formed, but the current state does not allow it.
+    Conflict,
+    /// The store cannot be reached, read or written.
+    Store,
+    /// The configuration is wrong.
+    Config,
+    /// `fleet doctor` found something that needs attention.
+    Unhealthy,
+}
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $text:literal, $kind:ident;)+) => {
+        /// Every problem that codefleet reports, by a name that never changes.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl Code {
+            /// All codes, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The stable name, as shown and as `fleet explain` takes it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// The family, which decides the exit status.
+            pub const fn kind(self) -> Kind {
+                match self { $(Self::$variant => Kind::$kind,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A defect in codefleet.
+    Internal = "internal", Internal;
+    /// Reading or writing a file or stream failed.
+    Io = "io", Internal;
+    /// The command line itself is wrong: unknown flag, missing argument.
+    Usage = "usage", Invalid;
+    /// A field of the request has a value that is not allowed.
+    InvalidValue = "invalid-value", Invalid;
+    /// A line of an import file is wrong; nothing was imported.
+    ImportInvalid = "import-invalid", Invalid;
+    /// The text is not an id.
+    IdInvalid = "id-invalid", Invalid;
+    /// An id prefix matches more than one thing.
+    IdAmbiguous = "id-ambiguous", Invalid;
+    /// No task has this id.
+    TaskNotFound = "task-not-found", NotFound;
+    /// No project has this id or directory.
+    ProjectNotFound = "project-not-found", NotFound;
+    /// No run has this id.
+    RunNotFound = "run-not-found", NotFound;
+    /// There is no page of this name to explain.
+    CodeNotFound = "code-not-found", NotFound;
+    /// The directory is not inside a git repository.
+    NotARepository = "not-a-repository", NotFound;
+    /// The dependency would close a circle.
+    DependencyCycle = "dependency-cycle", Conflict;
+    /// Other tasks still depend on this one.
+    HasDependents = "has-dependents", Conflict;
+    /// The task or run is in a state that does not allow this.
+    IllegalTransition = "illegal-transition", Conflict;
+    /// Somebody else changed the same thing at the same moment.
+    Changed = "changed", Conflict;
+    /// The lease on a run was lost to somebody else.
+    LeaseLost = "lease-lost", Conflict;
+    /// The store does not answer.
+    StoreUnreachable = "store-unreachable", Store;
+    /// The store stayed locked by another process for too long.
+    StoreBusy = "store-busy", Store;
+    /// The store's file is damaged or is not a codefleet store.
+    StoreCorrupt = "store-corrupt", Store;
+    /// The store was written by a newer codefleet.
+    StoreTooNew = "store-too-new", Store;
+    /// The store's disk is full.
+    StoreFull = "store-full", Store;
+    /// The store's file or folder cannot be written.
+    StoreUnwritable = "store-unwritable", Store;
+    /// The store failed in another way.
+    StoreFailed = "store-failed", Store;
+    /// The configuration is wrong.
+    ConfigInvalid = "config-invalid", Config;
+    /// No configuration key has this name.
+    ConfigUnknownKey = "config-unknown-key", Config;
+    /// `fleet doctor` found a problem.
+    DoctorFoundProblems = "doctor-found-problems", Unhealthy;
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(|UnknownCode| serde::de::Error::custom(format!("unknown code {text:?}")))
+    }
+}
+
+/// No problem has this name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no such code")]
+pub struct UnknownCode;
+
+impl std::str::FromStr for Code {
+    type Err = UnknownCode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownCode> {
+        Self::ALL.iter().copied().find(|code| code.as_str().eq_ignore_ascii_case(text)).ok_or(UnknownCode)
+    }
+}
+
+/// What went wrong, in a form that every transport can show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Problem {
+    /// The stable name.
+    pub code: Code,
+    /// One sentence: what happened, with the values that matter. No trailing full stop.
+    pub message: String,
+    /// What to do next, most useful first; commands in backquotes.
+    pub hints: Vec<String>,
+}
+
+/// What every verb returns.
+pub type Outcome<T> = Result<T, Problem>;
+
+impl Problem {
+    /// A problem without advice.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hints: Vec::new() }
+    }
+
+    /// Adds a piece of advice.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_kebab_case_and_parse_back() {
+        let mut seen = std::collections::BTreeSet::new();
+        for code in Code::ALL {
+            let name = code.as_str();
+            assert!(seen.insert(name), "{name} stands twice");
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name} is not kebab-case");
+            assert_eq!(name.parse(), Ok(*code));
+        }
+        assert_eq!("no-such".parse::<Code>(), Err(UnknownCode));
+    }
+}
