@@ -4,4 +4,20 @@
 //! what should happen next. Must never touch a file, a socket, the environment, the clock or a source of
 //! randomness: time and entropy come in as arguments, decisions go out as values.
 
+pub mod deps;
+pub mod event;
+pub mod id;
+pub mod limits;
+pub mod policy;
 pub mod problem;
+pub mod project;
+pub mod refname;
+pub mod run;
+pub mod schedule;
+pub mod scope;
+pub mod task;
+pub mod text;
+pub mod time;
+mod transition;
+
+pub use transition::{IllegalTransition, UnknownName};

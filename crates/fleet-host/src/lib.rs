@@ -1,1 +1,7 @@
-//! placeholder
+//! What codefleet does on this machine.
+//!
+//! Owns git and processes: finding, reading and changing them, and the typed errors of what can fail there. Must
+//! never decide policy: which task runs, what is retried or what may be deleted comes in as an argument. It knows
+//! no store, no agent and no configuration.
+
+pub mod git;

@@ -1,1 +1,3 @@
-fn main(){}
+//! The `fleet` command.
+
+fn main() {}

@@ -1,1 +1,3 @@
-fn main(){}
+//! The `flt` command.
+
+fn main() {}

@@ -1,0 +1,134 @@
+//! Events: append-only facts with a sequence number. Everything live is a view of them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{ProjectId, RunId, TaskId};
+use crate::run::{Reason, RunState};
+use crate::task::{Priority, Title};
+use crate::time::Millis;
+
+/// What happened. The name in `kind` and the fields are a stable, documented shape.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "data")]
+#[expect(missing_docs, reason = "the fields of a fact speak for themselves, and docs/json.md has each")]
+pub enum Fact {
+    /// A repository was seen for the first time.
+    #[serde(rename = "project.added")]
+    ProjectAdded { name: String },
+    /// A task was added.
+    #[serde(rename = "task.added")]
+    TaskAdded { title: Title, priority: Priority, after: Vec<TaskId> },
+    /// Fields of a task changed.
+    #[serde(rename = "task.edited")]
+    TaskEdited { fields: Vec<String> },
+    /// A task was put aside.
+    #[serde(rename = "task.held")]
+    TaskHeld { remark: Option<String> },
+    /// A task was taken up again.
+    #[serde(rename = "task.released")]
+    TaskReleased {},
+    /// A task is not wanted any more.
+    #[serde(rename = "task.cancelled")]
+    TaskCancelled { remark: Option<String> },
+    /// A person wants a task tried again.
+    #[serde(rename = "task.retried")]
+    TaskRetried {},
+    /// A task was removed for good.
+    #[serde(rename = "task.deleted")]
+    TaskDeleted { title: Title },
+    /// A task now waits for another.
+    #[serde(rename = "task.dependency_added")]
+    DependencyAdded { on: TaskId },
+    /// A task no longer waits for another.
+    #[serde(rename = "task.dependency_removed")]
+    DependencyRemoved { on: TaskId },
+    /// A runner claimed a task: a run began.
+    #[serde(rename = "task.started")]
+    TaskStarted { runner: String, agent: String, fence: i64, lease_until: Millis },
+    /// A run moved on.
+    #[serde(rename = "run.moved")]
+    RunMoved { state: RunState },
+    /// A run succeeded, and with it the task.
+    #[serde(rename = "task.done")]
+    TaskDone {},
+    /// A run ended with a question to a person.
+    #[serde(rename = "task.waiting")]
+    TaskWaiting {},
+    /// A run failed and the task is given up.
+    #[serde(rename = "task.failed")]
+    TaskFailed { reason: Reason, detail: String, failures: u32 },
+    /// A run ended and the task is queued again.
+    #[serde(rename = "task.requeued")]
+    TaskRequeued { reason: Option<Reason>, detail: String, failures: u32, not_before: Option<Millis> },
+    /// An agent takes no work until a moment.
+    #[serde(rename = "agent.paused")]
+    AgentPaused { agent: String, until: Millis, why: String },
+    /// An agent takes work again.
+    #[serde(rename = "agent.resumed")]
+    AgentResumed { agent: String },
+}
+
+/// What an event is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// The project, if it is about one.
+    pub project: Option<ProjectId>,
+    /// The task, if it is about one.
+    pub task: Option<TaskId>,
+    /// The run, if it is about one.
+    pub run: Option<RunId>,
+}
+
+/// A fact with its place in the order of all facts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Counts from one, without gaps, in commit order.
+    pub seq: i64,
+    /// When it happened, by the clock of the process that wrote it.
+    pub at: Millis,
+    /// What it is about.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// What happened.
+    #[serde(flatten)]
+    pub fact: Fact,
+}
+
+impl Fact {
+    /// The stable name.
+    pub fn kind(&self) -> String {
+        self.parts().0
+    }
+
+    /// The name and the fields, as the store keeps them.
+    pub fn parts(&self) -> (String, String) {
+        // A tagged enum of plain fields always serialises to an object with both members.
+        let value = serde_json::to_value(self).unwrap_or_default();
+        let kind = value["kind"].as_str().unwrap_or_default().to_owned();
+        (kind, value["data"].to_string())
+    }
+
+    /// Reads back what [`Fact::parts`] gave.
+    pub fn from_parts(kind: &str, data: &str) -> Result<Self, serde_json::Error> {
+        let data: serde_json::Value = serde_json::from_str(data)?;
+        serde_json::from_value(serde_json::json!({ "kind": kind, "data": data }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_survive_the_store_and_have_a_flat_json_shape() {
+        let fact = Fact::TaskHeld { remark: Some("later \"perhaps\"".to_owned()) };
+        let (kind, data) = fact.parts();
+        assert_eq!((kind.as_str(), data.as_str()), ("task.held", r#"{"remark":"later \"perhaps\""}"#));
+        assert_eq!(Fact::from_parts(&kind, &data).unwrap(), fact);
+        let event = Event { seq: 7, at: Millis(5), subject: Subject::default(), fact: Fact::TaskDone {} };
+        assert_eq!(
+            serde_json::to_string(&event).unwrap(),
+            r#"{"seq":7,"at":5,"project":null,"task":null,"run":null,"kind":"task.done","data":{}}"#
+        );
+    }
+}

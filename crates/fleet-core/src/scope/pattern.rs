@@ -1,0 +1,269 @@
+//! From the text of a pattern to its automata: one for each alternative of its braces.
+
+use std::iter::Peekable;
+use std::mem;
+use std::str::CharIndices;
+
+use super::chars::{CharSet, Span};
+use super::{MAX_ALTERNATIVES, MAX_PATTERN_BYTES, ScopeError};
+
+/// One place of a sequence that is matched from left to right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part<T> {
+    /// Any number of anything, nothing included.
+    Run,
+    /// Exactly one.
+    One(T),
+}
+
+/// What one component of a path must look like.
+pub(super) type Name = Vec<Part<CharSet>>;
+
+/// A pattern without braces. It covers what its parts match and everything below, so it never ends in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Glob {
+    parts: Vec<Part<Name>>,
+}
+
+impl Glob {
+    pub(super) fn parts(&self) -> &[Part<Name>] {
+        &self.parts
+    }
+
+    /// How large the automaton is: positions, and the ranges of classes.
+    pub(super) fn size(&self) -> usize {
+        let name_size = |name: &Name| {
+            name.iter()
+                .map(|part| if let Part::One(set) = part { set.spans().len() } else { 1 })
+                .sum::<usize>()
+        };
+        self.parts.iter().map(|part| if let Part::One(name) = part { name_size(name) + 1 } else { 1 }).sum()
+    }
+
+    fn compile(tokens: &[Token]) -> Result<Self, Fault> {
+        const DOT: Token = Token::Char(CharSet::char('.'));
+        match tokens {
+            [] => return Err(ScopeError::Empty),
+            [Token::Slash, ..] => return Err(ScopeError::Absolute),
+            _ => {}
+        }
+        let mut parts = Vec::new();
+        for component in tokens.split(|token| *token == Token::Slash) {
+            match component {
+                [] => {}
+                [dot] if *dot == DOT => {}
+                [one, two] if *one == DOT && *two == DOT => return Err(ScopeError::Parent),
+                [Token::Star, Token::Star] => parts.push(Part::Run),
+                _ => parts.push(Part::One(compile_name(component))),
+            }
+        }
+        merge_runs(&mut parts);
+        parts.pop_if(|last| matches!(last, Part::Run));
+        Ok(Self { parts })
+    }
+}
+
+fn compile_name(tokens: &[Token]) -> Name {
+    let part = |token: &Token| if let Token::Char(set) = token { Part::One(set.clone()) } else { Part::Run };
+    let mut name = tokens.iter().map(part).collect();
+    merge_runs(&mut name);
+    name
+}
+
+fn merge_runs<T>(parts: &mut Vec<Part<T>>) {
+    parts.dedup_by(|next, last| matches!((next, last), (Part::Run, Part::Run)));
+}
+
+/// A pattern as written, tidied, and what it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    text: String,
+    globs: Vec<Glob>,
+}
+
+impl Pattern {
+    pub(super) fn parse(text: &str) -> Result<Self, ScopeError> {
+        if text.len() > MAX_PATTERN_BYTES {
+            return Err(ScopeError::TooLong(text.chars().take(48).collect()));
+        }
+        Self::try_parse(text).map_err(|fault| fault(text.to_owned()))
+    }
+
+    fn try_parse(text: &str) -> Result<Self, Fault> {
+        if text.trim().is_empty() {
+            return Err(ScopeError::Empty);
+        }
+        if text.contains(char::is_control) {
+            return Err(ScopeError::Control);
+        }
+        let Parsed { alternatives, slashes } = Parser::new(text).parse()?;
+        let globs = alternatives.iter().map(|tokens| Glob::compile(tokens)).collect::<Result<_, _>>()?;
+        Ok(Self { text: tidy(text, &slashes), globs })
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn globs(&self) -> &[Glob] {
+        &self.globs
+    }
+}
+
+/// Drops the components that say nothing. What stands in braces stays as written.
+fn tidy(text: &str, slashes: &[usize]) -> String {
+    let starts = std::iter::once(0).chain(slashes.iter().map(|at| at + 1));
+    let ends = slashes.iter().copied().chain([text.len()]);
+    let components = starts.zip(ends).map(|(start, end)| &text[start..end]);
+    let kept: Vec<&str> = components.filter(|component| !matches!(*component, "" | ".")).collect();
+    if kept.is_empty() { ".".to_owned() } else { kept.join("/") }
+}
+
+/// What is wrong with a pattern, still without the pattern.
+pub(super) type Fault = fn(String) -> ScopeError;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Slash,
+    Star,
+    Char(CharSet),
+}
+
+type Tokens = Vec<Token>;
+
+struct Parsed {
+    alternatives: Vec<Tokens>,
+    /// Where the slashes are that stand outside of braces.
+    slashes: Vec<usize>,
+}
+
+/// One level of braces: the branches before the last comma, and what the branch after it has come to so far.
+struct Level {
+    closed: Vec<Tokens>,
+    open: Vec<Tokens>,
+}
+
+impl Level {
+    fn new() -> Self {
+        Self { closed: Vec::new(), open: vec![Vec::new()] }
+    }
+
+    fn push(&mut self, token: &Token) {
+        for tokens in &mut self.open {
+            tokens.push(token.clone());
+        }
+    }
+
+    fn comma(&mut self) {
+        self.closed.append(&mut self.open);
+        self.open.push(Vec::new());
+    }
+
+    /// Goes on with each of the endings after each of the open alternatives.
+    fn fork(&mut self, endings: &[Tokens]) -> Result<(), Fault> {
+        if self.open.len() * endings.len() > MAX_ALTERNATIVES {
+            return Err(ScopeError::TooManyAlternatives);
+        }
+        let starts = mem::take(&mut self.open);
+        self.open =
+            starts.iter().flat_map(|start| endings.iter().map(|end| [&start[..], end].concat())).collect();
+        Ok(())
+    }
+}
+
+/// Expands braces while reading, level by level on a stack of its own: the text must not decide how deep the
+/// parser recurses.
+struct Parser<'t> {
+    chars: Peekable<CharIndices<'t>>,
+    level: Level,
+    outer: Vec<Level>,
+    slashes: Vec<usize>,
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Self {
+        let chars = text.char_indices().peekable();
+        Self { chars, level: Level::new(), outer: Vec::new(), slashes: Vec::new() }
+    }
+
+    fn parse(mut self) -> Result<Parsed, Fault> {
+        while let Some((at, c)) = self.chars.next() {
+            match c {
+                '/' => self.slash(at),
+                '*' => self.level.push(&Token::Star),
+                '?' => self.level.push(&Token::Char(CharSet::any())),
+                '[' => {
+                    let class = self.class()?;
+                    self.level.push(&Token::Char(class));
+                }
+                '{' => self.outer.push(mem::replace(&mut self.level, Level::new())),
+                ',' if !self.outer.is_empty() => self.level.comma(),
+                '}' => self.close_brace()?,
+                '\\' => {
+                    let literal = CharSet::char(self.escaped()?);
+                    self.level.push(&Token::Char(literal));
+                }
+                literal => self.level.push(&Token::Char(CharSet::char(literal))),
+            }
+        }
+        if !self.outer.is_empty() {
+            return Err(ScopeError::UnclosedBrace);
+        }
+        Ok(Parsed { alternatives: self.level.open, slashes: self.slashes })
+    }
+
+    fn slash(&mut self, at: usize) {
+        if self.outer.is_empty() {
+            self.slashes.push(at);
+        }
+        self.level.push(&Token::Slash);
+    }
+
+    fn close_brace(&mut self) -> Result<(), Fault> {
+        let outer = self.outer.pop().ok_or(ScopeError::UnopenedBrace as Fault)?;
+        let mut inner = mem::replace(&mut self.level, outer);
+        inner.comma();
+        self.level.fork(&inner.closed)
+    }
+
+    fn escaped(&mut self) -> Result<char, Fault> {
+        match self.chars.next() {
+            None | Some((_, '/')) => Err(ScopeError::DanglingEscape),
+            Some((_, c)) => Ok(c),
+        }
+    }
+
+    /// Reads a class after its `[`. As everywhere, a `]` that comes first stands for itself, and so does a `-`
+    /// that has nothing on one side.
+    fn class(&mut self) -> Result<CharSet, Fault> {
+        let negated = self.chars.next_if(|(_, c)| matches!(c, '!' | '^')).is_some();
+        let mut spans = Vec::new();
+        while spans.is_empty() || self.chars.next_if(|(_, c)| *c == ']').is_none() {
+            let first = self.member()?;
+            let last = if self.takes_range() { self.member()? } else { first };
+            if last < first {
+                return Err(ScopeError::ReversedRange);
+            }
+            spans.push(Span { first, last });
+        }
+        Ok(if negated { CharSet::outside(spans) } else { CharSet::inside(spans) })
+    }
+
+    fn member(&mut self) -> Result<char, Fault> {
+        match self.chars.next() {
+            None | Some((_, '/')) => Err(ScopeError::UnclosedClass),
+            Some((_, '\\')) => self.escaped(),
+            Some((_, c)) => Ok(c),
+        }
+    }
+
+    /// Takes a `-`, if it stands between two members.
+    fn takes_range(&mut self) -> bool {
+        let mut ahead = self.chars.clone();
+        let is_range = matches!((ahead.next(), ahead.next()), (Some((_, '-')), Some((_, c))) if c != ']');
+        if is_range {
+            self.chars.next();
+        }
+        is_range
+    }
+}

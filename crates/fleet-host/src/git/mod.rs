@@ -1,0 +1,9 @@
+//! Git repositories of this machine.
+//!
+//! Owns how a repository is found. Must never change a repository that it was not told to change.
+
+mod config;
+mod discover;
+mod gitdir;
+
+pub use discover::{DiscoverError, Repository, discover};

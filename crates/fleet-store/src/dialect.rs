@@ -1,0 +1,107 @@
+//! The seams where the two engines differ. Everything else is written once.
+
+use std::borrow::Cow;
+
+/// Which engine a statement is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// SQLite.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+}
+
+impl Dialect {
+    /// Fills the seams of a statement: `{for_update}`, `{skip_locked}`, `{list N}` (a JSON list in parameter N),
+    /// and for the schema `{without_rowid}` and `{events}`; SQLite numbers its parameters with `?`.
+    pub(crate) fn adapt(self, sql: &str) -> Cow<'_, str> {
+        if self == Self::Postgres && !sql.contains('{') {
+            return Cow::Borrowed(sql);
+        }
+        let mut out = String::with_capacity(sql.len() + 64);
+        let mut rest = sql;
+        while let Some(at) = rest.find(['{', '$']) {
+            out.push_str(&rest[..at]);
+            if rest.as_bytes()[at] == b'$' {
+                out.push(if self == Self::Sqlite { '?' } else { '$' });
+                rest = &rest[at + 1..];
+                continue;
+            }
+            let end = rest[at..].find('}').map_or(rest.len(), |length| at + length);
+            self.seam(&rest[at + 1..end], &mut out);
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+        out.push_str(rest);
+        Cow::Owned(out)
+    }
+
+    fn seam(self, name: &str, out: &mut String) {
+        match (self, name) {
+            (Self::Postgres, "for_update") => out.push_str("FOR UPDATE"),
+            (Self::Postgres, "for_share") => out.push_str("FOR SHARE"),
+            (Self::Postgres, "skip_locked") => out.push_str("FOR UPDATE SKIP LOCKED"),
+            (Self::Sqlite, "without_rowid") => out.push_str("WITHOUT ROWID"),
+            (Self::Sqlite, "events") => out.push_str(EVENTS_SQLITE),
+            (Self::Postgres, "events") => out.push_str(EVENTS_POSTGRES),
+            (_, list) if list.starts_with("list ") => self.list(&list[5..], out),
+            _ => {}
+        }
+    }
+
+    fn list(self, parameter: &str, out: &mut String) {
+        let (before, after) = match self {
+            Self::Sqlite => ("(SELECT value FROM json_each(?", "))"),
+            Self::Postgres => ("(SELECT jsonb_array_elements_text($", "::text::jsonb))"),
+        };
+        out.push_str(before);
+        out.push_str(parameter);
+        out.push_str(after);
+    }
+}
+
+/// One writer at a time commits, so the engine's own counter is in commit order and has no gaps.
+const EVENTS_SQLITE: &str = "
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  at BIGINT NOT NULL,
+  project TEXT,
+  task TEXT,
+  run TEXT,
+  kind TEXT NOT NULL,
+  data TEXT NOT NULL
+);";
+
+/// Writers commit side by side and a lower number may commit later, so `id` only orders what one reader sees;
+/// `seq` is given afterwards by whoever reads, one at a time, to rows that are committed (see `ops::events`).
+const EVENTS_POSTGRES: &str = "
+CREATE TABLE events (
+  id BIGINT GENERATED ALWAYS AS IDENTITY,
+  seq BIGINT,
+  at BIGINT NOT NULL,
+  project TEXT,
+  task TEXT,
+  run TEXT,
+  kind TEXT NOT NULL,
+  data TEXT NOT NULL
+);
+CREATE INDEX events_unsequenced ON events (id) WHERE seq IS NULL;
+CREATE UNIQUE INDEX events_by_seq ON events (seq) WHERE seq IS NOT NULL;";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seams_are_filled_for_each_engine() {
+        let sql = "SELECT a FROM t WHERE b = $1 AND c IN {list 2} {for_update}";
+        assert_eq!(
+            Dialect::Sqlite.adapt(sql),
+            "SELECT a FROM t WHERE b = ?1 AND c IN (SELECT value FROM json_each(?2)) "
+        );
+        assert_eq!(
+            Dialect::Postgres.adapt(sql),
+            "SELECT a FROM t WHERE b = $1 AND c IN (SELECT jsonb_array_elements_text($2::text::jsonb)) FOR UPDATE"
+        );
+        assert!(matches!(Dialect::Postgres.adapt("SELECT $1"), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,58 @@
+//! What can go wrong in the store.
+
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState};
+
+/// An operation did not happen: nothing was changed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
+pub enum StoreError {
+    #[error("there is no task {0}")]
+    TaskNotFound(String),
+    #[error("there is no run {0}")]
+    RunNotFound(String),
+    #[error("there is no project {0}")]
+    ProjectNotFound(String),
+    #[error("{prefix} could be any of {}", matches.join(", "))]
+    Ambiguous { prefix: String, matches: Vec<String> },
+    #[error("task {task} is {from}: it cannot {event}")]
+    Illegal { task: TaskId, from: TaskState, event: TaskMove },
+    #[error("task {task}: {refused}")]
+    EditRefused { task: TaskId, refused: EditRefused },
+    #[error("a task cannot wait for itself: {}", show_path(path))]
+    Cycle { path: Vec<TaskId> },
+    #[error("task {task} cannot be deleted: {} waits for it", dependents[0])]
+    HasDependents { task: TaskId, dependents: Vec<TaskId> },
+    #[error("task {0} exists already")]
+    TaskExists(TaskId),
+    #[error("task {task} does not wait for {on}")]
+    NoSuchDependency { task: TaskId, on: TaskId },
+    #[error(transparent)]
+    Field(#[from] FieldError),
+    #[error("run {run} no longer belongs to this keeper")]
+    LeaseLost { run: RunId },
+
+    /// Two changes met; the driver tries again before anybody sees this.
+    #[error("somebody else changed it at the same moment")]
+    Changed,
+    #[error("the store's write lock was not free for {seconds} seconds")]
+    Busy { seconds: u64 },
+    #[error("the store at {at} does not answer: {why}")]
+    Unreachable { at: String, why: String },
+    #[error("{at} is not a usable codefleet store: {why}")]
+    Corrupt { at: String, why: String },
+    #[error("the store at {at} has schema version {found}, this program knows up to {known}")]
+    TooNew { at: String, found: i64, known: i64 },
+    #[error("no space left for the store at {at}")]
+    Full { at: String },
+    #[error("cannot write to the store at {at}: {why}")]
+    Unwritable { at: String, why: String },
+    #[error("the store holds something unexpected: {0}")]
+    Malformed(String),
+    #[error("the store failed: {0}")]
+    Failed(String),
+}
+
+fn show_path(path: &[TaskId]) -> String {
+    path.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → ")
+}

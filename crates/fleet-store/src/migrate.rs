@@ -1,0 +1,32 @@
+//! The schema's versions: numbered, forward only.
+
+/// One step of the schema.
+pub(crate) struct Migration {
+    /// The version that the store has after it.
+    pub(crate) version: i64,
+    /// Statements with seams.
+    pub(crate) sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, sql: include_str!("../migrations/0001_queue.sql") }];
+
+/// The version that this program works with.
+pub(crate) const LATEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+
+/// What a store of version `version` still needs, in order.
+pub(crate) fn after(version: i64) -> impl Iterator<Item = &'static Migration> {
+    MIGRATIONS.iter().filter(move |migration| migration.version > version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_count_up_from_one() {
+        assert!(MIGRATIONS.iter().zip(1..).all(|(migration, number)| migration.version == number));
+        assert_eq!(after(LATEST).count(), 0);
+        assert_eq!(after(0).count(), MIGRATIONS.len());
+    }
+}

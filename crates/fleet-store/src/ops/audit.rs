@@ -1,0 +1,60 @@
+//! What must always hold, whatever was killed: checked by `fleet doctor` and by the tests that kill.
+
+use crate::StoreError;
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// Looks for rows that contradict each other. The findings are for people; empty is good.
+#[derive(Debug, Clone, Copy)]
+pub struct Audit;
+
+/// What is wrong with each row that the statement finds: the first column names it.
+const CHECKS: &[(&str, &str)] = &[
+    (
+        "counts its open dependencies wrongly",
+        "SELECT t.id FROM tasks t WHERE t.open_deps <> ( \
+           SELECT count(*) FROM deps d JOIN tasks o ON o.id = d.on_task WHERE d.task = t.id AND o.state <> 'done') LIMIT 10",
+    ),
+    (
+        "is running without exactly one live run of its newest claim",
+        "SELECT t.id FROM tasks t WHERE t.status = 'running' AND 1 <> ( \
+           SELECT count(*) FROM runs r WHERE r.task = t.id AND r.ended_at IS NULL AND r.fence = t.fence) LIMIT 10",
+    ),
+    (
+        "is live, but its task is not running",
+        "SELECT r.id FROM runs r LEFT JOIN tasks t ON t.id = r.task \
+         WHERE r.ended_at IS NULL AND (t.state IS NULL OR t.state <> 'running') LIMIT 10",
+    ),
+    (
+        "has a state that contradicts its end",
+        "SELECT r.id FROM runs r WHERE (r.state IN ('preparing', 'running', 'finishing')) <> (r.ended_at IS NULL) LIMIT 10",
+    ),
+    (
+        "was claimed another number of times than it has runs",
+        "SELECT t.id FROM tasks t WHERE t.fence <> (SELECT count(*) FROM runs r WHERE r.task = t.id) LIMIT 10",
+    ),
+    (
+        "is scheduled for no moment",
+        "SELECT t.id FROM tasks t WHERE t.deferred = 1 AND t.not_before IS NULL LIMIT 10",
+    ),
+    (
+        "is an event with a gap before it",
+        "SELECT CAST(e.seq AS TEXT) FROM events e WHERE e.seq > 1 \
+           AND NOT EXISTS (SELECT 1 FROM events p WHERE p.seq = e.seq - 1) LIMIT 10",
+    ),
+];
+
+impl Op for Audit {
+    type Out = Vec<String>;
+    const MODE: Mode = Mode::Read;
+    const READS_EVENTS: bool = true;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<String>, StoreError> {
+        let mut findings = Vec::new();
+        for (what, check) in CHECKS {
+            for mut row in tx.query(sql!(check)).await? {
+                findings.push(format!("{} {what}", row.text()?));
+            }
+        }
+        Ok(findings)
+    }
+}

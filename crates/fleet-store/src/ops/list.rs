@@ -1,0 +1,227 @@
+//! Lists of tasks: every one an index scan with a bound, whatever the size of the store.
+
+use std::collections::BTreeMap;
+
+use fleet_core::deps::{self, Obstacle};
+use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::task::{Label, Status, Task, TaskState};
+use fleet_core::time::Millis;
+
+use super::deps::{DependencyTree, id_list};
+use super::rows::{self, Described, task_columns};
+use crate::StoreError;
+use crate::tx::{Mode, Op, Statement, Tx, sql};
+
+/// What a list may be narrowed to.
+#[derive(Debug, Clone, Default)]
+pub struct TaskFilter {
+    /// Only this project's.
+    pub project: Option<ProjectId>,
+    /// Only those that have all of these.
+    pub labels: Vec<Label>,
+}
+
+/// The statuses that a list shows, in the order in which it shows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusFilter(pub Vec<Status>);
+
+impl StatusFilter {
+    /// What is not over: what needs a person or is at work first.
+    pub fn open() -> Self {
+        let first = [TaskState::Running, TaskState::Waiting, TaskState::Failed].map(Status::In);
+        let rest = [Status::Ready, Status::Scheduled, Status::Blocked, Status::In(TaskState::Held)];
+        Self(first.into_iter().chain(rest).collect())
+    }
+
+    /// Everything.
+    pub fn all() -> Self {
+        let over = [TaskState::Done, TaskState::Cancelled].map(Status::In);
+        Self(Self::open().0.into_iter().chain(over).collect())
+    }
+}
+
+/// Some tasks, without their descriptions, status by status, each in the order in which tasks are served.
+#[derive(Debug, Clone)]
+pub struct ListTasks {
+    /// Which statuses.
+    pub statuses: StatusFilter,
+    /// Which others.
+    pub filter: TaskFilter,
+    /// So many at most.
+    pub limit: i64,
+    /// Now.
+    pub now: Millis,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// What stands in the way of those that are blocked.
+    pub obstacles: BTreeMap<TaskId, Obstacle>,
+    /// Whether the list goes on.
+    pub more: bool,
+}
+
+/// Obstacles are looked for among so many dependencies: a list must stay quick behind any graph.
+const MOST_EDGES: i64 = 2_000;
+
+impl Op for ListTasks {
+    type Out = Page;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Page, StoreError> {
+        let mut tasks: Vec<Task> = Vec::new();
+        for status in &self.statuses.0 {
+            let missing = self.limit + 1 - i64::try_from(tasks.len()).unwrap_or(self.limit);
+            if missing <= 0 {
+                break;
+            }
+            tasks.extend(self.of_status(tx, *status, missing).await?);
+        }
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let more = tasks.len() > limit;
+        tasks.truncate(limit);
+        let obstacles = obstacles(tx, &tasks).await?;
+        Ok(Page { tasks, obstacles, more })
+    }
+}
+
+impl ListTasks {
+    async fn of_status<T: Tx>(
+        &self,
+        tx: &mut T,
+        status: Status,
+        limit: i64,
+    ) -> Result<Vec<Task>, StoreError> {
+        let mut found = Vec::new();
+        for kind in kinds(status) {
+            for row in tx.query(self.query(*kind, limit)).await? {
+                found.push(rows::task(row, Described::LeftOut)?);
+            }
+        }
+        // Two kinds may make up a status; together they are in the order of service again.
+        found.sort_by_key(|task| (std::cmp::Reverse(task.spec.priority), task.id));
+        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    /// `$1` is the stored status or the time, `$2` the bound, then project and labels.
+    fn query(&self, kind: Kind, limit: i64) -> Statement {
+        let key = match kind {
+            Kind::Stored(status) => status.into(),
+            Kind::Due | Kind::NotDue => self.now.into(),
+        };
+        let labels = serde_json::to_string(&self.filter.labels).unwrap_or_default();
+        let count = i64::try_from(self.filter.labels.len()).unwrap_or(i64::MAX);
+        let mut params = vec![key, limit.into()];
+        params.extend(self.filter.project.map(Into::into));
+        let labelled = !self.filter.labels.is_empty();
+        if labelled {
+            params.extend([labels.into(), count.into()]);
+        }
+        Statement { sql: query_text(kind, self.filter.project.is_some(), labelled), params }
+    }
+}
+
+/// A part of the tasks that one index finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// By the stored status.
+    Stored(&'static str),
+    /// Stored as scheduled, but their time has come and no claim has looked since.
+    Due,
+    /// Stored as scheduled, and rightly so.
+    NotDue,
+}
+
+fn kinds(status: Status) -> &'static [Kind] {
+    match status {
+        Status::Ready => &[Kind::Stored("ready"), Kind::Due],
+        Status::Scheduled => &[Kind::NotDue],
+        Status::Blocked => &[Kind::Stored("blocked")],
+        Status::In(TaskState::Queued) => {
+            &[Kind::Stored("ready"), Kind::Due, Kind::NotDue, Kind::Stored("blocked")]
+        }
+        Status::In(TaskState::Running) => &[Kind::Stored("running")],
+        Status::In(TaskState::Waiting) => &[Kind::Stored("waiting")],
+        Status::In(TaskState::Held) => &[Kind::Stored("held")],
+        Status::In(TaskState::Done) => &[Kind::Stored("done")],
+        Status::In(TaskState::Failed) => &[Kind::Stored("failed")],
+        Status::In(TaskState::Cancelled) => &[Kind::Stored("cancelled")],
+    }
+}
+
+macro_rules! list_query {
+    ($($condition:literal)+) => {
+        concat!("SELECT ", task_columns!(), " FROM tasks t WHERE ", $($condition,)+ " ORDER BY t.priority DESC, t.id LIMIT $2")
+    };
+}
+
+macro_rules! list_queries {
+    ($condition:literal, $project:expr, $labelled:expr) => {
+        match ($project, $labelled) {
+            (false, false) => list_query!($condition),
+            (true, false) => list_query!($condition " AND t.project = $3"),
+            (false, true) => list_query!($condition
+                " AND t.id IN (SELECT task FROM task_labels WHERE label IN {list 3} GROUP BY task HAVING count(*) = $4)"),
+            (true, true) => list_query!($condition
+                " AND t.project = $3 AND t.id IN (SELECT task FROM task_labels WHERE label IN {list 4} \
+                 GROUP BY task HAVING count(*) = $5)"),
+        }
+    };
+}
+
+fn query_text(kind: Kind, project: bool, labelled: bool) -> &'static str {
+    match kind {
+        Kind::Stored(_) => list_queries!("t.status = $1", project, labelled),
+        Kind::Due => list_queries!(
+            "t.deferred = 1 AND t.not_before <= $1 AND t.state = 'queued' AND t.open_deps = 0",
+            project,
+            labelled
+        ),
+        Kind::NotDue => list_queries!("t.status = 'scheduled' AND t.not_before > $1", project, labelled),
+    }
+}
+
+async fn obstacles<T: Tx>(tx: &mut T, tasks: &[Task]) -> Result<BTreeMap<TaskId, Obstacle>, StoreError> {
+    let blocked = |task: &&Task| task.open_deps > 0 && !task.state().is_settled();
+    let roots: Vec<TaskId> = tasks.iter().filter(blocked).map(|task| task.id).collect();
+    if roots.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let edges = super::deps::open_upstream(tx, &roots, MOST_EDGES).await?;
+    let ids = id_list(edges.iter().map(|edge| edge.on));
+    let mut states = BTreeMap::new();
+    for mut row in tx.query(sql!("SELECT id, state FROM tasks WHERE id IN {list 1}", ids)).await? {
+        states.insert(row.parse()?, row.parse()?);
+    }
+    Ok(roots.iter().filter_map(|root| Some((*root, deps::obstacle(&edges, &states, *root)?))).collect())
+}
+
+impl DependencyTree {
+    /// Enough for any graph that a person looks at.
+    pub const EVERYTHING: i64 = 100_000;
+}
+
+/// What a claim would look at, in the order of service.
+#[derive(Debug, Clone)]
+pub struct Ready {
+    /// Which.
+    pub filter: TaskFilter,
+    /// So many at most.
+    pub limit: i64,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for Ready {
+    type Out = Page;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Page, StoreError> {
+        let statuses = StatusFilter(vec![Status::Ready]);
+        ListTasks { statuses, filter: self.filter.clone(), limit: self.limit, now: self.now }.run(tx).await
+    }
+}

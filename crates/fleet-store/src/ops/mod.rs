@@ -1,0 +1,26 @@
+//! Every operation on the store, one transaction each; one file per noun.
+
+mod agents;
+mod audit;
+mod claim;
+mod deps;
+mod events;
+mod lease;
+mod list;
+mod moves;
+mod projects;
+mod resolve;
+mod rows;
+mod tasks;
+
+pub use agents::{Pause, PauseAgent, Pauses, ResumeAgent};
+pub use audit::Audit;
+pub use claim::{Claim, Claimed};
+pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
+pub use events::{Tail, TaskEvents};
+pub use lease::{AdvanceRun, EndRun, ExpireLeases, RenewLease};
+pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
+pub use moves::{DeleteTask, MoveTask};
+pub use projects::{EnsureProject, FindProject, ListProjects};
+pub use resolve::ResolveTask;
+pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};

@@ -1,0 +1,126 @@
+//! What people do to a task: hold, release, cancel, retry, delete.
+
+use fleet_core::event::Fact;
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::run::{RunMove, RunState};
+use fleet_core::task::{Remark, Task, TaskMove, TaskState};
+use fleet_core::time::Millis;
+
+use super::deps::id_list;
+use super::rows::{self, about, lock_task, record, step, write_state};
+use crate::StoreError;
+use crate::tx::{Lock, Mode, Op, Tx, sql};
+
+/// A person moves a task.
+#[derive(Debug, Clone)]
+pub struct MoveTask {
+    /// Which.
+    pub id: TaskId,
+    /// Hold, release, cancel or retry.
+    pub event: TaskMove,
+    /// Why, for people.
+    pub remark: Option<Remark>,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for MoveTask {
+    type Out = Task;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
+        let mut task = lock_task(tx, self.id).await?;
+        let was = task.state();
+        step(&mut task, self.event)?;
+        let remark = self.remark.as_ref().map(|remark| remark.as_str().to_owned());
+        task.history.remark.clone_from(&remark);
+        if self.event == TaskMove::Retry {
+            // A clean record: the failures before a person looked do not count against the next attempt.
+            task.history.failures = 0;
+            task.history.reason = None;
+            task.spec.not_before = None;
+        }
+        if was == TaskState::Running {
+            self.stop_run(tx).await?;
+        }
+        write_state(tx, &task, self.now).await?;
+        record(tx, self.now, about(&task), &self.fact(remark)?).await?;
+        rows::read_task(tx, self.id).await
+    }
+}
+
+impl MoveTask {
+    fn fact(&self, remark: Option<String>) -> Result<Fact, StoreError> {
+        match self.event {
+            TaskMove::Hold => Ok(Fact::TaskHeld { remark }),
+            TaskMove::Release => Ok(Fact::TaskReleased {}),
+            TaskMove::Cancel => Ok(Fact::TaskCancelled { remark }),
+            TaskMove::Retry => Ok(Fact::TaskRetried {}),
+            other => Err(StoreError::Failed(format!("{other} is not for people"))),
+        }
+    }
+
+    /// Ends the lease of the run that is at work: its keeper learns at its next write that it is to stop.
+    async fn stop_run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+        let live =
+            sql!("SELECT id, state FROM runs WHERE task = $1 AND ended_at IS NULL {for_update}", self.id);
+        for mut row in tx.query(live).await? {
+            let (run, state): (RunId, RunState) = (row.parse()?, row.parse()?);
+            let to =
+                state.next(RunMove::Cancel).map_err(|illegal| StoreError::Malformed(illegal.to_string()))?;
+            let end =
+                sql!("UPDATE runs SET state = $2, ended_at = $3 WHERE id = $1", run, to.as_str(), self.now);
+            tx.defer(end).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes a task and what belongs to it for good. Its runs and events stay: they happened.
+#[derive(Debug, Clone, Copy)]
+pub struct DeleteTask {
+    /// Which.
+    pub id: TaskId,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for DeleteTask {
+    type Out = Task;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
+        // No new dependency may appear between the look and the removal.
+        tx.lock(Lock::Dependencies).await?;
+        let task = lock_task(tx, self.id).await?;
+        if task.state() == TaskState::Running {
+            let (from, event) = (task.state(), TaskMove::Retry);
+            return Err(StoreError::Illegal { task: self.id, from, event });
+        }
+        self.refuse_dependents(tx).await?;
+        rows::erase_texts(tx, self.id).await?;
+        tx.defer(sql!("DELETE FROM deps WHERE task = $1", self.id)).await?;
+        tx.defer(sql!("DELETE FROM deps WHERE on_task = $1", self.id)).await?;
+        tx.defer(sql!("DELETE FROM tasks WHERE id = $1", self.id)).await?;
+        record(tx, self.now, about(&task), &Fact::TaskDeleted { title: task.spec.title.clone() }).await?;
+        Ok(task)
+    }
+}
+
+impl DeleteTask {
+    /// A task that others still wait for stays, unless it is done: then nothing changes for them.
+    async fn refuse_dependents<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+        let waiting = sql!(
+            "SELECT d.task FROM deps d JOIN tasks t ON t.id = d.task JOIN tasks o ON o.id = d.on_task \
+             WHERE d.on_task IN {list 1} AND o.state <> 'done' ORDER BY d.task",
+            id_list([self.id].into_iter()),
+        );
+        let rows = tx.query(waiting).await?;
+        let dependents = rows.into_iter().map(|mut row| row.parse()).collect::<Result<Vec<TaskId>, _>>()?;
+        if dependents.is_empty() {
+            Ok(())
+        } else {
+            Err(StoreError::HasDependents { task: self.id, dependents })
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! From what a person typed to a task.
+
+use fleet_core::id::{IdPrefix, TaskId};
+
+use crate::StoreError;
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// The one task whose id begins like this.
+#[derive(Debug, Clone)]
+pub struct ResolveTask {
+    /// What was typed.
+    pub prefix: IdPrefix<TaskId>,
+}
+
+/// So many candidates are named when a prefix fits several.
+const NAMED: i64 = 5;
+
+impl Op for ResolveTask {
+    type Out = TaskId;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<TaskId, StoreError> {
+        let prefix = self.prefix.as_str();
+        // Every id that begins with the prefix lies between it and it followed by the greatest character.
+        let matching = sql!(
+            "SELECT id FROM tasks WHERE id >= $1 AND id <= $2 ORDER BY id LIMIT $3",
+            prefix,
+            format!("{prefix}{}", "z".repeat(15)),
+            NAMED + 1,
+        );
+        let mut found = Vec::new();
+        for mut row in tx.query(matching).await? {
+            found.push(row.parse::<TaskId>()?);
+        }
+        match found.as_slice() {
+            [] => Err(StoreError::TaskNotFound(prefix.to_owned())),
+            [one] => Ok(*one),
+            several => Err(StoreError::Ambiguous {
+                prefix: prefix.to_owned(),
+                matches: several.iter().map(ToString::to_string).collect(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! How tasks, runs and events lie in their rows.
+
+use fleet_core::event::{Event, Fact, Subject};
+use fleet_core::id::TaskId;
+use fleet_core::run::Run;
+use fleet_core::task::{Description, Task, TaskHistory, TaskMove, TaskParts, TaskSpec};
+use fleet_core::time::Millis;
+
+use crate::StoreError;
+use crate::tx::{Tx, sql};
+use crate::value::{Row, Value};
+
+/// The columns that [`task`] reads, in its order. The description is joined in where it is wanted.
+macro_rules! task_columns {
+    () => {
+        "t.id, t.project, t.state, t.priority, t.agent, t.open_deps, t.not_before, t.version, t.fence, t.failures, \
+         t.reason, t.remark, t.title, t.labels, t.scope, t.complexity, t.model, t.base, t.branch, t.limits, t.retry, \
+         t.meta, t.created_at, t.updated_at"
+    };
+}
+pub(super) use task_columns;
+
+/// One whole task with its description.
+const ONE_TASK: &str = concat!(
+    "SELECT ",
+    task_columns!(),
+    ", d.text FROM tasks t LEFT JOIN task_descriptions d ON d.task = t.id WHERE t.id = $1"
+);
+
+/// The same, locked until the transaction ends.
+const ONE_TASK_LOCKED: &str = concat!(
+    "SELECT ",
+    task_columns!(),
+    ", (SELECT d.text FROM task_descriptions d WHERE d.task = t.id) FROM tasks t WHERE t.id = $1 {for_update}"
+);
+
+pub(super) async fn read_task<T: Tx>(tx: &mut T, id: TaskId) -> Result<Task, StoreError> {
+    one_task(tx.query_one(sql!(ONE_TASK, id)).await?, id)
+}
+
+/// Reads a task that is about to change.
+pub(super) async fn lock_task<T: Tx>(tx: &mut T, id: TaskId) -> Result<Task, StoreError> {
+    one_task(tx.query_one(sql!(ONE_TASK_LOCKED, id)).await?, id)
+}
+
+fn one_task(row: Option<Row>, id: TaskId) -> Result<Task, StoreError> {
+    row.map_or_else(|| Err(StoreError::TaskNotFound(id.to_string())), |row| task(row, Described::Joined))
+}
+
+/// Whether the description is the last column of the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Described {
+    /// It is.
+    Joined,
+    /// It was not asked for.
+    LeftOut,
+}
+
+pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreError> {
+    let row = &mut row;
+    let (id, project, state) = (row.parse()?, row.parse()?, row.parse()?);
+    let priority = fleet_core::task::Priority::try_from(row.int()?)?;
+    let agent = Some(row.text()?).filter(|agent| !agent.is_empty()).map(TryInto::try_into).transpose()?;
+    let open_deps = row.int()?;
+    let not_before = row.optional_int()?.map(Millis);
+    let version = row.int()?;
+    let history = TaskHistory {
+        fence: row.int()?,
+        failures: u32::try_from(row.int()?).unwrap_or(u32::MAX),
+        reason: row.optional_parse()?,
+        remark: row.optional_text()?,
+    };
+    let mut spec = TaskSpec::new(row.text()?.try_into()?);
+    spec.priority = priority;
+    spec.agent = agent;
+    spec.not_before = not_before;
+    spec.labels = row.json()?;
+    spec.scope = row.json()?;
+    spec.complexity = row.optional_parse()?;
+    spec.model = row.optional_parse()?;
+    spec.base = row.optional_parse()?;
+    spec.branch = row.optional_parse()?;
+    spec.limits = row.json()?;
+    spec.retry = row.json()?;
+    spec.meta = row.json()?;
+    let (created_at, updated_at) = (Millis(row.int()?), Millis(row.int()?));
+    if described == Described::Joined {
+        spec.description = Description::try_from(row.optional_text()?.unwrap_or_default())?;
+    }
+    Ok(TaskParts { id, project, spec, history, open_deps, version, created_at, updated_at, state }.into())
+}
+
+fn json(value: &impl serde::Serialize) -> Result<Value, StoreError> {
+    serde_json::to_string(value).map(Value::Text).map_err(|error| StoreError::Malformed(error.to_string()))
+}
+
+/// The author's fields, in the order of the columns from `title` to `meta`.
+pub(super) fn spec_values(spec: &TaskSpec) -> Result<Vec<Value>, StoreError> {
+    Ok(vec![
+        spec.title.as_str().into(),
+        json(&spec.labels)?,
+        json(&spec.scope)?,
+        spec.complexity.map(|complexity| complexity.as_str()).into(),
+        spec.model.as_ref().map(|model| model.as_str()).into(),
+        spec.base.as_ref().map(|base| base.as_str()).into(),
+        spec.branch.as_ref().map(|branch| branch.as_str()).into(),
+        json(&spec.limits)?,
+        json(&spec.retry)?,
+        json(&spec.meta)?,
+    ])
+}
+
+/// The agent's column: the configured default is stored as such, so that a change of it reaches old tasks.
+pub(super) fn agent_value(spec: &TaskSpec) -> Value {
+    spec.agent.as_ref().map_or("", |agent| agent.as_str()).into()
+}
+
+/// Writes the description and the labels, which lie in tables of their own.
+pub(super) async fn write_texts<T: Tx>(tx: &mut T, id: TaskId, spec: &TaskSpec) -> Result<(), StoreError> {
+    if !spec.description.as_str().is_empty() {
+        let text = spec.description.as_str();
+        tx.defer(sql!("INSERT INTO task_descriptions (task, text) VALUES ($1, $2)", id, text)).await?;
+    }
+    for label in spec.labels.iter() {
+        tx.defer(sql!("INSERT INTO task_labels (label, task) VALUES ($1, $2)", label.as_str(), id)).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn erase_texts<T: Tx>(tx: &mut T, id: TaskId) -> Result<(), StoreError> {
+    tx.defer(sql!("DELETE FROM task_descriptions WHERE task = $1", id)).await?;
+    tx.defer(sql!("DELETE FROM task_labels WHERE task = $1", id)).await
+}
+
+/// Moves a task in the pure machine, or says that it cannot.
+pub(super) fn step(task: &mut Task, event: TaskMove) -> Result<(), StoreError> {
+    let id = task.id;
+    task.apply(event).map_err(|illegal| StoreError::Illegal {
+        task: id,
+        from: illegal.from,
+        event: illegal.event,
+    })
+}
+
+/// Writes where a task stands now: state, history and when it may start. Nobody else can have changed it since it
+/// was read, because reading it for a change locked it.
+pub(super) async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> Result<(), StoreError> {
+    let deferred = task.spec.not_before.is_some_and(|at| at > now);
+    let statement = sql!(
+        "UPDATE tasks SET state = $2, fence = $3, failures = $4, reason = $5, remark = $6, not_before = $7, \
+         deferred = $8, version = version + 1, updated_at = $9 WHERE id = $1",
+        task.id,
+        task.state().as_str(),
+        task.history.fence,
+        task.history.failures,
+        task.history.reason.map(|reason| reason.as_str()),
+        task.history.remark.as_deref(),
+        task.spec.not_before,
+        deferred,
+        now,
+    );
+    tx.defer(statement).await
+}
+
+/// The columns that [`run`] reads, in its order.
+macro_rules! run_columns {
+    () => {
+        "r.id, r.task, r.fence, r.state, r.reason, r.detail, r.runner, r.agent, r.lease_until, r.created_at, r.ended_at"
+    };
+}
+pub(super) use run_columns;
+
+pub(super) fn run(mut row: Row) -> Result<Run, StoreError> {
+    let row = &mut row;
+    Ok(Run {
+        id: row.parse()?,
+        task: row.parse()?,
+        fence: row.int()?,
+        state: row.parse()?,
+        reason: row.optional_parse()?,
+        detail: row.optional_text()?,
+        runner: row.text()?,
+        agent: row.text()?,
+        lease_until: Millis(row.int()?),
+        created_at: Millis(row.int()?),
+        ended_at: row.optional_int()?.map(Millis),
+    })
+}
+
+/// Appends a fact; it becomes visible, and gets its number, with the transaction.
+pub(super) async fn record<T: Tx>(
+    tx: &mut T,
+    now: Millis,
+    subject: Subject,
+    fact: &Fact,
+) -> Result<(), StoreError> {
+    let (kind, data) = fact.parts();
+    let statement = sql!(
+        "INSERT INTO events (at, project, task, run, kind, data) VALUES ($1, $2, $3, $4, $5, $6)",
+        now,
+        subject.project,
+        subject.task,
+        subject.run,
+        kind,
+        data,
+    );
+    tx.defer(statement).await
+}
+
+pub(super) fn about(task: &Task) -> Subject {
+    Subject { project: Some(task.project), task: Some(task.id), run: None }
+}
+
+pub(super) fn event(mut row: Row) -> Result<Event, StoreError> {
+    let row = &mut row;
+    let (seq, at) = (row.int()?, Millis(row.int()?));
+    let subject =
+        Subject { project: row.optional_parse()?, task: row.optional_parse()?, run: row.optional_parse()? };
+    let (kind, data) = (row.text()?, row.text()?);
+    let fact = Fact::from_parts(&kind, &data).map_err(|error| StoreError::Malformed(error.to_string()))?;
+    Ok(Event { seq, at, subject, fact })
+}

@@ -1,0 +1,287 @@
+//! Adding, reading and editing tasks.
+
+use std::collections::BTreeMap;
+
+use fleet_core::deps::Edge;
+use fleet_core::event::Fact;
+use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::run::Run;
+use fleet_core::task::{Task, TaskEdit, TaskHistory, TaskParts, TaskSpec, TaskState};
+use fleet_core::time::Millis;
+
+use super::deps::id_list;
+use super::rows::{
+    self, Described, about, agent_value, lock_task, read_task, record, run_columns, spec_values, task_columns,
+};
+use crate::StoreError;
+use crate::tx::{Mode, Op, Statement, Tx, sql};
+use crate::value::Value;
+
+/// A task that does not exist yet.
+#[derive(Debug, Clone)]
+pub struct NewTask {
+    /// Its id, new.
+    pub id: TaskId,
+    /// Its project, which exists.
+    pub project: ProjectId,
+    /// What its author decided.
+    pub spec: TaskSpec,
+    /// What it waits for: tasks that exist, or others of the same batch.
+    pub after: Vec<TaskId>,
+    /// Queued, unless it comes from another store.
+    pub state: TaskState,
+}
+
+/// Adds tasks, all or none. Circles within the batch are the caller's business: a new task cannot close one
+/// with an old one.
+#[derive(Debug, Clone)]
+pub struct AddTasks {
+    /// In any order.
+    pub tasks: Vec<NewTask>,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for AddTasks {
+    type Out = Vec<Task>;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Task>, StoreError> {
+        let states = self.dependency_states(tx).await?;
+        let ids = id_list(self.tasks.iter().map(|new| new.id));
+        if let Some(mut row) =
+            tx.query_one(sql!("SELECT id FROM tasks WHERE id IN {list 1} LIMIT 1", ids)).await?
+        {
+            return Err(StoreError::TaskExists(row.parse()?));
+        }
+        let mut added = Vec::with_capacity(self.tasks.len());
+        for new in &self.tasks {
+            let open = new.after.iter().filter(|on| states.get(on) != Some(&TaskState::Done)).count();
+            let open_deps = i64::try_from(open).unwrap_or(i64::MAX);
+            tx.defer(insert(new, open_deps, self.now)?).await?;
+            rows::write_texts(tx, new.id, &new.spec).await?;
+            added.push(new.to_task(open_deps, self.now));
+        }
+        // After all tasks are there: they may wait for each other.
+        for (new, task) in self.tasks.iter().zip(&added) {
+            for on in &new.after {
+                tx.defer(sql!("INSERT INTO deps (task, on_task) VALUES ($1, $2)", new.id, *on)).await?;
+            }
+            let (title, priority, after) = (new.spec.title.clone(), new.spec.priority, new.after.clone());
+            record(tx, self.now, about(task), &Fact::TaskAdded { title, priority, after }).await?;
+        }
+        Ok(added)
+    }
+}
+
+impl NewTask {
+    fn to_task(&self, open_deps: i64, now: Millis) -> Task {
+        let parts = TaskParts {
+            id: self.id,
+            project: self.project,
+            spec: self.spec.clone(),
+            history: TaskHistory::default(),
+            open_deps,
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            state: self.state,
+        };
+        parts.into()
+    }
+}
+
+impl AddTasks {
+    /// The state of everything that is waited for. Existing tasks are locked against finishing meanwhile: the
+    /// count of open dependencies would be wrong for ever.
+    async fn dependency_states<T: Tx>(&self, tx: &mut T) -> Result<BTreeMap<TaskId, TaskState>, StoreError> {
+        let mut states: BTreeMap<TaskId, TaskState> =
+            self.tasks.iter().map(|new| (new.id, new.state)).collect();
+        let mut wanted: Vec<TaskId> = self.tasks.iter().flat_map(|new| new.after.iter().copied()).collect();
+        // In one order everywhere, so that two batches cannot wait for each other.
+        wanted.sort_unstable();
+        wanted.dedup();
+        for on in wanted {
+            if states.contains_key(&on) {
+                continue;
+            }
+            let row = tx.query_one(sql!("SELECT state FROM tasks WHERE id = $1 {for_share}", on)).await?;
+            let mut row = row.ok_or_else(|| StoreError::TaskNotFound(on.to_string()))?;
+            states.insert(on, row.parse()?);
+        }
+        Ok(states)
+    }
+}
+
+fn insert(new: &NewTask, open_deps: i64, now: Millis) -> Result<Statement, StoreError> {
+    let spec = &new.spec;
+    let mut params: Vec<Value> = vec![
+        new.id.into(),
+        new.project.into(),
+        new.state.as_str().into(),
+        spec.priority.get().into(),
+        agent_value(spec),
+        open_deps.into(),
+        spec.not_before.is_some_and(|at| at > now).into(),
+        spec.not_before.into(),
+        now.into(),
+    ];
+    params.extend(spec_values(spec)?);
+    let sql = "INSERT INTO tasks (id, project, state, priority, agent, open_deps, deferred, not_before, version, fence, \
+               failures, created_at, updated_at, title, labels, scope, complexity, model, base, branch, limits, retry, \
+               meta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, 0, 0, $9, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+               $18, $19)";
+    Ok(Statement { sql, params })
+}
+
+/// A task with what surrounds it.
+#[derive(Debug, Clone)]
+pub struct TaskDetail {
+    /// The task.
+    pub task: Task,
+    /// What it waits or waited for.
+    pub after: Vec<(TaskId, TaskState)>,
+    /// What waits for it.
+    pub before: Vec<(TaskId, TaskState)>,
+    /// Its runs, oldest first.
+    pub runs: Vec<Run>,
+}
+
+/// Reads one task with what surrounds it.
+#[derive(Debug, Clone, Copy)]
+pub struct GetTask {
+    /// Which.
+    pub id: TaskId,
+}
+
+impl Op for GetTask {
+    type Out = TaskDetail;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<TaskDetail, StoreError> {
+        let task = read_task(tx, self.id).await?;
+        let answers = tx
+            .query_all(vec![
+                sql!("SELECT t.id, t.state FROM deps d JOIN tasks t ON t.id = d.on_task WHERE d.task = $1 ORDER BY t.id", self.id),
+                sql!("SELECT t.id, t.state FROM deps d JOIN tasks t ON t.id = d.task WHERE d.on_task = $1 ORDER BY t.id", self.id),
+                sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.task = $1 ORDER BY r.fence"), self.id),
+            ])
+            .await?;
+        let mut answers = answers.into_iter();
+        let mut neighbours = || -> Result<Vec<(TaskId, TaskState)>, StoreError> {
+            let rows = answers.next().unwrap_or_default();
+            rows.into_iter().map(|mut row| Ok((row.parse()?, row.parse()?))).collect()
+        };
+        let (after, before) = (neighbours()?, neighbours()?);
+        let runs = answers.next().unwrap_or_default().into_iter().map(rows::run).collect::<Result<_, _>>()?;
+        Ok(TaskDetail { task, after, before, runs })
+    }
+}
+
+/// Changes what the author of a task decided.
+#[derive(Debug, Clone)]
+pub struct EditTask {
+    /// Which.
+    pub id: TaskId,
+    /// The new values.
+    pub edit: TaskEdit,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for EditTask {
+    type Out = (Task, Vec<&'static str>);
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+        let mut task = lock_task(tx, self.id).await?;
+        let state = task.state();
+        let refused = |refused| StoreError::EditRefused { task: self.id, refused };
+        let fields = self.edit.clone().apply(&mut task.spec, state).map_err(refused)?;
+        task.spec.check()?;
+        if fields.is_empty() {
+            return Ok((task, fields));
+        }
+        self.write(tx, &task).await?;
+        let names = fields.iter().map(|field| (*field).to_owned()).collect();
+        record(tx, self.now, about(&task), &Fact::TaskEdited { fields: names }).await?;
+        Ok((read_task(tx, self.id).await?, fields))
+    }
+}
+
+impl EditTask {
+    async fn write<T: Tx>(&self, tx: &mut T, task: &Task) -> Result<(), StoreError> {
+        let spec = &task.spec;
+        let mut params: Vec<Value> = vec![
+            task.id.into(),
+            spec.priority.get().into(),
+            agent_value(spec),
+            spec.not_before.into(),
+            spec.not_before.is_some_and(|at| at > self.now).into(),
+            self.now.into(),
+        ];
+        params.extend(spec_values(spec)?);
+        let sql = "UPDATE tasks SET priority = $2, agent = $3, not_before = $4, deferred = $5, updated_at = $6, \
+                   title = $7, labels = $8, scope = $9, complexity = $10, model = $11, base = $12, branch = $13, \
+                   limits = $14, retry = $15, meta = $16, version = version + 1 WHERE id = $1";
+        tx.defer(Statement { sql, params }).await?;
+        rows::erase_texts(tx, task.id).await?;
+        rows::write_texts(tx, task.id, spec).await
+    }
+}
+
+/// One page of tasks in the order of their ids, with what they wait for.
+#[derive(Debug, Clone)]
+pub struct ExportTasks {
+    /// Only this project's.
+    pub project: Option<ProjectId>,
+    /// After this one; `None` begins.
+    pub after: Option<TaskId>,
+    /// So many at most.
+    pub limit: i64,
+}
+
+impl Op for ExportTasks {
+    type Out = Vec<(Task, Vec<TaskId>)>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+        let page = sql!(
+            concat!(
+                "SELECT ",
+                task_columns!(),
+                ", d.text FROM tasks t LEFT JOIN task_descriptions d ON d.task = t.id \
+                 WHERE t.id > $1 AND ($2 = '' OR t.project = $2) ORDER BY t.id LIMIT $3"
+            ),
+            self.after.map_or(String::new(), |id| id.to_string()),
+            self.project.map_or(String::new(), |id| id.to_string()),
+            self.limit,
+        );
+        let mut tasks = Vec::new();
+        for row in tx.query(page).await? {
+            tasks.push(rows::task(row, Described::Joined)?);
+        }
+        let mut edges = edges_of(tx, &tasks).await?;
+        Ok(tasks
+            .into_iter()
+            .map(|task| {
+                let after = edges.remove(&task.id).unwrap_or_default();
+                (task, after)
+            })
+            .collect())
+    }
+}
+
+/// What each of these tasks waits for.
+async fn edges_of<T: Tx>(tx: &mut T, tasks: &[Task]) -> Result<BTreeMap<TaskId, Vec<TaskId>>, StoreError> {
+    let ids = id_list(tasks.iter().map(|task| task.id));
+    let mut edges: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+    for mut row in tx
+        .query(sql!("SELECT task, on_task FROM deps WHERE task IN {list 1} ORDER BY task, on_task", ids))
+        .await?
+    {
+        let edge = Edge { task: row.parse()?, on: row.parse()? };
+        edges.entry(edge.task).or_default().push(edge.on);
+    }
+    Ok(edges)
+}

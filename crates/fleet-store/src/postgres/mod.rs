@@ -1,0 +1,161 @@
+//! PostgreSQL: one server, many machines.
+//!
+//! Owns the connection pool, retries after conflicts, and the doorbell. NOTIFY takes a lock of the whole
+//! database at commit, so it is never part of an operation: it is rung afterwards, and several rings become one.
+
+mod doorbell;
+mod failure;
+mod sequence;
+mod tls;
+mod tx;
+mod types;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+
+use crate::dialect::Dialect;
+use crate::tx::{Lock, Mode, Op};
+use crate::{StoreError, Watch, migrate};
+use failure::explain;
+use tx::PostgresTx;
+
+#[derive(Clone)]
+pub(crate) struct Postgres {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    pool: Pool,
+    config: tokio_postgres::Config,
+    tls: tokio_postgres_rustls::MakeRustlsConnect,
+    /// The URL without its secrets.
+    place: String,
+    doorbell: doorbell::Doorbell,
+}
+
+/// A process talks to the server with so many connections at most; a server usually allows a hundred in all.
+const CONNECTIONS: usize = 8;
+/// A server that has not answered by then is taken for unreachable.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Conflicts between transactions are tried again so often; each time the other one has made progress.
+const ATTEMPTS: u32 = 20;
+
+impl Postgres {
+    pub(crate) async fn open(url: &str, place: String) -> Result<Self, StoreError> {
+        let unreachable = |why: String| StoreError::Unreachable { at: place.clone(), why };
+        let mut config: tokio_postgres::Config =
+            url.parse().map_err(|error| unreachable(failure::describe(&error)))?;
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        config.application_name("codefleet");
+        let tls = tls::connector(&config).map_err(unreachable)?;
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let pool = Pool::builder(Manager::from_config(config.clone(), tls.clone(), recycling))
+            .max_size(CONNECTIONS)
+            .runtime(Runtime::Tokio1)
+            .create_timeout(Some(CONNECT_TIMEOUT))
+            .wait_timeout(Some(crate::store::PATIENCE))
+            .build()
+            .map_err(|error| StoreError::Failed(error.to_string()))?;
+        let doorbell = doorbell::Doorbell::new(pool.clone());
+        let postgres = Self { shared: Arc::new(Shared { pool, config, tls, place, doorbell }) };
+        postgres.migrate().await?;
+        Ok(postgres)
+    }
+
+    pub(crate) async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+        if O::READS_EVENTS {
+            while self.retried(&sequence::GiveNumbers).await? == sequence::CHUNK {}
+        }
+        let result = self.retried(&op).await;
+        if O::MODE == Mode::Write && O::RINGS && result.is_ok() {
+            self.shared.doorbell.ring().await;
+        }
+        result
+    }
+
+    async fn retried<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
+        for attempt in 1..ATTEMPTS {
+            match self.attempt(op).await {
+                Err(StoreError::Changed) => {
+                    tokio::time::sleep(Duration::from_millis(u64::from(attempt))).await
+                }
+                result => return result,
+            }
+        }
+        self.attempt(op).await
+    }
+
+    async fn attempt<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
+        let mut tx = PostgresTx::begin(self.connection().await?, O::MODE, &self.shared.place);
+        let result = op.run(&mut tx).await;
+        match result {
+            Ok(out) => tx.commit().await.map(|()| out),
+            Err(error) => {
+                tx.roll_back().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn connection(&self) -> Result<deadpool_postgres::Object, StoreError> {
+        self.shared.pool.get().await.map_err(|error| failure::explain_pool(&error, &self.shared.place))
+    }
+
+    /// Brings the schema up to date; many processes on many machines may try at once.
+    async fn migrate(&self) -> Result<(), StoreError> {
+        let version = {
+            let connection = self.connection().await?;
+            schema_version(&connection).await.map_err(|error| explain(&error, &self.shared.place))?
+        };
+        let at = self.shared.place.clone();
+        match version {
+            migrate::LATEST => Ok(()),
+            found if found > migrate::LATEST => Err(StoreError::TooNew { at, found, known: migrate::LATEST }),
+            _ => self.apply_missing().await,
+        }
+    }
+
+    async fn apply_missing(&self) -> Result<(), StoreError> {
+        let explained = |error: tokio_postgres::Error| explain(&error, &self.shared.place);
+        let mut connection = self.connection().await?;
+        let transaction = connection.transaction().await.map_err(explained)?;
+        let lock = Lock::Migration as i64;
+        transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&lock]).await.map_err(explained)?;
+        let create = "CREATE TABLE IF NOT EXISTS fleet_schema (version BIGINT PRIMARY KEY)";
+        transaction.batch_execute(create).await.map_err(explained)?;
+        // Asked again under the lock: another process may just have done it.
+        let row = transaction.query_one(VERSION, &[]).await.map_err(explained)?;
+        for migration in migrate::after(row.get(0)) {
+            transaction.batch_execute(&Dialect::Postgres.adapt(migration.sql)).await.map_err(explained)?;
+            let insert = "INSERT INTO fleet_schema (version) VALUES ($1)";
+            transaction.execute(insert, &[&migration.version]).await.map_err(explained)?;
+        }
+        transaction.commit().await.map_err(explained)
+    }
+
+    pub(crate) async fn watch(&self) -> Result<Watch, StoreError> {
+        let shared = &self.shared;
+        doorbell::watch(shared.config.clone(), shared.tls.clone(), &shared.place).await
+    }
+
+    pub(crate) async fn describe(&self) -> Result<String, StoreError> {
+        let connection = self.connection().await?;
+        let row = connection.query_one("SHOW server_version", &[]).await;
+        let version: String = row.map_err(|error| explain(&error, &self.shared.place))?.get(0);
+        Ok(format!("PostgreSQL {version} at {}, schema {}", self.shared.place, migrate::LATEST))
+    }
+}
+
+const VERSION: &str = "SELECT coalesce(max(version), 0) FROM fleet_schema";
+
+async fn schema_version(client: &tokio_postgres::Client) -> Result<i64, tokio_postgres::Error> {
+    let exists = client.query_one("SELECT to_regclass('fleet_schema') IS NOT NULL", &[]).await?;
+    if !exists.get::<_, bool>(0) {
+        return Ok(0);
+    }
+    Ok(client.query_one(VERSION, &[]).await?.get(0))
+}

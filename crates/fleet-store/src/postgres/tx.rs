@@ -1,0 +1,156 @@
+//! An open transaction on a PostgreSQL connection, with as few trips to the server as possible: BEGIN travels
+//! with the first statement, deferred statements with the next one, COMMIT with the last.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use deadpool_postgres::Object;
+use tokio_postgres::types::ToSql;
+
+use super::failure::explain;
+use super::types;
+use crate::StoreError;
+use crate::dialect::Dialect;
+use crate::tx::{Lock, Mode, Statement, Tx, sql};
+use crate::value::Row;
+
+/// Deferred statements travel at the latest when so many wait, so that a large import stays small in memory.
+const MOST_DEFERRED: usize = 512;
+
+pub(super) struct PostgresTx<'a> {
+    /// Taken out when the transaction ends well; a connection in an unknown state is never used again.
+    connection: Option<Object>,
+    begin: Option<&'static str>,
+    deferred: Vec<Statement>,
+    place: &'a str,
+}
+
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<Reply, tokio_postgres::Error>> + Send + 'a>>;
+
+enum Reply {
+    Rows(Vec<tokio_postgres::Row>),
+    Done,
+}
+
+impl<'a> PostgresTx<'a> {
+    pub(super) fn begin(connection: Object, mode: Mode, place: &'a str) -> Self {
+        let begin = match mode {
+            // Several statements of a read see one state.
+            Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            Mode::Write => "BEGIN",
+        };
+        Self { connection: Some(connection), begin: Some(begin), deferred: Vec::new(), place }
+    }
+
+    pub(super) async fn commit(mut self) -> Result<(), StoreError> {
+        if self.begin.is_none() || !self.deferred.is_empty() {
+            self.travel(Vec::new(), Some("COMMIT")).await?;
+        }
+        drop(self.connection.take());
+        Ok(())
+    }
+
+    pub(super) async fn roll_back(mut self) {
+        self.deferred.clear();
+        if self.begin.is_some() {
+            drop(self.connection.take());
+        } else if let Some(connection) = self.connection.take() {
+            if connection.batch_execute("ROLLBACK").await.is_err() {
+                drop(Object::take(connection));
+            }
+        }
+    }
+
+    /// Sends what is due and `statements` in one go, and returns the rows of the latter.
+    async fn travel(
+        &mut self,
+        statements: Vec<Statement>,
+        end: Option<&'static str>,
+    ) -> Result<Vec<Vec<tokio_postgres::Row>>, StoreError> {
+        let gone = || StoreError::Failed("the transaction is over".to_owned());
+        let connection = self.connection.as_ref().ok_or_else(gone)?;
+        let deferred = std::mem::take(&mut self.deferred);
+        let skipped = deferred.len() + usize::from(self.begin.is_some());
+        let batch: Vec<Statement> = deferred.into_iter().chain(statements).collect();
+        let place = self.place;
+        let explained = |error: tokio_postgres::Error| explain(&error, place);
+        let mut prepared = Vec::with_capacity(batch.len());
+        for statement in &batch {
+            let sql = Dialect::Postgres.adapt(statement.sql);
+            prepared.push(connection.prepare_cached(&sql).await.map_err(explained)?);
+        }
+        let mut answers: Vec<Answer<'_>> = Vec::with_capacity(batch.len() + 2);
+        let command = |text| -> Answer<'_> {
+            Box::pin(async move { connection.batch_execute(text).await.map(|()| Reply::Done) })
+        };
+        answers.extend(self.begin.take().map(command));
+        for (statement, prepared) in batch.iter().zip(&prepared) {
+            let params: Vec<&(dyn ToSql + Sync)> = statement.params.iter().map(|param| param as _).collect();
+            answers.push(Box::pin(async move { connection.query(prepared, &params).await.map(Reply::Rows) }));
+        }
+        answers.extend(end.map(command));
+        let replies = in_order(answers).await.map_err(explained)?;
+        let rows = replies.into_iter().skip(skipped).filter_map(|reply| match reply {
+            Reply::Rows(rows) => Some(rows),
+            Reply::Done => None,
+        });
+        Ok(rows.collect())
+    }
+
+    fn rows(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, StoreError> {
+        rows.iter().map(types::row).collect::<Result<_, _>>().map_err(|error| explain(&error, self.place))
+    }
+}
+
+impl Drop for PostgresTx<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            drop(Object::take(connection));
+        }
+    }
+}
+
+/// Waits for all answers. Each request is sent when its future is first polled, so they are polled in order.
+async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Reply>, tokio_postgres::Error> {
+    let mut replies: Vec<Option<Result<Reply, tokio_postgres::Error>>> =
+        answers.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        for (answer, reply) in answers.iter_mut().zip(&mut replies) {
+            if reply.is_none() {
+                if let Poll::Ready(result) = answer.as_mut().poll(context) {
+                    *reply = Some(result);
+                }
+            }
+        }
+        if replies.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    // The first failure is the cause; those after it only say that the transaction is aborted.
+    replies.into_iter().flatten().collect()
+}
+
+impl Tx for PostgresTx<'_> {
+    async fn query(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        Ok(self.query_all(vec![statement]).await?.pop().unwrap_or_default())
+    }
+
+    async fn query_all(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, StoreError> {
+        let answers = self.travel(statements, None).await?;
+        answers.iter().map(|rows| self.rows(rows)).collect()
+    }
+
+    async fn defer(&mut self, statement: Statement) -> Result<(), StoreError> {
+        self.deferred.push(statement);
+        if self.deferred.len() >= MOST_DEFERRED {
+            self.travel(Vec::new(), None).await?;
+        }
+        Ok(())
+    }
+
+    async fn lock(&mut self, lock: Lock) -> Result<(), StoreError> {
+        self.query(sql!("SELECT 1 FROM (SELECT pg_advisory_xact_lock($1)) AS held", lock as i64))
+            .await
+            .map(drop)
+    }
+}

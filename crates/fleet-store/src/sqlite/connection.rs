@@ -1,0 +1,134 @@
+//! Opening the file: private permissions, the right settings, the schema.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::failure::{explain, explain_io};
+use crate::dialect::Dialect;
+use crate::{StoreError, migrate};
+
+/// "flee", so that another program's database is never taken for ours.
+const APPLICATION_ID: i64 = 0x666c_6565;
+
+/// The WAL is merged into the file when it has grown to this many pages. A process that is alone replays the
+/// WAL when it opens the file, so a small one keeps every command fast; 4,000 pages would cost 4 ms each time.
+const CHECKPOINT_PAGES: i64 = 256;
+
+/// A file beside the database, `fleet.db.lock` for example.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Creates the folder and the file with private permissions, if they do not exist. SQLite gives the files that
+/// it makes beside the database the same permissions.
+pub(super) fn prepare_files(path: &Path) -> Result<(), StoreError> {
+    if path.exists() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(|error| explain_io(&error, folder))?;
+    }
+    open_private(path).map(drop)
+}
+
+/// Opens or creates a file that only its owner can read.
+pub(super) fn open_private(path: &Path) -> Result<File, StoreError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(|error| explain_io(&error, path))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the home of SQLite connections")]
+pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let explained = |error: rusqlite::Error| explain(&error, path);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(explained)?;
+    configure(&connection).map_err(explained)?;
+    Ok(connection)
+}
+
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(crate::store::PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    // Closing the last connection would merge and delete the WAL: three more syncs for every command.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+}
+
+/// The version of the schema, 0 for a new file; refuses files of other programs and of newer versions.
+pub(super) fn schema_version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    let pragma = |name: &str| {
+        connection
+            .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+            .map_err(|error| explain(&error, path))
+    };
+    let version = pragma("user_version")?;
+    if version > migrate::LATEST {
+        return Err(StoreError::TooNew {
+            at: path.display().to_string(),
+            found: version,
+            known: migrate::LATEST,
+        });
+    }
+    if version == 0 {
+        refuse_foreign(connection, path)?;
+    } else if pragma("application_id")? != APPLICATION_ID {
+        return Err(foreign(path));
+    }
+    Ok(version)
+}
+
+fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+        .map_err(|error| explain(&error, path))?;
+    if tables > 0 { Err(foreign(path)) } else { Ok(()) }
+}
+
+fn foreign(path: &Path) -> StoreError {
+    StoreError::Corrupt {
+        at: path.display().to_string(),
+        why: "it is a database of another program".to_owned(),
+    }
+}
+
+/// Brings the schema up to date. Many processes may try at once: the lock file lets one do it.
+pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let _lock = super::writer::FileLock::wait(&beside(path, ".lock"))?;
+    let explained = |error: rusqlite::Error| explain(&error, path);
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(explained)?;
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(explained)?;
+    let result = apply_missing(connection, path);
+    let end = if result.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    connection.execute_batch(end).map_err(explained)?;
+    result
+}
+
+fn apply_missing(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let explained = |error: rusqlite::Error| explain(&error, path);
+    // Asked again under the lock: another process may just have done it.
+    let version = schema_version(connection, path)?;
+    for migration in migrate::after(version) {
+        connection.execute_batch(&Dialect::Sqlite.adapt(migration.sql)).map_err(explained)?;
+        connection.pragma_update(None, "user_version", migration.version).map_err(explained)?;
+    }
+    connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(explained)
+}

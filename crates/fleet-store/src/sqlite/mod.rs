@@ -1,0 +1,75 @@
+//! SQLite: one file, many processes.
+//!
+//! Owns the file, its lock and its wake file. Writes of a process go through one thread that joins many
+//! operations into one commit ([`writer`]); reads use a connection of their own. Between processes a lock file
+//! is taken around every write transaction: the kernel queues the waiters and wakes them at once, where
+//! SQLite's own busy handler would sleep and starve them.
+
+mod connection;
+mod failure;
+mod reader;
+mod tx;
+mod wake;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use crate::tx::{Mode, Op};
+use crate::{StoreError, Watch, migrate};
+
+#[derive(Clone)]
+pub(crate) struct Sqlite {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    readers: reader::Readers,
+    /// Started by the first write: most commands only read.
+    writer: OnceLock<writer::Writer>,
+}
+
+impl Sqlite {
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+        connection::prepare_files(path)?;
+        let connection = connection::open(path)?;
+        if connection::schema_version(&connection, path)? != migrate::LATEST {
+            connection::migrate(&connection, path)?;
+        }
+        let shared = Shared {
+            path: path.to_owned(),
+            readers: reader::Readers::new(path.to_owned(), connection),
+            writer: OnceLock::new(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    pub(crate) async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+        match O::MODE {
+            Mode::Read => self.shared.readers.call(&op),
+            Mode::Write => self.writer().call(op).await,
+        }
+    }
+
+    fn writer(&self) -> &writer::Writer {
+        self.shared.writer.get_or_init(|| writer::Writer::start(self.shared.path.clone()))
+    }
+
+    pub(crate) fn watch(&self) -> Result<Watch, StoreError> {
+        wake::watch(&self.shared.path)
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let path = self.shared.path.display();
+        format!("SQLite {} at {path}, schema {}", rusqlite::version(), migrate::LATEST)
+    }
+
+    pub(crate) fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.shared.readers.with(|connection| {
+            let mut statement = connection.prepare("PRAGMA quick_check")?;
+            let findings = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+            Ok(findings.into_iter().filter(|finding| finding != "ok").collect())
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! An open transaction on an SQLite connection. Never waits: every call is done when it returns.
+
+use std::future::Future;
+use std::path::Path;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, ToSql};
+
+use super::failure::explain;
+use crate::StoreError;
+use crate::dialect::Dialect;
+use crate::tx::{Lock, Statement, Tx};
+use crate::value::{Row, Value};
+
+pub(super) struct SqliteTx<'a> {
+    /// Held alone: a shared connection could not travel between threads.
+    pub(super) connection: &'a mut Connection,
+    pub(super) path: &'a Path,
+}
+
+impl SqliteTx<'_> {
+    /// Begins, ends or divides the transaction.
+    pub(super) fn command(&self, sql: &str) -> Result<(), StoreError> {
+        let run = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
+        run.map(drop).map_err(|error| explain(&error, self.path))
+    }
+
+    fn prepare(&self, statement: &Statement) -> rusqlite::Result<CachedStatement<'_>> {
+        self.connection.prepare_cached(&Dialect::Sqlite.adapt(statement.sql))
+    }
+
+    fn rows(&self, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
+        let mut prepared = self.prepare(statement)?;
+        let columns = prepared.column_count();
+        let rows = prepared.query_map(rusqlite::params_from_iter(&statement.params), |row| {
+            (0..columns)
+                .map(|at| Ok(from_sql(row.get_ref(at)?)))
+                .collect::<rusqlite::Result<Vec<_>>>()
+                .map(Row::from)
+        })?;
+        rows.collect()
+    }
+}
+
+impl Tx for SqliteTx<'_> {
+    async fn query(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        self.rows(&statement).map_err(|error| explain(&error, self.path))
+    }
+
+    async fn query_all(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, StoreError> {
+        statements
+            .iter()
+            .map(|statement| self.rows(statement).map_err(|error| explain(&error, self.path)))
+            .collect()
+    }
+
+    async fn defer(&mut self, statement: Statement) -> Result<(), StoreError> {
+        self.rows(&statement).map(drop).map_err(|error| explain(&error, self.path))
+    }
+
+    async fn lock(&mut self, _: Lock) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Int(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn from_sql(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Int(number),
+        // No column holds a fraction; if somebody put one there, its reader says that it expected something else.
+        ValueRef::Real(number) => Value::Text(number.to_string()),
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    }
+}
+
+/// Runs an operation's future, which on SQLite is always done at the first look.
+pub(super) fn finish<T>(operation: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    match pin!(operation).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => {
+            Err(StoreError::Failed("an operation waited for something other than the store".to_owned()))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The wake file: touched after every commit, watched by those who wait.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use notify::{RecursiveMode, Watcher};
+use tokio::sync::Notify;
+
+use super::connection::{beside, open_private};
+use crate::{StoreError, Watch};
+
+/// Tells every waiting process that something changed.
+pub(super) struct Bell {
+    file: Option<File>,
+}
+
+impl Bell {
+    pub(super) fn new(path: &Path) -> Self {
+        // Without the file nobody is woken, and the slow poll of those who wait covers for it.
+        Self { file: open_private(&beside(path, ".wake")).ok() }
+    }
+
+    pub(super) fn ring(&self) {
+        if let Some(file) = &self.file {
+            let _ = file.write_at(b"!", 0);
+        }
+    }
+}
+
+pub(super) fn watch(path: &Path) -> Result<Watch, StoreError> {
+    let file = beside(path, ".wake");
+    drop(open_private(&file)?);
+    let bell = Arc::new(Notify::new());
+    let rung = Arc::clone(&bell);
+    let failed =
+        |error: notify::Error| StoreError::Failed(format!("cannot watch {}: {error}", file.display()));
+    // An error from the kernel (a full queue) may hide a change: look then, too.
+    let mut watcher = notify::recommended_watcher(move |_| rung.notify_one()).map_err(failed)?;
+    watcher.watch(&file, RecursiveMode::NonRecursive).map_err(failed)?;
+    Ok(Watch::new(bell, std::sync::Mutex::new(watcher)))
+}

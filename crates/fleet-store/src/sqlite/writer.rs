@@ -1,0 +1,237 @@
+//! One thread that writes: operations that wait at the same time share one commit.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rustix::fs::FlockOperation;
+use tokio::sync::oneshot;
+
+use super::connection::{beside, open, open_private};
+use super::failure::explain_io;
+use super::tx::{SqliteTx, finish};
+use super::wake::Bell;
+use crate::StoreError;
+use crate::store::PATIENCE;
+use crate::tx::Op;
+
+/// So many operations share a commit at most: one waits for the others that run before it.
+const BATCH: usize = 256;
+
+/// Hands operations to the writing thread, which ends with the last clone of the store.
+pub(super) struct Writer {
+    // Unbounded: every sender waits for its answer, so there are never more entries than callers.
+    jobs: Sender<Box<dyn Job>>,
+}
+
+impl Writer {
+    pub(super) fn start(path: PathBuf) -> Self {
+        let (jobs, queue) = channel();
+        // If no thread can be had, the queue is dropped with the closure and every call says so.
+        let _ =
+            std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || serve(&path, &queue));
+        Self { jobs }
+    }
+
+    pub(super) async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+        let gone = || StoreError::Failed("the writing thread is gone".to_owned());
+        let (reply, answer) = oneshot::channel();
+        let claim = Arc::new(Claim::default());
+        let job = Pending { op, claim: Arc::clone(&claim), reply, result: None };
+        self.jobs.send(Box::new(job)).map_err(|_| gone())?;
+        let mut answer = answer;
+        match tokio::time::timeout(PATIENCE, &mut answer).await {
+            Ok(answer) => answer.map_err(|_| gone())?,
+            // Not begun: it never will be. Begun: the outcome is near, and must be told as it is.
+            Err(_) if claim.take(Claim::ABANDONED) => Err(StoreError::Busy { seconds: PATIENCE.as_secs() }),
+            Err(_) => answer.await.map_err(|_| gone())?,
+        }
+    }
+}
+
+/// Who has the say over a job: the writer that begins it or the caller that gives up. The first one wins.
+#[derive(Default)]
+struct Claim(AtomicU8);
+
+impl Claim {
+    const BEGUN: u8 = 1;
+    const ABANDONED: u8 = 2;
+
+    fn take(&self, by: u8) -> bool {
+        self.0.compare_exchange(0, by, Ordering::AcqRel, Ordering::Acquire).is_ok()
+            || self.0.load(Ordering::Acquire) == by
+    }
+}
+
+/// An operation on its way, its type hidden.
+trait Job: Send {
+    /// Whether waiting processes are to be told.
+    fn rings(&self) -> bool;
+    /// Whether the caller still waits.
+    fn begin(&self) -> bool;
+    /// Runs it inside the open transaction; an error says that its changes are not to be kept.
+    fn run(&mut self, tx: &mut SqliteTx<'_>) -> Result<(), StoreError>;
+    /// Tells the caller: its own outcome, or that the commit failed.
+    fn reply(self: Box<Self>, commit: &Result<(), StoreError>);
+}
+
+struct Pending<O: Op> {
+    op: O,
+    claim: Arc<Claim>,
+    reply: oneshot::Sender<Result<O::Out, StoreError>>,
+    result: Option<Result<O::Out, StoreError>>,
+}
+
+impl<O: Op> Job for Pending<O> {
+    fn rings(&self) -> bool {
+        O::RINGS
+    }
+
+    fn begin(&self) -> bool {
+        self.claim.take(Claim::BEGUN)
+    }
+
+    fn run(&mut self, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
+        let result = finish(self.op.run(tx));
+        let verdict = result.as_ref().map(drop).map_err(Clone::clone);
+        self.result = Some(result);
+        verdict
+    }
+
+    fn reply(self: Box<Self>, commit: &Result<(), StoreError>) {
+        let outcome = match (self.result, commit) {
+            // An operation that failed by itself says why; what became of the others is not its business.
+            (Some(Err(error)), _) => Err(error),
+            (Some(result), Ok(())) => result,
+            (_, Err(error)) => Err(error.clone()),
+            (None, Ok(())) => Err(StoreError::Failed("the operation was not run".to_owned())),
+        };
+        // A caller that went away does not need the answer.
+        let _ = self.reply.send(outcome);
+    }
+}
+
+/// What the writing thread holds; opened at its first job, opened again if that failed.
+struct Desk {
+    connection: Connection,
+    lock: File,
+    bell: Bell,
+}
+
+impl Desk {
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = open(path)?;
+        Ok(Self { connection, lock: open_private(&beside(path, ".lock"))?, bell: Bell::new(path) })
+    }
+}
+
+fn serve(path: &Path, queue: &Receiver<Box<dyn Job>>) {
+    let mut desk = None;
+    while let Ok(first) = queue.recv() {
+        let opened = match desk.take() {
+            Some(desk) => Ok(desk),
+            None => Desk::open(path),
+        };
+        match opened {
+            Ok(ready) => desk = Some(serve_batch(ready, path, first, queue)),
+            Err(error) => first.reply(&Err(error)),
+        }
+    }
+}
+
+/// One transaction: the first job and those that came meanwhile.
+fn serve_batch(mut desk: Desk, path: &Path, first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) -> Desk {
+    let locked = FileLock::hold(&desk.lock, path);
+    let jobs: Vec<_> =
+        std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).filter(|job| job.begin()).collect();
+    let mut done = Vec::with_capacity(jobs.len());
+    let outcome = locked.and_then(|_lock| run_batch(&mut desk.connection, path, jobs, &mut done));
+    if outcome.is_ok() && done.iter().any(|job| job.rings()) {
+        desk.bell.ring();
+    }
+    for job in done {
+        job.reply(&outcome);
+    }
+    desk
+}
+
+fn run_batch(
+    connection: &mut Connection,
+    path: &Path,
+    jobs: Vec<Box<dyn Job>>,
+    done: &mut Vec<Box<dyn Job>>,
+) -> Result<(), StoreError> {
+    let mut tx = SqliteTx { connection, path };
+    let mut outcome = tx.command("BEGIN IMMEDIATE");
+    for mut job in jobs {
+        if outcome.is_ok() {
+            outcome = run_job(job.as_mut(), &mut tx);
+        }
+        done.push(job);
+    }
+    outcome.and_then(|()| tx.command("COMMIT")).inspect_err(|_| {
+        // The engine may have rolled back by itself (a full disk); then there is nothing left to end.
+        if !tx.connection.is_autocommit() {
+            let _ = tx.command("ROLLBACK");
+        }
+    })
+}
+
+/// Runs a job so that its failure undoes nothing but itself.
+fn run_job(job: &mut dyn Job, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
+    tx.command("SAVEPOINT job")?;
+    if let Err(error) = job.run(tx) {
+        if tx.connection.is_autocommit() {
+            // The engine gave the whole transaction up (a full disk): nobody's changes are there.
+            return Err(error);
+        }
+        tx.command("ROLLBACK TO job")?;
+    }
+    tx.command("RELEASE job")
+}
+
+/// The lock between processes. The kernel queues those who wait, and frees it when its holder dies.
+pub(super) struct FileLock<'a> {
+    file: &'a File,
+}
+
+impl<'a> FileLock<'a> {
+    fn hold(file: &'a File, path: &Path) -> Result<Self, StoreError> {
+        lock(file).map_err(|error| explain_io(&error, path))?;
+        Ok(Self { file })
+    }
+
+    /// Waits for the lock in a file of its own; for the schema, which is changed before there is a writer.
+    pub(super) fn wait(path: &Path) -> Result<File, StoreError> {
+        const PAUSE: Duration = Duration::from_millis(5);
+        let file = open_private(path)?;
+        for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(file),
+                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => std::thread::sleep(PAUSE),
+                Err(error) => return Err(explain_io(&error.into(), path)),
+            }
+        }
+        Err(StoreError::Busy { seconds: PATIENCE.as_secs() })
+    }
+}
+
+impl Drop for FileLock<'_> {
+    fn drop(&mut self) {
+        // Cannot fail for a lock that is held; closing the file would free it anyway.
+        let _ = rustix::fs::flock(self.file, FlockOperation::Unlock);
+    }
+}
+
+fn lock(file: &File) -> std::io::Result<()> {
+    loop {
+        match rustix::fs::flock(file, FlockOperation::LockExclusive) {
+            Err(rustix::io::Errno::INTR) => {}
+            result => return result.map_err(Into::into),
+        }
+    }
+}

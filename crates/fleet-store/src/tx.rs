@@ -1,0 +1,92 @@
+//! What an operation sees of the database, and what an operation is.
+
+use std::future::Future;
+
+use crate::StoreError;
+use crate::value::{Row, Value};
+
+/// A statement with its parameters.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    /// Written once, with `$1` parameters and seams.
+    pub sql: &'static str,
+    /// In the order of their numbers.
+    pub params: Vec<Value>,
+}
+
+/// Builds a [`Statement`]: `sql!("… $1 … $2", a, b)`.
+macro_rules! sql {
+    ($text:expr $(, $param:expr)* $(,)?) => {
+        $crate::tx::Statement { sql: $text, params: vec![$($crate::value::Value::from($param)),*] }
+    };
+}
+pub(crate) use sql;
+
+/// An open transaction.
+pub trait Tx: Send {
+    /// Runs a statement and returns its rows.
+    fn query(&mut self, statement: Statement) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
+
+    /// Runs several statements in one trip to the server and returns the rows of each.
+    fn query_all(
+        &mut self,
+        statements: Vec<Statement>,
+    ) -> impl Future<Output = Result<Vec<Vec<Row>>, StoreError>> + Send;
+
+    /// Runs a statement whose answer nobody needs, before the next one or at the end of the transaction: it
+    /// travels with that one. Its failure fails the operation all the same.
+    fn defer(&mut self, statement: Statement) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Waits until no other transaction holds the lock of this name; free with the transaction.
+    /// SQLite has one writer anyway.
+    fn lock(&mut self, lock: Lock) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// The one row of an answer that has at most one.
+    fn query_one(
+        &mut self,
+        statement: Statement,
+    ) -> impl Future<Output = Result<Option<Row>, StoreError>> + Send {
+        async { Ok(self.query(statement).await?.into_iter().next()) }
+    }
+}
+
+/// Store-wide locks, for what rows cannot guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i64)]
+pub enum Lock {
+    /// Changes of the schema.
+    Migration = 0x0f1e_e701,
+    /// New dependencies between existing tasks: two at once could close a circle.
+    Dependencies = 0x0f1e_e702,
+    /// Claims that count what runs already.
+    Claim = 0x0f1e_e703,
+    /// Giving sequence numbers to events.
+    Sequence = 0x0f1e_e704,
+}
+
+/// How an operation uses the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Changes nothing; sees one consistent state.
+    Read,
+    /// Durable when it returns.
+    Write,
+}
+
+/// One transaction. May be run again from the start when two changes met.
+pub trait Op: Send + Sync + 'static {
+    /// What it returns.
+    type Out: Send + 'static;
+
+    /// Whether it writes.
+    const MODE: Mode;
+
+    /// Whether waiting processes are told when it has written: not for what nobody waits for.
+    const RINGS: bool = true;
+
+    /// Whether it reads events, which need their numbers first.
+    const READS_EVENTS: bool = false;
+
+    /// The whole of it. Must not wait for anything but `tx`.
+    fn run<T: Tx>(&self, tx: &mut T) -> impl Future<Output = Result<Self::Out, StoreError>> + Send;
+}
