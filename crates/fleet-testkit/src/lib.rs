@@ -1,1 +1,17 @@
-//! placeholder
+//! What the tests of codefleet share: real things, privately owned, gone when the test is over.
+//!
+//! Owns throw-away git repositories, the way the built binary is run, and waiting.
+//! A dev-dependency (and a dependency of xtask) only: nothing that users run may depend on it. It must never
+//! touch what the developer already has: no git configuration, no home directory.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what tests share starts processes, reads the clock and the environment, and fails by panicking"
+)]
+
+pub mod fleet;
+pub mod repo;
+mod wait;
+
+pub use wait::wait_until;
