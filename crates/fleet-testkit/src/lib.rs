@@ -1,8 +1,9 @@
 //! What the tests of codefleet share: real things, privately owned, gone when the test is over.
 //!
-//! Owns throw-away git repositories, the way the built binary is run, and waiting.
-//! A dev-dependency (and a dependency of xtask) only: nothing that users run may depend on it. It must never
-//! touch what the developer already has: no git configuration, no home directory.
+//! Owns the private PostgreSQL server, throw-away git repositories, the way the built binary is run, and
+//! waiting. A dev-dependency (and a dependency of xtask) only: nothing that users run may depend on it. It
+//! must never touch what the developer already has: no other database server, no git configuration, no home
+//! directory.
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
@@ -11,6 +12,7 @@
 )]
 
 pub mod fleet;
+pub mod postgres;
 pub mod repo;
 mod wait;
 
