@@ -1,1 +1,52 @@
-fn main() {}
+//! Set-up and checks of the project, as `cargo xtask COMMAND`. This file only chooses the command.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starting tools, timing them and reading the developer's environment is what this program is for"
+)]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for developers' terminals, without a library"
+)]
+
+mod counts;
+mod failure;
+mod process;
+mod step;
+mod test;
+mod tools;
+
+use std::env;
+use std::process::ExitCode;
+
+use failure::Failure;
+
+const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+  test [FILTER…]   Install what is missing, check format, lints and dependencies, run every test on a private
+                   PostgreSQL server. With FILTER, run only the tests whose name contains one of them.
+                   The last line says how many passed and failed; a check that fails counts as one failure.
+  help             Print this.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    dispatch(&arguments).unwrap_or_else(|failure| {
+        eprintln!("xtask: {failure}");
+        failure.exit_code()
+    })
+}
+
+fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
+    let (command, rest) =
+        arguments.split_first().map_or(("help", arguments), |(first, rest)| (first.as_str(), rest));
+    match command {
+        "test" => test::run(rest),
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        unknown => Err(Failure::Usage(format!("there is no command `{unknown}`"))),
+    }
+}

@@ -1,0 +1,30 @@
+//! Why a command could not do its work. A failed check or test is not among these: it is a result.
+
+use std::io;
+use std::process::ExitCode;
+
+use fleet_testkit::postgres::StartError;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    #[error("{0}; see `cargo xtask help`")]
+    Usage(String),
+    #[error("{0}")]
+    MissingTools(String),
+    #[error("`{command}` failed")]
+    Install { command: String },
+    #[error("cannot run {program}: {source}")]
+    Process { program: String, source: io::Error },
+    #[error("cannot change {path}: {source}")]
+    File { path: &'static str, source: io::Error },
+    #[error(transparent)]
+    Database(#[from] StartError),
+}
+
+impl Failure {
+    /// 2 for a command that makes no sense, as most tools do.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(if matches!(self, Self::Usage(_)) { 2 } else { 1 })
+    }
+}

@@ -1,0 +1,240 @@
+//! What the checks need on this machine: a table, how each is found, and how it is installed where it is
+//! missing.
+//!
+//! Installs without asking only where that is usual: packages as root on Debian and its kin (containers),
+//! components of the toolchain through rustup. Elsewhere it says what to install. To add a tool, add a row to
+//! [`TOOLS`].
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::{env, fs};
+
+use fleet_testkit::postgres::Binaries;
+
+use crate::failure::Failure;
+use crate::process::{self, cargo};
+use crate::step::Step;
+
+struct Tool {
+    name: &'static str,
+    find: Find,
+    source: Source,
+}
+
+/// How it is seen that a tool is there.
+enum Find {
+    /// A program of this name.
+    OnPath(&'static str),
+    /// `cargo NAME --version` works; that the file exists is not enough, because rustup puts one there for
+    /// everything.
+    Cargo(&'static str),
+    /// The programs of the server, which are seldom on `PATH`.
+    Postgres,
+}
+
+/// Where a tool comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Package { debian: &'static str, macos: &'static str },
+    Component(&'static str),
+}
+
+const TOOLS: [Tool; 5] = [
+    Tool {
+        name: "git",
+        find: Find::OnPath("git"),
+        source: Source::Package { debian: "git", macos: "brew install git" },
+    },
+    Tool {
+        name: "a C compiler",
+        find: Find::OnPath("cc"),
+        source: Source::Package { debian: "build-essential", macos: "xcode-select --install" },
+    },
+    Tool {
+        name: "the PostgreSQL server",
+        find: Find::Postgres,
+        source: Source::Package { debian: POSTGRESQL, macos: "brew install postgresql@17" },
+    },
+    Tool { name: "rustfmt", find: Find::Cargo("fmt"), source: Source::Component("rustfmt") },
+    Tool { name: "clippy", find: Find::Cargo("clippy"), source: Source::Component("clippy") },
+];
+
+const POSTGRESQL: &str = "postgresql";
+const CLUSTER_SETTINGS: &str = "/etc/postgresql-common/createcluster.conf";
+
+/// Makes sure that every tool of the table is there, or says what to do.
+pub(crate) fn ensure() -> Result<(), Failure> {
+    let step = Step::begin("tools");
+    let machine = Machine::this();
+    match plan(&missing(is_there), machine) {
+        Plan::Nothing => {}
+        Plan::Tell(text) => return Err(Failure::MissingTools(text)),
+        Plan::Install { packages, components } => {
+            install(&packages, &components)?;
+            let still = missing(is_there);
+            if !still.is_empty() {
+                return Err(Failure::MissingTools(advice(&still, machine)));
+            }
+        }
+    }
+    step.end("ok");
+    Ok(())
+}
+
+fn missing(is_there: impl Fn(&Find) -> bool) -> Vec<&'static Tool> {
+    TOOLS.iter().filter(|tool| !is_there(&tool.find)).collect()
+}
+
+fn is_there(find: &Find) -> bool {
+    match find {
+        Find::OnPath(program) => on_path(program, &env::var_os("PATH").unwrap_or_default()),
+        Find::Cargo(name) => process::succeeds(cargo().args([name, "--version"])),
+        Find::Postgres => Binaries::find().is_some(),
+    }
+}
+
+fn on_path(program: &str, path: &OsStr) -> bool {
+    env::split_paths(path).any(|dir| dir.join(program).is_file())
+}
+
+/// What matters about the machine for installing.
+#[derive(Debug, Clone, Copy)]
+struct Machine {
+    debian: bool,
+    root: bool,
+    rustup: bool,
+}
+
+impl Machine {
+    fn this() -> Self {
+        let has = |program| is_there(&Find::OnPath(program));
+        Self {
+            debian: Path::new("/etc/debian_version").exists() && has("apt-get"),
+            root: rustix::process::geteuid().is_root(),
+            rustup: has("rustup"),
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Plan {
+    Nothing,
+    Install { packages: Vec<&'static str>, components: Vec<&'static str> },
+    Tell(String),
+}
+
+fn plan(missing: &[&Tool], machine: Machine) -> Plan {
+    let (packages, components) = (packages(missing), components(missing));
+    let packages_can = packages.is_empty() || (machine.debian && machine.root);
+    let components_can = components.is_empty() || machine.rustup;
+    if missing.is_empty() {
+        Plan::Nothing
+    } else if packages_can && components_can {
+        Plan::Install { packages, components }
+    } else {
+        Plan::Tell(advice(missing, machine))
+    }
+}
+
+fn packages(tools: &[&Tool]) -> Vec<&'static str> {
+    let package = |tool: &&Tool| match tool.source {
+        Source::Package { debian, .. } => Some(debian),
+        Source::Component(_) => None,
+    };
+    tools.iter().filter_map(package).collect()
+}
+
+fn components(tools: &[&Tool]) -> Vec<&'static str> {
+    let component = |tool: &&Tool| match tool.source {
+        Source::Component(name) => Some(name),
+        Source::Package { .. } => None,
+    };
+    tools.iter().filter_map(component).collect()
+}
+
+/// What is missing, then commands to be copied.
+fn advice(missing: &[&Tool], machine: Machine) -> String {
+    let names: Vec<_> = missing.iter().map(|tool| tool.name).collect();
+    let mut lines = vec![format!("missing: {}. Install with:", names.join(", "))];
+    let packages = packages(missing);
+    if machine.debian && !packages.is_empty() {
+        let sudo = if machine.root { "" } else { "sudo " };
+        lines.push(format!("  {sudo}apt-get install {}", packages.join(" ")));
+    } else {
+        lines.extend(missing.iter().filter_map(|tool| advice_elsewhere(tool)));
+    }
+    let components = components(missing);
+    if !components.is_empty() {
+        lines.push(format!("  rustup component add {}", components.join(" ")));
+    }
+    lines.join("\n")
+}
+
+fn advice_elsewhere(tool: &Tool) -> Option<String> {
+    let Source::Package { debian, macos } = tool.source else { return None };
+    Some(format!("  {macos}    (macOS; elsewhere what Debian calls {debian}, for {})", tool.name))
+}
+
+/// One thing to do with root's rights.
+#[derive(Debug, PartialEq, Eq)]
+enum Action {
+    Apt(Vec<&'static str>),
+    /// Debian's package would otherwise make a database server of its own and leave it running.
+    NoMainCluster,
+}
+
+/// The settings of clusters belong to a package of their own, which must be there before they can be changed:
+/// a file put there beforehand would be taken for a changed one and asked about.
+fn actions(packages: &[&'static str]) -> Vec<Action> {
+    let mut actions = Vec::new();
+    if packages.is_empty() {
+        return actions;
+    }
+    actions.push(Action::Apt(vec!["update"]));
+    if packages.contains(&POSTGRESQL) {
+        actions.push(Action::Apt(vec!["install", "--yes", "--no-install-recommends", "postgresql-common"]));
+        actions.push(Action::NoMainCluster);
+    }
+    actions.push(Action::Apt([&["install", "--yes", "--no-install-recommends"], packages].concat()));
+    actions
+}
+
+fn install(packages: &[&'static str], components: &[&'static str]) -> Result<(), Failure> {
+    for action in actions(packages) {
+        match action {
+            Action::Apt(arguments) => apt_get(&arguments)?,
+            Action::NoMainCluster => forbid_main_cluster()?,
+        }
+    }
+    if components.is_empty() {
+        return Ok(());
+    }
+    let arguments = [&["component", "add"], components].concat();
+    let ok = process::run(process::command("rustup").args(&arguments))?;
+    if ok { Ok(()) } else { Err(Failure::Install { command: format!("rustup {}", arguments.join(" ")) }) }
+}
+
+fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
+    let mut command = process::command("apt-get");
+    // Another installation may be under way, as on a machine that has just been started.
+    command.args(["-o", "DPkg::Lock::Timeout=300"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    if process::run(&mut command)? {
+        Ok(())
+    } else {
+        Err(Failure::Install { command: format!("apt-get {}", arguments.join(" ")) })
+    }
+}
+
+fn forbid_main_cluster() -> Result<(), Failure> {
+    let cannot = |source| Failure::File { path: CLUSTER_SETTINGS, source };
+    let settings = fs::read_to_string(CLUSTER_SETTINGS).map_err(cannot)?;
+    fs::write(CLUSTER_SETTINGS, without_main_cluster(&settings)).map_err(cannot)
+}
+
+fn without_main_cluster(settings: &str) -> String {
+    let others = settings.lines().filter(|line| !line.trim_start().starts_with("create_main_cluster"));
+    others.chain(["create_main_cluster = false", ""]).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;
