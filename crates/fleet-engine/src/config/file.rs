@@ -1,0 +1,165 @@
+//! Reading a configuration file: every value with its line, and every problem in it.
+//!
+//! Owns getting the text and walking the document. Must never stop at the first problem of a file that parses, and
+//! never trust its size or what it links to: a project's file comes from whoever wrote the repository.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+
+use fleet_core::problem::{Outcome, Problem};
+use toml_edit::{Document, Item, TableLike};
+
+use super::flaw::{Flaw, of_file};
+use super::keys::{self, Key, Named, Scope};
+use super::setting::ConfigFile;
+use super::value::{Mismatch, Value};
+
+/// More than any configuration needs, and little enough to read at each start.
+const LIMIT: u64 = 1024 * 1024;
+
+/// What a file says, in the order in which it stands there.
+#[derive(Default)]
+pub(super) struct Content {
+    pub(super) entries: Vec<Entry>,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// A key that a file sets.
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) value: Value,
+    pub(super) line: usize,
+}
+
+/// The text of a file, or nothing when there is none.
+pub(super) fn read(path: &Path) -> Outcome<Option<String>> {
+    let unreadable = |error: std::io::Error| of_file(path, format_args!("cannot be read: {error}"));
+    // Asked before opening, because opening a named pipe waits for a writer.
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Err(of_file(path, "is not a file")),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(unreadable(error)),
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(of_file(path, "is larger than 1 MiB"));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = good.split(|byte| *byte == b'\n').count();
+        Flaw::not_utf8().at(&format_args!("{}:{line}", path.display()))
+    })
+}
+
+/// The document, with the positions of everything in it.
+pub(super) fn document<'t>(path: &Path, text: &'t str) -> Outcome<Document<&'t str>> {
+    Document::parse(text).map_err(|error| {
+        let (line, column) = Lines::new(text).position(error.span().map_or(0, |span| span.start));
+        Flaw::bad_toml(error.message()).at(&format_args!("{}:{line}:{column}", path.display()))
+    })
+}
+
+/// The text without the mark that some editors put in front.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// Everything that the text sets, and everything that is wrong with it.
+pub(super) fn parse(file: &ConfigFile, text: &str) -> Content {
+    let text = without_mark(text);
+    match document(file.path(), text) {
+        Ok(document) => {
+            let mut walk = Walk { file, lines: Lines::new(text), entries: Vec::new(), problems: Vec::new() };
+            walk.table(document.as_table(), &[]);
+            walk.content()
+        }
+        Err(problem) => Content { entries: Vec::new(), problems: vec![problem] },
+    }
+}
+
+struct Walk<'a> {
+    file: &'a ConfigFile,
+    lines: Lines<'a>,
+    entries: Vec<Entry>,
+    problems: Vec<(usize, Problem)>,
+}
+
+impl Walk<'_> {
+    /// Tables are walked as they nest; people read them as they stand.
+    fn content(mut self) -> Content {
+        self.entries.sort_by_key(|entry| entry.line);
+        self.problems.sort_by_key(|(line, _)| *line);
+        let problems = self.problems.into_iter().map(|(_, problem)| problem).collect();
+        Content { entries: self.entries, problems }
+    }
+
+    fn table(&mut self, table: &dyn TableLike, path: &[&str]) {
+        for (name, item) in table.iter() {
+            let path = [path, &[name]].concat();
+            let key = table.key(name).and_then(toml_edit::Key::span);
+            let start = key.or_else(|| item.span()).map_or(0, |span| span.start);
+            let line = self.lines.position(start).0;
+            if let Err(flaw) = self.item(item, &path, line) {
+                self.problems.push((line, flaw.at(&self.file.origin(line))));
+            }
+        }
+    }
+
+    fn item(&mut self, item: &Item, path: &[&str], line: usize) -> Result<(), Flaw> {
+        let inner = item.as_table_like();
+        match (keys::named(path), inner) {
+            (Named::Key(key), _) => self.entry(key, item, path, line),
+            (Named::Section, Some(table)) => {
+                self.table(table, path);
+                Ok(())
+            }
+            (Named::Section, None) => Err(Flaw::section(&path.join("."))),
+            // What is inside is named in full, which makes for a better suggestion than the section alone.
+            (Named::Nothing(_), Some(table)) if !table.is_empty() => {
+                self.table(table, path);
+                Ok(())
+            }
+            (Named::Nothing(flaw), _) => Err(flaw),
+        }
+    }
+
+    fn entry(&mut self, key: &Key, item: &Item, path: &[&str], line: usize) -> Result<(), Flaw> {
+        let name = path.join(".");
+        if key.scope == Scope::UserOnly && matches!(self.file, ConfigFile::Project(_)) {
+            return Err(Flaw::user_only(&name));
+        }
+        let value = match item {
+            Item::Value(value) => Value::from_toml(key.kind, value),
+            _ => Err(Mismatch::new(key.kind, "a section")),
+        };
+        let value = value.map_err(|mismatch| Flaw::mismatch(&name, &mismatch))?;
+        self.entries.push(Entry { name, value, line });
+        Ok(())
+    }
+}
+
+/// Where the lines of a text begin, so that a position is found without reading the text again.
+struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str) -> Self {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// Line and column, both from 1.
+    fn position(&self, offset: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let start = self.starts.get(line.wrapping_sub(1)).copied().unwrap_or(0);
+        let column = self.text.get(start..offset).map_or(0, |before| before.chars().count());
+        (line, column + 1)
+    }
+}

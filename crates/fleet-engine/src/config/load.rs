@@ -1,0 +1,169 @@
+//! Putting the layers on top of each other.
+//!
+//! Owns which layers there are and that the later one wins. Must never fail on what a later version may have
+//! named: a variable that nobody knows is a warning.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use fleet_core::problem::{Outcome, Problem};
+use serde::{Serialize, Serializer};
+
+use super::file;
+use super::flaw::Flaw;
+use super::keys::{self, KEYS, Key, Variable};
+use super::resolved::Config;
+use super::setting::{ConfigFile, Origin, Setting};
+use super::value::Value;
+use crate::environment::{Environment, PREFIX};
+
+/// Where configuration comes from.
+pub struct Sources<'a> {
+    /// `$FLEET_HOME/config.toml`. It need not exist.
+    pub user_file: PathBuf,
+    /// `.fleet/config.toml` of the work tree, when there is one. It need not exist.
+    pub project_file: Option<PathBuf>,
+    /// The variables.
+    pub environment: &'a Environment,
+    /// What was given with `--config`, in order.
+    pub flags: &'a [String],
+}
+
+/// Everything that there is to say about the configuration.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// What keeps it from being used, in the order of the layers.
+    pub problems: Vec<Problem>,
+    /// What is probably a mistake.
+    pub warnings: Vec<String>,
+    /// The files that exist and were looked at.
+    #[serde(serialize_with = "shown_paths")]
+    pub files: Vec<PathBuf>,
+}
+
+impl Config {
+    /// Reads every layer. Fails with the first problem, and says how many there are.
+    pub fn load(sources: &Sources<'_>) -> Outcome<Self> {
+        let Layers { settings, problems, .. } = Layers::read(sources);
+        let count = problems.len();
+        match problems.into_iter().next() {
+            None => Self::resolve(settings),
+            Some(only) if count == 1 => Err(only),
+            Some(first) => Err(first.hint(format!("`fleet config validate` lists all {count} problems"))),
+        }
+    }
+
+    /// Reads every layer, and tells everything that is wrong.
+    pub fn validate(sources: &Sources<'_>) -> Report {
+        let Layers { problems, warnings, files, .. } = Layers::read(sources);
+        Report { problems, warnings, files }
+    }
+}
+
+/// The layers so far.
+#[derive(Default)]
+struct Layers {
+    settings: BTreeMap<String, Setting>,
+    problems: Vec<Problem>,
+    warnings: Vec<String>,
+    files: Vec<PathBuf>,
+}
+
+impl Layers {
+    fn read(sources: &Sources<'_>) -> Self {
+        let mut layers = Self::default();
+        layers.defaults();
+        layers.file(&ConfigFile::User(sources.user_file.clone()));
+        if let Some(path) = &sources.project_file {
+            // Somebody whose home folder is a repository has one file for both, and it is their own.
+            if !is_same_file(path, &sources.user_file) {
+                layers.file(&ConfigFile::Project(path.clone()));
+            }
+        }
+        layers.variables(sources.environment);
+        for given in sources.flags {
+            layers.flag(given);
+        }
+        layers
+    }
+
+    fn defaults(&mut self) {
+        for key in KEYS {
+            if let Some(fixed) = key.default {
+                self.put(key.name.to_owned(), Value::fixed(key.kind, fixed), Origin::Default);
+            }
+        }
+    }
+
+    fn file(&mut self, file: &ConfigFile) {
+        let text = match file::read(file.path()) {
+            Ok(None) => return,
+            Ok(Some(text)) => text,
+            Err(problem) => {
+                self.files.push(file.path().to_owned());
+                return self.problems.push(problem);
+            }
+        };
+        self.files.push(file.path().to_owned());
+        let content = file::parse(file, &text);
+        self.problems.extend(content.problems);
+        for entry in content.entries {
+            self.put(entry.name, entry.value, file.origin(entry.line));
+        }
+    }
+
+    fn variables(&mut self, environment: &Environment) {
+        for variable in environment.fleet_variables() {
+            match keys::variable(variable.strip_prefix(PREFIX).unwrap_or(variable)) {
+                Variable::Reserved => {}
+                Variable::Unknown(meant) => self.warnings.push(unknown_variable(variable, meant)),
+                Variable::Sets(key, name) => match environment.get(variable) {
+                    Ok(None) => {}
+                    Ok(Some(text)) => {
+                        self.text(key, name, text, Origin::Environment { variable: variable.to_owned() });
+                    }
+                    Err(problem) => self.problems.push(problem),
+                },
+            }
+        }
+    }
+
+    fn flag(&mut self, given: &str) {
+        let Some((name, text)) = given.split_once('=') else {
+            return self.problems.push(Flaw::flag(given).at(&Origin::Flag));
+        };
+        match keys::find(name.trim()) {
+            Ok(key) => self.text(key, name.trim().to_owned(), text, Origin::Flag),
+            Err(flaw) => self.problems.push(flaw.at(&Origin::Flag)),
+        }
+    }
+
+    fn text(&mut self, key: &Key, name: String, text: &str, origin: Origin) {
+        match Value::from_text(key.kind, text) {
+            Ok(value) => self.put(name, value, origin),
+            Err(mismatch) => self.problems.push(Flaw::mismatch(&name, &mismatch).at(&origin)),
+        }
+    }
+
+    fn put(&mut self, key: String, value: Value, origin: Origin) {
+        self.settings.insert(key.clone(), Setting { key, value, origin });
+    }
+}
+
+fn unknown_variable(variable: &str, meant: Option<String>) -> String {
+    let shown = super::flaw::quoted(variable);
+    match meant {
+        Some(meant) => format!("{shown} is not a setting; did you mean `{PREFIX}{meant}`?"),
+        None => format!("{shown} is not a setting"),
+    }
+}
+
+fn is_same_file(left: &Path, right: &Path) -> bool {
+    let identity = |path| std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino())).ok();
+    left == right || identity(left).is_some_and(|left| identity(right) == Some(left))
+}
+
+fn shown_paths<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
+}

@@ -1,0 +1,34 @@
+//! Layered configuration, where each value knows where it came from.
+//!
+//! Later layers win: default, the user's file (`$FLEET_HOME/config.toml`), the project's file
+//! (`.fleet/config.toml` in the work tree), `FLEET_*` variables, `--config KEY=VALUE` flags. What can be
+//! configured is data: the table [`KEYS`]. A project's file is written by whoever wrote the repository, so it
+//! may not set what is the user's own to decide ([`Scope::UserOnly`]), and nothing of it is shown unescaped.
+//!
+//! Owns the files' format, the layering, and the messages about both. Must never read the process's environment
+//! itself, ask a human, or act on a setting.
+
+mod edit;
+mod file;
+mod flaw;
+mod keys;
+mod load;
+mod replace;
+mod resolved;
+mod secret;
+mod setting;
+mod suggest;
+mod template;
+#[cfg(test)]
+mod tests;
+mod value;
+mod write;
+
+pub use keys::{Fixed, Form, KEYS, Key, Kind, Scope, is_agent_name};
+pub use load::{Report, Sources};
+pub use resolved::{CapSettings, Color, Config};
+pub use secret::Secret;
+pub use setting::{ConfigFile, Origin, Setting};
+pub use template::template;
+pub use value::Value;
+pub use write::{set, unset};

@@ -1,0 +1,76 @@
+//! Which name was probably meant.
+//!
+//! Owns the measure of how alike two names are. Must never know what the names are for.
+
+/// The candidate that is nearest to what was given, when one is near enough to be worth saying.
+///
+/// A candidate that ends with what was given counts too: people write `priority` for `tasks.priority`.
+pub(super) fn nearest(given: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
+    let limit = (given.chars().count() / 3).clamp(1, 3);
+    let mut best: Option<(usize, String)> = None;
+    for candidate in candidates {
+        let far =
+            if ends_with_segment(&candidate, given) { limit } else { distance(given, &candidate, limit) };
+        if far <= limit && best.as_ref().is_none_or(|(least, _)| far < *least) {
+            best = Some((far, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+fn ends_with_segment(candidate: &str, given: &str) -> bool {
+    candidate.strip_suffix(given).is_some_and(|rest| rest.ends_with(['.', '_']))
+}
+
+/// The number of insertions, deletions, replacements and swaps of neighbours that lie between two names.
+///
+/// Names whose lengths differ by more than the limit are not measured: a file can hold very long ones.
+fn distance(left: &str, right: &str, limit: usize) -> usize {
+    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+    if left.len().abs_diff(right.len()) > limit {
+        return usize::MAX;
+    }
+    let mut before_last = vec![0; right.len() + 1];
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.iter().enumerate() {
+        let mut row = vec![i + 1; right.len() + 1];
+        for (j, b) in right.iter().enumerate() {
+            row[j + 1] = (last[j] + usize::from(a != b)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
+                row[j + 1] = row[j + 1].min(before_last[j - 1] + 1);
+            }
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_edits() {
+        for (left, right, far) in [
+            ("", "", 0),
+            ("color", "color", 0),
+            ("colour", "color", 1),
+            ("modle", "model", 1),
+            ("ab", "cd", 2),
+        ] {
+            assert_eq!(distance(left, right, 9), far, "{left} {right}");
+            assert_eq!(distance(right, left, 9), far, "{right} {left}");
+        }
+        assert_eq!(distance("a", "abcdef", 3), usize::MAX);
+    }
+
+    #[test]
+    fn only_near_names_are_suggested() {
+        let names = || ["store", "tasks.priority", "tasks.retries"].into_iter().map(str::to_owned);
+        assert_eq!(nearest("stroe", names()).as_deref(), Some("store"));
+        assert_eq!(nearest("task.priority", names()).as_deref(), Some("tasks.priority"));
+        assert_eq!(nearest("retries", names()).as_deref(), Some("tasks.retries"));
+        assert_eq!(nearest("banana", names()), None);
+        assert_eq!(nearest("", names()), None);
+    }
+}

@@ -1,0 +1,35 @@
+//! The file that somebody starts from who has none.
+//!
+//! Owns its text, made from the table of keys. Must never set anything: every line is a comment.
+
+use super::keys::{KEYS, Key, Kind};
+use super::value::Value;
+
+const INTRODUCTION: &str = "\
+# Configuration of codefleet.
+#
+# Each line below shows a key with its default; take the `# ` away to change it.
+# `fleet config show` tells what is in force, and where it was set.
+";
+
+/// A file with every key, its default and what it means, that changes nothing.
+pub fn template() -> String {
+    std::iter::once(INTRODUCTION.to_owned()).chain(KEYS.iter().map(paragraph)).collect()
+}
+
+fn paragraph(key: &Key) -> String {
+    let name = key.name.replace('*', "claude");
+    let note = if key.default.is_none() { " Not set by default." } else { "" };
+    format!("\n# {}{note}\n# {name} = {}\n", key.doc, example(key))
+}
+
+fn example(key: &Key) -> String {
+    let default = key.default.and_then(|fixed| Value::fixed(key.kind, fixed).to_toml());
+    match (default, key.kind) {
+        (Some(value), _) => value.to_string(),
+        (None, Kind::Integer { min, .. }) => min.to_string(),
+        (None, Kind::Boolean) => "true".to_owned(),
+        (None, Kind::List) => "[]".to_owned(),
+        (None, Kind::String(_) | Kind::OneOf(_)) => "\"NAME\"".to_owned(),
+    }
+}

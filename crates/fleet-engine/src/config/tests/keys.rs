@@ -1,0 +1,138 @@
+use std::collections::BTreeSet;
+
+use crate::config::keys::{self, KEYS, Named, Variable};
+use crate::config::value::Value;
+use crate::config::{is_agent_name, template};
+
+use super::World;
+
+#[test]
+fn the_table_is_sound() {
+    let mut names = BTreeSet::new();
+    for key in KEYS {
+        assert!(names.insert(key.name), "{} stands twice", key.name);
+        assert!(key.doc.ends_with('.') && !key.doc.contains('\n'), "{}: one sentence, please", key.name);
+        let wild = key.name.split('.').filter(|part| *part == "*").count();
+        assert!(wild == 0 || (wild == 1 && key.name.split('.').count() == 3), "{}", key.name);
+        if let Some(fixed) = key.default {
+            let value = Value::fixed(key.kind, fixed);
+            assert_eq!(Value::from_toml(key.kind, &value.to_toml().unwrap()).unwrap(), value, "{}", key.name);
+        }
+    }
+}
+
+#[test]
+fn every_key_has_one_variable() {
+    for key in KEYS {
+        let name = key.name.replace('*', "my_agent2");
+        let suffix = name.replace('.', "_").to_ascii_uppercase();
+        match keys::variable(&suffix) {
+            Variable::Sets(found, set) => assert_eq!((found.name, set), (key.name, name)),
+            _ => panic!("FLEET_{suffix} does not set {name}"),
+        }
+    }
+}
+
+#[test]
+fn some_variables_are_not_settings() {
+    for reserved in ["HOME", "RUN", "TOKEN", "TASK", "PROJECT", "TEST_POSTGRES"] {
+        assert!(matches!(keys::variable(reserved), Variable::Reserved), "{reserved}");
+    }
+    let meant = |suffix| match keys::variable(suffix) {
+        Variable::Unknown(meant) => meant,
+        _ => panic!("{suffix} is known"),
+    };
+    assert_eq!(meant("TASK_PRIORITY").as_deref(), Some("TASKS_PRIORITY"));
+    assert_eq!(meant("AGENTS_CLAUDE_MODLE").as_deref(), Some("AGENTS_CLAUDE_MODEL"));
+    assert_eq!(meant("AGENTS__X_MODEL").as_deref(), None);
+    assert_eq!(meant("BANANA"), None);
+    assert_eq!(meant(""), None);
+}
+
+#[test]
+fn segments_name_keys_sections_or_nothing() {
+    let name = |segments: &[&str]| match keys::named(segments) {
+        Named::Key(key) => key.name,
+        Named::Section => "section",
+        Named::Nothing(_) => "nothing",
+    };
+    assert_eq!(name(&["store"]), "store");
+    assert_eq!(name(&["agents", "claude", "cap"]), "agents.*.cap");
+    assert_eq!(name(&["agents", "Claude", "cap"]), "nothing");
+    assert_eq!(name(&["agents", "a.b", "cap"]), "nothing");
+    assert_eq!(name(&["tasks"]), "section");
+    assert_eq!(name(&["agents", "claude"]), "section");
+    assert_eq!(name(&["tasks.priority"]), "nothing");
+    assert_eq!(name(&["tasks", "priority", "x"]), "nothing");
+    assert_eq!(name(&[""]), "nothing");
+}
+
+#[test]
+fn agents_have_plain_names() {
+    for good in ["claude", "a", "0x", "my-agent_2", &"a".repeat(32)] {
+        assert!(is_agent_name(good), "{good}");
+    }
+    for bad in ["", "-a", "_a", "Claude", "a.b", "a b", "ä", &"a".repeat(33)] {
+        assert!(!is_agent_name(bad), "{bad}");
+    }
+}
+
+#[test]
+fn the_template_shows_every_key_and_sets_none() {
+    insta::assert_snapshot!(template(), @r#"
+    # Configuration of codefleet.
+    #
+    # Each line below shows a key with its default; take the `# ` away to change it.
+    # `fleet config show` tells what is in force, and where it was set.
+
+    # Where everything is kept: `sqlite` (a file in the home folder), `sqlite:PATH` or `postgres://…`.
+    # store = "sqlite"
+
+    # The agent for a task that names none.
+    # agent = "claude"
+
+    # Colours in the output: `always`, `never`, or `auto` for terminals only.
+    # color = "auto"
+
+    # The priority of a task that is added without one, from 1 to 5.
+    # tasks.priority = 3
+
+    # How many times a task is tried again after its first run failed.
+    # tasks.retries = 2
+
+    # How many tasks a list shows at most.
+    # tasks.list_limit = 50
+
+    # How many runs there may be at a time; 0 for no cap.
+    # caps.total = 0
+
+    # How many runs there may be at a time in one project; 0 for no cap.
+    # caps.per_project = 0
+
+    # The model that this agent uses unless the task names one. Not set by default.
+    # agents.claude.model = "NAME"
+
+    # How many runs of this agent there may be at a time; 0 for no cap. Not set by default.
+    # agents.claude.cap = 0
+    "#);
+    let defaults = World::new().load().unwrap().settings();
+    assert_eq!(World::new().user(template()).load().unwrap().settings(), defaults);
+}
+
+#[test]
+fn every_line_of_the_template_can_be_used_as_it_is() {
+    let used: Vec<String> = template()
+        .lines()
+        .filter_map(|line| line.strip_prefix("# ").filter(|line| line.contains(" = ")))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(used.len(), KEYS.len());
+    let world = World::new().user(used.join("\n"));
+    assert_eq!(world.problems(), "");
+    let defaults = World::new().load().unwrap();
+    for setting in
+        world.load().unwrap().settings().iter().filter(|setting| !setting.key.starts_with("agents."))
+    {
+        assert_eq!(setting.value, defaults.get(&setting.key).unwrap().value, "{}", setting.key);
+    }
+}

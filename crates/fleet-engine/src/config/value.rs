@@ -1,0 +1,334 @@
+//! What a key is set to.
+//!
+//! Owns reading a value from a text or from a file and checking it against its kind, and showing it. Must never
+//! show a secret: that is left to [`Secret`].
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::flaw::quoted;
+use super::keys::{Fixed, Form, Kind, is_agent_name};
+use super::secret::Secret;
+
+/// A value of some kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing set it, and it has no default.
+    Unset,
+    /// A string or a word.
+    String(String),
+    /// A string that may hold a password.
+    Secret(Secret),
+    /// A whole number.
+    Integer(i64),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A list of strings.
+    List(Vec<String>),
+}
+
+/// A value that its key does not take.
+#[derive(Debug, thiserror::Error)]
+#[error("must be {kind}{}", if got.is_empty() { String::new() } else { format!(", not {got}") })]
+pub(super) struct Mismatch {
+    pub(super) kind: Kind,
+    /// Empty when it is better not shown.
+    got: String,
+}
+
+impl Value {
+    /// The same value as something that shows itself whole, for those who asked to see the passwords.
+    #[must_use]
+    pub fn revealed(&self) -> Self {
+        match self {
+            Self::Secret(secret) => Self::String(secret.revealed().to_owned()),
+            other => other.clone(),
+        }
+    }
+
+    pub(super) fn fixed(kind: Kind, fixed: Fixed) -> Self {
+        match fixed {
+            Fixed::Text(text) => Self::wrapped(kind, text.to_owned()),
+            Fixed::Integer(number) => Self::Integer(number),
+            Fixed::Boolean(truth) => Self::Boolean(truth),
+            Fixed::List(items) => Self::List(items.iter().map(|&item| item.to_owned()).collect()),
+        }
+    }
+
+    /// Reads what a person wrote in a variable, after a flag, or as an argument.
+    pub(super) fn from_text(kind: Kind, text: &str) -> Result<Self, Mismatch> {
+        match kind {
+            Kind::String(_) | Kind::OneOf(_) => Self::from_string(kind, text),
+            Kind::Integer { .. } => {
+                let number = text.trim().parse().map_err(|_| Mismatch::new(kind, quoted(text)))?;
+                Self::from_integer(kind, number)
+            }
+            Kind::Boolean => match text.trim() {
+                "true" => Ok(Self::Boolean(true)),
+                "false" => Ok(Self::Boolean(false)),
+                other => Err(Mismatch::new(kind, quoted(other))),
+            },
+            Kind::List if text.trim_start().starts_with('[') => {
+                let parsed = text.trim().parse::<toml_edit::Value>();
+                Self::from_toml(kind, &parsed.map_err(|_| Mismatch::new(kind, quoted(text)))?)
+            }
+            Kind::List => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Ok(Self::List(items.map(str::to_owned).collect()))
+            }
+        }
+    }
+
+    /// Reads what stands in a file.
+    pub(super) fn from_toml(kind: Kind, value: &toml_edit::Value) -> Result<Self, Mismatch> {
+        match (kind, value) {
+            (Kind::String(_) | Kind::OneOf(_), toml_edit::Value::String(text)) => {
+                Self::from_string(kind, text.value())
+            }
+            (Kind::Integer { .. }, toml_edit::Value::Integer(number)) => {
+                Self::from_integer(kind, *number.value())
+            }
+            (Kind::Boolean, toml_edit::Value::Boolean(truth)) => Ok(Self::Boolean(*truth.value())),
+            (Kind::List, toml_edit::Value::Array(items)) => {
+                let item = |item: &toml_edit::Value| {
+                    let text = item.as_str().map(str::to_owned);
+                    text.ok_or_else(|| Mismatch::new(kind, format!("a list with {}", described(item))))
+                };
+                Ok(Self::List(items.iter().map(item).collect::<Result<_, _>>()?))
+            }
+            (_, other) => Err(Mismatch::new(kind, described(other))),
+        }
+    }
+
+    fn from_string(kind: Kind, text: &str) -> Result<Self, Mismatch> {
+        let good = match kind {
+            Kind::OneOf(words) => words.contains(&text),
+            Kind::String(Form::Plain) => is_plain(text),
+            Kind::String(Form::AgentName) => is_agent_name(text),
+            Kind::String(Form::StoreAddress) => is_plain(text) && is_store_address(text),
+            Kind::Integer { .. } | Kind::Boolean | Kind::List => false,
+        };
+        if good {
+            return Ok(Self::wrapped(kind, text.to_owned()));
+        }
+        Err(Mismatch::new(kind, if kind.is_secret() { beginning(text) } else { quoted(text) }))
+    }
+
+    fn from_integer(kind: Kind, number: i64) -> Result<Self, Mismatch> {
+        match kind {
+            Kind::Integer { min, max } if (min..=max).contains(&number) => Ok(Self::Integer(number)),
+            _ => Err(Mismatch::new(kind, format!("`{number}`"))),
+        }
+    }
+
+    fn wrapped(kind: Kind, text: String) -> Self {
+        if kind.is_secret() { Self::Secret(Secret::new(text)) } else { Self::String(text) }
+    }
+
+    /// As it stands in a file; nothing when there is nothing to write.
+    pub(super) fn to_toml(&self) -> Option<toml_edit::Value> {
+        match self {
+            Self::Unset => None,
+            Self::String(text) => Some(text.into()),
+            Self::Secret(secret) => Some(secret.revealed().into()),
+            Self::Integer(number) => Some((*number).into()),
+            Self::Boolean(truth) => Some((*truth).into()),
+            Self::List(items) => Some(items.iter().collect::<toml_edit::Array>().into()),
+        }
+    }
+}
+
+/// As a person reads it: lists with commas, nothing for what is unset.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unset => Ok(()),
+            Self::String(text) => f.write_str(text),
+            Self::Secret(secret) => write!(f, "{secret}"),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Boolean(truth) => write!(f, "{truth}"),
+            Self::List(items) => f.write_str(&items.join(", ")),
+        }
+    }
+}
+
+/// As plain JSON; `null` for what is unset.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Unset => serializer.serialize_unit(),
+            Self::String(text) => serializer.serialize_str(text),
+            Self::Secret(secret) => secret.serialize(serializer),
+            Self::Integer(number) => serializer.serialize_i64(*number),
+            Self::Boolean(truth) => serializer.serialize_bool(*truth),
+            Self::List(items) => items.serialize(serializer),
+        }
+    }
+}
+
+impl Mismatch {
+    pub(super) fn new(kind: Kind, got: impl Into<String>) -> Self {
+        Self { kind, got: got.into() }
+    }
+}
+
+/// What is expected, in the words of a message.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::String(Form::Plain) => f.write_str("one line of text"),
+            Self::String(Form::AgentName) => f.write_str("the name of an agent"),
+            Self::String(Form::StoreAddress) => f.write_str("`sqlite`, `sqlite:PATH` or `postgres://…`"),
+            Self::OneOf(words) => write!(f, "one of `{}`", words.join("`, `")),
+            Self::Integer { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Self::Boolean => f.write_str("`true` or `false`"),
+            Self::List => f.write_str("a list of strings"),
+        }
+    }
+}
+
+/// Strings end up on terminals and in argument lists, so control characters are never right.
+fn is_plain(text: &str) -> bool {
+    !text.trim().is_empty() && !text.chars().any(char::is_control)
+}
+
+/// `sqlite://…` is refused: it looks like an absolute path to some and like a relative one to others.
+fn is_store_address(text: &str) -> bool {
+    if text == "sqlite" {
+        return true;
+    }
+    let after = |start| text.strip_prefix(start).filter(|rest: &&str| !rest.is_empty());
+    after("sqlite:").is_some_and(|path| !path.starts_with("//"))
+        || after("postgres://").is_some()
+        || after("postgresql://").is_some()
+}
+
+/// As much of a refused address as cannot be a password.
+fn beginning(text: &str) -> String {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(text.len());
+    match (&text[..end], end < text.len()) {
+        ("", _) => String::new(),
+        (word, true) if text[end..].starts_with("://") => format!("`{word}://…`"),
+        (word, true) => format!("`{word}…`"),
+        (word, false) => quoted(word),
+    }
+}
+
+fn described(value: &toml_edit::Value) -> String {
+    match value {
+        toml_edit::Value::String(text) => format!("the string {}", quoted(text.value())),
+        toml_edit::Value::Integer(number) => format!("the number `{}`", number.value()),
+        toml_edit::Value::Float(number) => format!("the number `{}`", number.value()),
+        toml_edit::Value::Boolean(truth) => format!("`{}`", truth.value()),
+        toml_edit::Value::Datetime(_) => "a date".to_owned(),
+        toml_edit::Value::Array(_) => "a list".to_owned(),
+        toml_edit::Value::InlineTable(_) => "a section".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RANGE: Kind = Kind::Integer { min: 1, max: 5 };
+
+    fn text(kind: Kind, text: &str) -> Result<Value, String> {
+        Value::from_text(kind, text).map_err(|mismatch| mismatch.to_string())
+    }
+
+    fn toml(kind: Kind, text: &str) -> Result<Value, String> {
+        Value::from_toml(kind, &text.parse().unwrap()).map_err(|mismatch| mismatch.to_string())
+    }
+
+    fn list(items: &[&str]) -> Value {
+        Value::List(items.iter().map(|&item| item.to_owned()).collect())
+    }
+
+    #[test]
+    fn numbers_are_whole_and_in_range() {
+        assert_eq!(text(RANGE, " 4 "), Ok(Value::Integer(4)));
+        assert_eq!(toml(RANGE, "0x5"), Ok(Value::Integer(5)));
+        let wrong = |got: &str| Err(format!("must be a whole number from 1 to 5, not {got}"));
+        assert_eq!(text(RANGE, "6"), wrong("`6`"));
+        assert_eq!(text(RANGE, ""), wrong("an empty text"));
+        assert_eq!(text(RANGE, "99999999999999999999"), wrong("`99999999999999999999`"));
+        assert_eq!(toml(RANGE, "0"), wrong("`0`"));
+        assert_eq!(toml(RANGE, "3.0"), wrong("the number `3`"));
+        assert_eq!(toml(RANGE, "'3'"), wrong("the string `3`"));
+        assert_eq!(toml(RANGE, "1979-05-27"), wrong("a date"));
+    }
+
+    #[test]
+    fn truth_is_true_or_false() {
+        assert_eq!(text(Kind::Boolean, "true"), Ok(Value::Boolean(true)));
+        assert_eq!(toml(Kind::Boolean, "false"), Ok(Value::Boolean(false)));
+        assert_eq!(text(Kind::Boolean, "yes"), Err("must be `true` or `false`, not `yes`".to_owned()));
+        assert_eq!(toml(Kind::Boolean, "1"), Err("must be `true` or `false`, not the number `1`".to_owned()));
+    }
+
+    #[test]
+    fn lists_come_with_commas_or_as_in_a_file() {
+        assert_eq!(text(Kind::List, "a, b,"), Ok(list(&["a", "b"])));
+        assert_eq!(text(Kind::List, ""), Ok(list(&[])));
+        assert_eq!(text(Kind::List, " ['a,b', \"c\"] "), Ok(list(&["a,b", "c"])));
+        assert_eq!(toml(Kind::List, "[]"), Ok(list(&[])));
+        assert_eq!(text(Kind::List, "[a"), Err("must be a list of strings, not `[a`".to_owned()));
+        assert_eq!(
+            toml(Kind::List, "['a', 1]"),
+            Err("must be a list of strings, not a list with the number `1`".to_owned())
+        );
+        assert_eq!(list(&["a", "b"]).to_string(), "a, b");
+        assert_eq!(list(&["a", "b"]).to_toml().unwrap().to_string(), r#"["a", "b"]"#);
+        assert_eq!(serde_json::to_string(&list(&["a"])).unwrap(), r#"["a"]"#);
+    }
+
+    #[test]
+    fn words_are_from_the_list() {
+        let kind = Kind::OneOf(&["auto", "never"]);
+        assert_eq!(text(kind, "auto"), Ok(Value::String("auto".to_owned())));
+        assert_eq!(text(kind, "Auto"), Err("must be one of `auto`, `never`, not `Auto`".to_owned()));
+        assert_eq!(toml(kind, "true"), Err("must be one of `auto`, `never`, not `true`".to_owned()));
+    }
+
+    #[test]
+    fn text_is_one_visible_line() {
+        let kind = Kind::String(Form::Plain);
+        assert_eq!(text(kind, "gpt 5"), Ok(Value::String("gpt 5".to_owned())));
+        assert_eq!(text(kind, "  "), Err("must be one line of text, not `  `".to_owned()));
+        assert_eq!(text(kind, "a\u{1b}[2J"), Err("must be one line of text, not `a\\u{1b}[2J`".to_owned()));
+    }
+
+    #[test]
+    fn a_store_is_sqlite_or_postgres() {
+        let kind = Kind::String(Form::StoreAddress);
+        for good in ["sqlite", "sqlite:/a/b.db", "sqlite:~/b.db", "postgres://h/db", "postgresql://u:p@h"] {
+            assert_eq!(text(kind, good), Ok(Value::Secret(Secret::new(good))));
+        }
+        for (bad, got) in [
+            ("sqlite3", ", not `sqlite3`"),
+            ("sqlite:", ", not `sqlite…`"),
+            ("sqlite://fleet.db", ", not `sqlite://…`"),
+            ("postgres://", ", not `postgres://…`"),
+            ("mysql://user:hunter2@host", ", not `mysql://…`"),
+            ("host=h password=hunter2", ", not `host…`"),
+            ("user:hunter2@host", ", not `user…`"),
+            ("/var/fleet.db", ""),
+            ("", ""),
+        ] {
+            assert_eq!(
+                text(kind, bad),
+                Err(format!("must be `sqlite`, `sqlite:PATH` or `postgres://…`{got}"))
+            );
+        }
+    }
+
+    #[test]
+    fn a_secret_is_shown_whole_only_when_revealed() {
+        let value = text(Kind::String(Form::StoreAddress), "postgres://u:hunter2@h/db").unwrap();
+        let shown = format!("{value} {value:?} {}", serde_json::to_string(&value).unwrap());
+        assert!(!shown.contains("hunter2"), "{shown}");
+        assert_eq!(value.revealed().to_string(), "postgres://u:hunter2@h/db");
+        assert_eq!(value.to_toml().unwrap().to_string(), r#""postgres://u:hunter2@h/db""#);
+    }
+}

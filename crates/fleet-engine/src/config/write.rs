@@ -1,0 +1,95 @@
+//! Setting and unsetting a key in a file.
+//!
+//! Owns the order of things: check the request, lock, read, edit, check the result, exchange. Must never write
+//! over a file that does not parse, nor anything that would not load.
+
+use std::path::Path;
+
+use fleet_core::problem::{Code, Outcome, Problem};
+
+use super::edit;
+use super::file::{self, Entry, without_mark};
+use super::flaw::Flaw;
+use super::keys::{self, Key, Scope};
+use super::replace::Exclusive;
+use super::setting::{ConfigFile, Setting};
+use super::value::Value;
+
+/// Sets a key, from what a person wrote, and keeps the rest of the file as it is. Makes the file when there is
+/// none.
+pub fn set(file: &ConfigFile, name: &str, text: &str) -> Outcome<Setting> {
+    let key = keys::find(name).map_err(Flaw::without_place)?;
+    let (value, written) = checked(file, key, name, text).map_err(Flaw::without_place)?;
+    let exclusive = acquire(file.path())?;
+    let old = file::read(file.path())?.unwrap_or_default();
+    let body = without_mark(&old);
+    let document = file::document(file.path(), body)?;
+    let path: Vec<&str> = name.split('.').collect();
+    let new = edit::put(&document, &path, &written).map_err(|flaw| flaw.at(&file.path().display()))?;
+    let line = read_back(file, &new, name, &value)?;
+    exchange(&exclusive, file.path(), &old, &new)?;
+    Ok(Setting { key: name.to_owned(), value, origin: file.origin(line) })
+}
+
+/// Takes a key out of a file and keeps the rest as it is; tells whether it was there. A name that is not a key can
+/// be taken out too, as long as it is there.
+pub fn unset(file: &ConfigFile, name: &str) -> Outcome<bool> {
+    let known = keys::find(name).map(|_| ()).map_err(Flaw::without_place);
+    if file::read(file.path())?.is_none() {
+        return known.map(|()| false);
+    }
+    let exclusive = acquire(file.path())?;
+    let old = file::read(file.path())?.unwrap_or_default();
+    let document = file::document(file.path(), without_mark(&old))?;
+    let path: Vec<&str> = name.split('.').collect();
+    match edit::take(&document, &path) {
+        Ok(Some(new)) => {
+            file::document(file.path(), &new).map_err(|_| defect(name))?;
+            exchange(&exclusive, file.path(), &old, &new)?;
+            Ok(true)
+        }
+        Ok(None) => known.map(|()| false),
+        Err(flaw) => known.and(Err(flaw.at(&file.path().display()))),
+    }
+}
+
+fn checked(file: &ConfigFile, key: &Key, name: &str, text: &str) -> Result<(Value, toml_edit::Value), Flaw> {
+    if key.scope == Scope::UserOnly && matches!(file, ConfigFile::Project(_)) {
+        return Err(Flaw::user_only(name));
+    }
+    let value = Value::from_text(key.kind, text).map_err(|mismatch| Flaw::mismatch(name, &mismatch))?;
+    let written = value.to_toml().ok_or_else(|| Flaw::new(Code::Internal, "there is nothing to write"))?;
+    Ok((value, written))
+}
+
+/// The line in which the key now stands. The last guard before a file is replaced.
+fn read_back(file: &ConfigFile, text: &str, name: &str, value: &Value) -> Outcome<usize> {
+    let is_it = |entry: &&Entry| entry.name == name && entry.value == *value;
+    let content = file::parse(file, text);
+    content.entries.iter().find(is_it).map(|entry| entry.line).ok_or_else(|| defect(name))
+}
+
+fn acquire(path: &Path) -> Outcome<Exclusive> {
+    Exclusive::acquire(path).map_err(|error| unwritable(path, &error))
+}
+
+/// The mark in front of the old text stays in front of the new one.
+fn exchange(exclusive: &Exclusive, path: &Path, old: &str, new: &str) -> Outcome<()> {
+    let body = without_mark(old);
+    if body == new {
+        return Ok(());
+    }
+    let mark = &old[..old.len() - body.len()];
+    exclusive.replace(&format!("{mark}{new}")).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::new(Code::Io, format!("{}: cannot be written: {error}", path.display()))
+}
+
+fn defect(name: &str) -> Problem {
+    Problem::new(
+        Code::Internal,
+        format!("setting `{name}` would have damaged the file, so it was left alone"),
+    )
+}

@@ -1,0 +1,192 @@
+//! What the process was given: its variables and its current directory, read once.
+//!
+//! Owns the only calls to `std::env` in codefleet; everything else takes an [`Environment`], so that a test can
+//! hand in its own. Must never write the process's environment, and never show a value: variables hold secrets.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use fleet_core::problem::{Code, Outcome, Problem};
+
+/// How the name of every variable of codefleet begins.
+pub const PREFIX: &str = "FLEET_";
+
+/// The variables and the current directory, as they were when the process started.
+///
+/// A variable with an empty value counts as unset: that is the only way in which many tools can take one away.
+#[derive(Clone)]
+pub struct Environment {
+    /// By name; a name that is not UTF-8 is kept with replacement characters, because nobody can ask for it.
+    variables: BTreeMap<String, OsString>,
+    /// Missing when it was deleted, which matters only to those who need it.
+    current_directory: Option<PathBuf>,
+}
+
+impl Environment {
+    /// Reads the environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+    pub fn from_process() -> Self {
+        Self { current_directory: std::env::current_dir().ok(), ..Self::from_pairs(std::env::vars_os()) }
+    }
+
+    /// An environment of these variables and without a current directory.
+    pub fn from_pairs<N: Into<OsString>, V: Into<OsString>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
+        let variables = pairs
+            .into_iter()
+            .map(|(name, value)| (name.into().to_string_lossy().into_owned(), value.into()))
+            .collect();
+        Self { variables, current_directory: None }
+    }
+
+    /// The same environment, seen from another directory.
+    #[must_use]
+    pub fn with_current_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.current_directory = Some(directory.into());
+        self
+    }
+
+    /// The value of a variable; a problem when it is set but is not UTF-8.
+    pub fn get(&self, name: &str) -> Outcome<Option<&str>> {
+        let Some(value) = self.get_os(name) else { return Ok(None) };
+        value
+            .to_str()
+            .map(Some)
+            .ok_or_else(|| Problem::new(Code::ConfigInvalid, format!("{name}: the value is not UTF-8")))
+    }
+
+    /// The value of a variable as it is, for paths.
+    pub fn get_os(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// The names of the `FLEET_*` variables that are set, in alphabetical order.
+    pub fn fleet_variables(&self) -> impl Iterator<Item = &str> {
+        self.variables
+            .range(PREFIX.to_owned()..)
+            .take_while(|(name, _)| name.starts_with(PREFIX))
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, _)| name.as_str())
+    }
+
+    /// Where the process was started.
+    pub fn current_directory(&self) -> Outcome<&Path> {
+        self.current_directory.as_deref().ok_or_else(|| {
+            Problem::new(Code::Io, "the current directory does not exist any more")
+                .hint("change to another directory and try again")
+        })
+    }
+
+    /// The folder that holds everything codefleet keeps: `$FLEET_HOME`, or `~/.fleet`. It need not exist.
+    pub fn home(&self) -> Outcome<PathBuf> {
+        let Some(given) = self.get_os("FLEET_HOME").map(Path::new) else {
+            return self.absolute(&self.user_home()?.join(".fleet"));
+        };
+        match given.strip_prefix("~") {
+            Ok(rest) => self.absolute(&self.user_home()?.join(rest)),
+            Err(_) => self.absolute(given),
+        }
+    }
+
+    fn user_home(&self) -> Outcome<&Path> {
+        self.get_os("HOME").map(Path::new).ok_or_else(|| {
+            Problem::new(Code::ConfigInvalid, "HOME is not set, so there is no home folder")
+                .hint("set `FLEET_HOME` to the absolute path of a folder")
+        })
+    }
+
+    /// Collecting the components drops `.` and doubled slashes; `..` stays, because it may cross a link.
+    fn absolute(&self, path: &Path) -> Outcome<PathBuf> {
+        if path.is_absolute() {
+            return Ok(path.components().collect());
+        }
+        Ok(self.current_directory()?.join(path).components().collect())
+    }
+}
+
+/// Names only: values may be secret.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("variables", &self.variables.keys())
+            .field("current_directory", &self.current_directory)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    fn home(pairs: &[(&str, &str)]) -> Outcome<PathBuf> {
+        Environment::from_pairs(pairs.iter().copied()).with_current_directory("/work/here").home()
+    }
+
+    #[test]
+    fn home_comes_from_fleet_home_or_from_home() {
+        let user = ("HOME", "/home/ada");
+        assert_eq!(home(&[user]).unwrap(), Path::new("/home/ada/.fleet"));
+        assert_eq!(home(&[user, ("FLEET_HOME", "")]).unwrap(), Path::new("/home/ada/.fleet"));
+        assert_eq!(home(&[user, ("FLEET_HOME", "/srv//fleet/")]).unwrap(), Path::new("/srv/fleet"));
+        assert_eq!(home(&[("FLEET_HOME", "/srv/fleet")]).unwrap(), Path::new("/srv/fleet"));
+        assert_eq!(home(&[user, ("FLEET_HOME", "~/x")]).unwrap(), Path::new("/home/ada/x"));
+        assert_eq!(home(&[user, ("FLEET_HOME", "~")]).unwrap(), Path::new("/home/ada"));
+        assert_eq!(home(&[user, ("FLEET_HOME", "./state")]).unwrap(), Path::new("/work/here/state"));
+        assert_eq!(home(&[user, ("FLEET_HOME", "a/~/b")]).unwrap(), Path::new("/work/here/a/~/b"));
+    }
+
+    #[test]
+    fn home_is_a_problem_without_anything_to_start_from() {
+        for pairs in [&[][..], &[("HOME", "")], &[("FLEET_HOME", "~/x")]] {
+            let problem = home(pairs).unwrap_err();
+            assert_eq!(problem.code, Code::ConfigInvalid);
+            assert_eq!(problem.message, "HOME is not set, so there is no home folder");
+        }
+        let nowhere = Environment::from_pairs([("FLEET_HOME", "relative")]);
+        assert_eq!(nowhere.home().unwrap_err().code, Code::Io);
+    }
+
+    #[test]
+    fn a_value_that_is_not_text_is_a_problem_only_when_asked_for() {
+        let odd = OsString::from_vec(b"/tmp/\xff".to_vec());
+        let environment = Environment::from_pairs([
+            (OsString::from("FLEET_HOME"), odd.clone()),
+            (OsString::from("FLEET_STORE"), OsString::from("sqlite")),
+            (OsString::from_vec(b"FLEET_\xff".to_vec()), OsString::from("x")),
+        ]);
+        assert_eq!(environment.get("FLEET_STORE").unwrap(), Some("sqlite"));
+        assert_eq!(environment.get("FLEET_NONE").unwrap(), None);
+        assert_eq!(environment.home().unwrap(), Path::new(&odd));
+        let problem = environment.get("FLEET_HOME").unwrap_err();
+        assert_eq!(problem.message, "FLEET_HOME: the value is not UTF-8");
+    }
+
+    #[test]
+    fn fleet_variables_are_those_with_the_prefix_and_a_value() {
+        let environment = Environment::from_pairs([
+            ("FLEETING", "no"),
+            ("FLEET_B", "1"),
+            ("FLEET_A", "2"),
+            ("FLEET_EMPTY", ""),
+            ("PATH", "/bin"),
+        ]);
+        assert_eq!(environment.fleet_variables().collect::<Vec<_>>(), ["FLEET_A", "FLEET_B"]);
+    }
+
+    #[test]
+    fn debug_shows_no_value() {
+        let environment = Environment::from_pairs([("FLEET_TOKEN", "hunter2")]);
+        let shown = format!("{environment:?}");
+        assert!(shown.contains("FLEET_TOKEN") && !shown.contains("hunter2"), "{shown}");
+    }
+
+    #[test]
+    fn the_process_has_variables_and_a_directory() {
+        let environment = Environment::from_process();
+        assert!(environment.get_os("PATH").is_some());
+        assert!(environment.current_directory().unwrap().is_absolute());
+    }
+}
