@@ -82,6 +82,8 @@ codes! {
     HasDependents = "has-dependents", Conflict;
     /// The task or run is in a state that does not allow this.
     IllegalTransition = "illegal-transition", Conflict;
+    /// A task of this id exists already.
+    TaskExists = "task-exists", Conflict;
     /// Somebody else changed the same thing at the same moment.
     Changed = "changed", Conflict;
     /// The lease on a run was lost to somebody else.

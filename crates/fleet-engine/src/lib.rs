@@ -1,8 +1,15 @@
 //! The use cases of codefleet.
 //!
-//! Owns what happens between a request and its answer, and the two things every request starts from: what the
-//! process was given ([`environment`]) and how it is configured ([`config`]). Must never print, parse arguments
-//! or know which transport asked.
+//! Owns the verbs, one file each, and what they share: the configuration, the environment, the clock. It is the
+//! only place where store and host meet. Every transport (command line, HTTP, MCP) calls the same verbs with
+//! the same typed requests; no verb ever prints.
 
+pub mod clock;
 pub mod config;
+mod engine;
 pub mod environment;
+mod problems;
+pub mod verbs;
+pub mod views;
+
+pub use engine::{Engine, Start};

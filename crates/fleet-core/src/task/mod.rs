@@ -65,8 +65,8 @@ pub struct TaskSpec {
     /// What happens when a run fails.
     #[serde(default)]
     pub retry: RetryPolicy,
-    /// Not started earlier than this.
-    #[serde(default)]
+    /// Not started earlier than this. Files and requests write moments in their own way.
+    #[serde(skip)]
     pub not_before: Option<Millis>,
     /// Free metadata.
     #[serde(default)]

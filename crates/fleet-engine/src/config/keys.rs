@@ -3,6 +3,7 @@
 //! Owns the table of keys and how a key is named in a file, in the environment and by a person. Must never know
 //! what is set: values and layers live elsewhere. A new setting is one row here and one accessor.
 
+use fleet_core::task::AgentName;
 use super::flaw::Flaw;
 use super::suggest;
 
@@ -176,11 +177,7 @@ impl Key {
 
 /// Whether an agent may be called so: `[a-z0-9][a-z0-9_-]{0,31}`.
 pub fn is_agent_name(text: &str) -> bool {
-    let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let mut bytes = text.bytes();
-    text.len() <= 32
-        && bytes.next().is_some_and(word)
-        && bytes.all(|byte| word(byte) || byte == b'_' || byte == b'-')
+    text.parse::<AgentName>().is_ok()
 }
 
 /// What a path of segments names.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::schedule::Caps;
 
 use super::flaw::Flaw;
 use super::keys::{self, KEYS};
@@ -31,17 +32,6 @@ pub enum Color {
     Never,
 }
 
-/// How many runs there may be at a time. What is missing has no cap.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CapSettings {
-    /// Everywhere together.
-    pub total: Option<u32>,
-    /// In one project.
-    pub per_project: Option<u32>,
-    /// By the name of the agent.
-    pub per_agent: BTreeMap<String, u32>,
-}
-
 /// The settings as what they are, converted once so that those who ask cannot fail.
 #[derive(Debug, Clone)]
 struct Typed {
@@ -51,7 +41,7 @@ struct Typed {
     priority: u8,
     retries: u32,
     list_limit: u32,
-    caps: CapSettings,
+    caps: Caps,
     models: BTreeMap<String, String>,
 }
 
@@ -108,7 +98,7 @@ impl Config {
     }
 
     /// How many runs there may be at a time.
-    pub fn caps(&self) -> &CapSettings {
+    pub fn caps(&self) -> &Caps {
         &self.typed.caps
     }
 
@@ -120,7 +110,7 @@ impl Config {
 
 impl Typed {
     fn of(reader: &Reader<'_>) -> Outcome<Self> {
-        let caps = CapSettings {
+        let caps = Caps {
             total: some_cap(reader.integer("caps.total")?),
             per_project: some_cap(reader.integer("caps.per_project")?),
             per_agent: reader

@@ -11,7 +11,7 @@ use super::edit;
 use super::file::{self, Entry, without_mark};
 use super::flaw::Flaw;
 use super::keys::{self, Key, Scope};
-use super::replace::Exclusive;
+use super::exchange::Exclusive;
 use super::setting::{ConfigFile, Setting};
 use super::value::Value;
 
@@ -51,6 +51,21 @@ pub fn unset(file: &ConfigFile, name: &str) -> Outcome<bool> {
         Ok(None) => known.map(|()| false),
         Err(flaw) => known.and(Err(flaw.at(&file.path().display()))),
     }
+}
+
+/// What is written in a file now; `None` when there is no file.
+pub fn text(file: &ConfigFile) -> Outcome<Option<String>> {
+    file::read(file.path())
+}
+
+/// Replaces the whole text of a file, if the new one is right in every line.
+pub fn replace(file: &ConfigFile, new: &str) -> Outcome<()> {
+    let content = file::parse(file, without_mark(new));
+    if let Some(problem) = content.problems.into_iter().next() {
+        return Err(problem);
+    }
+    let exclusive = acquire(file.path())?;
+    exclusive.replace(new).map_err(|error| unwritable(file.path(), &error))
 }
 
 fn checked(file: &ConfigFile, key: &Key, name: &str, text: &str) -> Result<(Value, toml_edit::Value), Flaw> {

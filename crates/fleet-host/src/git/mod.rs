@@ -5,5 +5,7 @@
 mod config;
 mod discover;
 mod gitdir;
+mod version;
 
 pub use discover::{DiscoverError, Repository, discover};
+pub use version::version;

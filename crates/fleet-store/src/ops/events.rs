@@ -39,6 +39,34 @@ impl Op for Tail {
     }
 }
 
+/// The newest events.
+#[derive(Debug, Clone, Copy)]
+pub struct Newest {
+    /// Only this project's.
+    pub project: Option<ProjectId>,
+    /// So many, oldest of them first.
+    pub limit: i64,
+}
+
+impl Op for Newest {
+    type Out = Vec<Event>;
+    const MODE: Mode = Mode::Read;
+    const READS_EVENTS: bool = true;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
+        let newest = sql!(
+            "SELECT seq, at, project, task, run, kind, data FROM events \
+             WHERE seq IS NOT NULL AND ($1 = '' OR project = $1) ORDER BY seq DESC LIMIT $2",
+            self.project.map_or(String::new(), |id| id.to_string()),
+            self.limit,
+        );
+        let mut events: Vec<Event> =
+            tx.query(newest).await?.into_iter().map(rows::event).collect::<Result<_, _>>()?;
+        events.reverse();
+        Ok(events)
+    }
+}
+
 /// The history of one task.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskEvents {

@@ -1,6 +1,7 @@
 //! Every operation on the store, one transaction each; one file per noun.
 
 mod agents;
+mod all;
 mod audit;
 mod claim;
 mod deps;
@@ -14,10 +15,11 @@ mod rows;
 mod tasks;
 
 pub use agents::{Pause, PauseAgent, Pauses, ResumeAgent};
+pub use all::All;
 pub use audit::Audit;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
-pub use events::{Tail, TaskEvents};
+pub use events::{Newest, Tail, TaskEvents};
 pub use lease::{AdvanceRun, EndRun, ExpireLeases, RenewLease};
 pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
 pub use moves::{DeleteTask, MoveTask};

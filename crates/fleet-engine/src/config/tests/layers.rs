@@ -2,7 +2,9 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 
-use crate::config::{CapSettings, Color, Value};
+use fleet_core::schedule::Caps;
+
+use crate::config::{Color, Value};
 use crate::environment::Environment;
 
 use super::World;
@@ -97,7 +99,7 @@ fn settings_come_as_what_they_are() {
     assert_eq!((config.store(), config.agent(), config.color()), (STORE, "claude", Color::Always));
     assert_eq!((config.priority(), config.retries(), config.list_limit()), (3, 2, 50));
     let per_agent = [("claude".to_owned(), 3)].into();
-    assert_eq!(*config.caps(), CapSettings { total: Some(8), per_project: None, per_agent });
+    assert_eq!(*config.caps(), Caps { total: Some(8), per_project: None, per_agent });
     assert_eq!((config.model_for("claude"), config.model_for("codex")), (Some("opus"), None));
 }
 

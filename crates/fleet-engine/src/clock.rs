@@ -1,0 +1,90 @@
+//! The clock and the source of randomness: the only place that asks the machine for either.
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::time::{Millis, Span};
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan, Zoned};
+
+/// What time it is.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+pub fn now() -> Millis {
+    Millis(Timestamp::now().as_millisecond())
+}
+
+/// A random number.
+pub fn entropy() -> Outcome<u64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Problem::new(Code::Internal, format!("the system gives no randomness: {error}")))?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// An instant as in JSON: RFC 3339, UTC, milliseconds.
+pub fn rfc3339(at: Millis) -> String {
+    let timestamp = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("{timestamp:.3}")
+}
+
+/// Reads a moment as people write it: `2h` from now, `14:30`, `2026-12-24`, `2026-12-24 14:30`, or RFC 3339.
+/// Times without a zone are local.
+pub fn parse_moment(text: &str, now: Millis) -> Outcome<Millis> {
+    if let Ok(span) = text.parse::<Span>() {
+        return Ok(now.plus(span.0));
+    }
+    if let Ok(timestamp) = text.parse::<Timestamp>() {
+        return Ok(Millis(timestamp.as_millisecond()));
+    }
+    local_moment(text, now, &TimeZone::system()).ok_or_else(|| {
+        Problem::new(Code::InvalidValue, format!("not-before: {text:?} is not a moment"))
+            .hint("write `2h` (from now), `14:30`, `2026-12-24`, `2026-12-24 14:30` or an RFC 3339 time")
+    })
+}
+
+fn local_moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
+    let here = Timestamp::from_millisecond(now.0).ok()?.to_zoned(zone.clone());
+    // A date has dashes, a time alone has none; the parser of times would take the time out of both.
+    let moment = if !text.contains('-') {
+        next_at(&here, text.parse::<Time>().ok()?)?
+    } else if let Ok(when) = text.parse::<DateTime>() {
+        when.to_zoned(zone.clone()).ok()?
+    } else {
+        text.parse::<Date>().ok()?.to_zoned(zone.clone()).ok()?
+    };
+    Some(Millis(moment.timestamp().as_millisecond()))
+}
+
+/// Today if it is still to come, else tomorrow.
+fn next_at(here: &Zoned, time: Time) -> Option<Zoned> {
+    let today = here.date().to_datetime(time).to_zoned(here.time_zone().clone()).ok()?;
+    if today > *here { Some(today) } else { today.checked_add(1.day()).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-11-15T10:00:00Z, a Sunday.
+    const NOW: Millis = Millis(1_794_736_800_000);
+
+    fn moment(text: &str) -> String {
+        let parsed = text.parse::<Span>().map(|span| NOW.plus(span.0)).ok();
+        let parsed = parsed.or_else(|| text.parse::<Timestamp>().ok().map(|t| Millis(t.as_millisecond())));
+        parsed.or_else(|| local_moment(text, NOW, &TimeZone::UTC)).map_or("refused".to_owned(), rfc3339)
+    }
+
+    #[test]
+    fn moments_as_people_write_them() {
+        assert_eq!(rfc3339(NOW), "2026-11-15T10:00:00.000Z");
+        assert_eq!(moment("2h"), "2026-11-15T12:00:00.000Z");
+        assert_eq!(moment("14:30"), "2026-11-15T14:30:00.000Z");
+        assert_eq!(moment("09:00"), "2026-11-16T09:00:00.000Z");
+        assert_eq!(moment("2026-12-24"), "2026-12-24T00:00:00.000Z");
+        assert_eq!(moment("2026-12-24 18:00"), "2026-12-24T18:00:00.000Z");
+        assert_eq!(moment("2026-12-24T18:00:00+01:00"), "2026-12-24T17:00:00.000Z");
+        for wrong in ["", "soon", "25:00", "2026-13-01", "-2h"] {
+            assert_eq!(moment(wrong), "refused", "{wrong:?}");
+        }
+        assert!(parse_moment("soon", NOW).is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! What every verb needs: where things are, how it is configured, the store.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use fleet_core::id::{IdKind, IdMaker, IdPrefix, TaskId};
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::project::Project;
+use fleet_core::time::Millis;
+use fleet_host::git::{self, DiscoverError, Repository};
+use fleet_store::{Op, Store, StoreUrl, ops};
+use tokio::sync::OnceCell;
+
+use crate::config::{Config, ConfigFile, Report, Sources};
+use crate::environment::Environment;
+use crate::{clock, problems};
+
+/// What a process is started with.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// Its environment.
+    pub environment: Environment,
+    /// The directory of the project; `None` is the current directory.
+    pub directory: Option<PathBuf>,
+    /// `KEY=VALUE` settings from the command line.
+    pub flags: Vec<String>,
+}
+
+/// The verbs' common ground. Opens the store only when a verb needs it.
+pub struct Engine {
+    start: Start,
+    home: PathBuf,
+    repository: Result<Repository, DiscoverError>,
+    config: OnceCell<Config>,
+    store: OnceCell<Store>,
+    ids: Mutex<IdMaker>,
+}
+
+impl Engine {
+    /// Looks around; reads no configuration yet, so that even a broken one can be shown and mended.
+    pub fn new(start: Start) -> Outcome<Self> {
+        let home = start.environment.home()?;
+        let directory = match &start.directory {
+            Some(directory) => directory.clone(),
+            None => start.environment.current_directory()?.to_owned(),
+        };
+        let repository = git::discover(&directory);
+        if let (Some(_), Err(error)) = (&start.directory, &repository) {
+            return Err(problems::repository(error));
+        }
+        Ok(Self {
+            start,
+            home,
+            repository,
+            config: OnceCell::new(),
+            store: OnceCell::new(),
+            ids: Mutex::new(IdMaker::default()),
+        })
+    }
+
+    /// `$FLEET_HOME`.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// The environment of the process.
+    pub fn environment(&self) -> &Environment {
+        &self.start.environment
+    }
+
+    /// The user's configuration file, which need not exist.
+    pub fn user_config(&self) -> ConfigFile {
+        ConfigFile::User(self.home.join("config.toml"))
+    }
+
+    /// The configuration file of the project's work tree, which need not exist.
+    pub fn project_config(&self) -> Outcome<ConfigFile> {
+        let repository = self.repository()?;
+        let tree = repository.work_tree.as_ref().ok_or_else(|| {
+            Problem::new(Code::NotARepository, "a bare repository has no work tree for a configuration file")
+        })?;
+        Ok(ConfigFile::Project(tree.join(".fleet").join("config.toml")))
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        Sources {
+            user_file: self.user_config().path().to_owned(),
+            project_file: self.project_config().ok().map(|file| file.path().to_owned()),
+            environment: &self.start.environment,
+            flags: &self.start.flags,
+        }
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> Outcome<&Config> {
+        if let Some(config) = self.config.get() {
+            return Ok(config);
+        }
+        let config = Config::load(&self.sources())?;
+        Ok(self.config.get().unwrap_or_else(|| {
+            let _ = self.config.set(config);
+            self.config.get().unwrap_or_else(|| unreachable!("it was just set"))
+        }))
+    }
+
+    /// Everything that is wrong with the configuration.
+    pub fn check_config(&self) -> Report {
+        Config::validate(&self.sources())
+    }
+
+    /// The repository of the directory.
+    pub fn repository(&self) -> Outcome<&Repository> {
+        self.repository.as_ref().map_err(problems::repository)
+    }
+
+    /// The store, opened at the first use.
+    pub async fn store(&self) -> Outcome<&Store> {
+        self.store.get_or_try_init(|| self.open_store()).await
+    }
+
+    async fn open_store(&self) -> Outcome<Store> {
+        let url = self.store_url()?;
+        Store::open(&url).await.map_err(problems::store)
+    }
+
+    /// Where the store is.
+    pub fn store_url(&self) -> Outcome<StoreUrl> {
+        let setting = self.config()?.store();
+        StoreUrl::parse(setting, &self.home)
+            .ok_or_else(|| Problem::new(Code::ConfigInvalid, "store: neither `sqlite…` nor `postgres://…`"))
+    }
+
+    /// Runs one operation on the store.
+    pub async fn call<O: Op>(&self, op: O) -> Outcome<O::Out> {
+        self.store().await?.call(op).await.map_err(problems::store)
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Millis {
+        clock::now()
+    }
+
+    /// A new id.
+    pub fn new_id<K: IdKind>(&self) -> Outcome<K> {
+        let entropy = clock::entropy()?;
+        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(ids.next(clock::now(), entropy))
+    }
+
+    /// The project of the directory, added to the store if it is new.
+    pub async fn project(&self) -> Outcome<Project> {
+        let repository = self.repository()?;
+        let common_dir = common_dir(repository)?;
+        let known = self.call(ops::FindProject { common_dir: common_dir.clone() }).await?;
+        if let Some(project) = known {
+            return Ok(project);
+        }
+        let (id, name, now) = (self.new_id()?, repository.display_name(), self.now());
+        self.call(ops::EnsureProject { id, common_dir, name, now }).await
+    }
+
+    /// The project of the directory, if it is one that the store knows.
+    pub async fn known_project(&self) -> Outcome<Option<Project>> {
+        let common_dir = common_dir(self.repository()?)?;
+        self.call(ops::FindProject { common_dir }).await
+    }
+
+    /// The task that somebody means.
+    pub async fn task_id(&self, typed: &str) -> Outcome<TaskId> {
+        let prefix = IdPrefix::parse(typed).map_err(problems::id)?;
+        self.call(ops::ResolveTask { prefix }).await
+    }
+
+    /// The tasks that somebody means, each once.
+    pub async fn task_ids(&self, typed: &[String]) -> Outcome<Vec<TaskId>> {
+        let mut ids = Vec::with_capacity(typed.len());
+        for text in typed {
+            let id = self.task_id(text).await?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+}
+
+/// The store keeps paths as text: a path that is none would name another repository after the round trip.
+fn common_dir(repository: &Repository) -> Outcome<String> {
+    let path = &repository.common_dir;
+    path.to_str().map(ToOwned::to_owned).ok_or_else(|| {
+        Problem::new(Code::NotARepository, format!("the path of the repository {} is not UTF-8", path.display()))
+            .hint("move the repository to a path without such characters")
+    })
+}

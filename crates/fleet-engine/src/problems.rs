@@ -1,0 +1,91 @@
+//! Errors of the layers below, turned into what people are told and what they can do about it.
+
+use fleet_core::id::IdError;
+use fleet_core::problem::{Code, Problem};
+use fleet_core::task::{FieldError, TaskMove, TaskState};
+use fleet_host::git::DiscoverError;
+use fleet_store::StoreError;
+
+/// As a verb reports a failed store operation.
+pub(crate) fn store(error: StoreError) -> Problem {
+    let problem = Problem::new(code(&error), error.to_string());
+    match &error {
+        StoreError::TaskNotFound(_) => problem.hint("`fleet task list --all` shows every task of this project"),
+        StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
+        StoreError::Illegal { from, event, .. } => advise(problem, *from, *event),
+        StoreError::HasDependents { task, dependents } => problem
+            .hint(format!("`fleet task dep remove {} {task}` first, or `fleet task cancel {task}`", dependents[0])),
+        StoreError::Cycle { .. } => problem.hint("`fleet task dep tree ID` shows what a task waits for"),
+        StoreError::NoSuchDependency { task, .. } => problem.hint(format!("`fleet task dep tree {task}` shows them")),
+        StoreError::TaskExists(_) => problem.hint("`fleet task import --new-ids` makes copies with ids of their own"),
+        StoreError::Busy { .. } => problem
+            .hint("another process holds the store: a stopped (Ctrl-Z) `fleet` or a backup of the file")
+            .hint("nothing was changed; try again when it is gone"),
+        StoreError::Unreachable { .. } => problem
+            .hint("check the `store` setting with `fleet config get store --show-origin`")
+            .hint("`fleet doctor` looks at everything that is needed"),
+        StoreError::Corrupt { at, .. } => problem
+            .hint(format!("move {at} aside (keep it: it may be repairable with `sqlite3 {at} .recover`)"))
+            .hint("or choose another file: `fleet config set store sqlite:PATH`"),
+        StoreError::TooNew { .. } => problem.hint("update codefleet: the store was written by a newer version"),
+        StoreError::Full { .. } => problem.hint("free some space and try again; nothing was changed"),
+        StoreError::Unwritable { .. } => problem.hint("check the permissions, or set `FLEET_HOME` to another folder"),
+        _ => problem,
+    }
+}
+
+fn code(error: &StoreError) -> Code {
+    match error {
+        StoreError::TaskNotFound(_) | StoreError::NoSuchDependency { .. } => Code::TaskNotFound,
+        StoreError::RunNotFound(_) => Code::RunNotFound,
+        StoreError::ProjectNotFound(_) => Code::ProjectNotFound,
+        StoreError::Ambiguous { .. } => Code::IdAmbiguous,
+        StoreError::Illegal { .. } | StoreError::EditRefused { .. } => Code::IllegalTransition,
+        StoreError::Cycle { .. } => Code::DependencyCycle,
+        StoreError::HasDependents { .. } => Code::HasDependents,
+        StoreError::TaskExists(_) => Code::TaskExists,
+        StoreError::Field(_) => Code::InvalidValue,
+        StoreError::LeaseLost { .. } => Code::LeaseLost,
+        StoreError::Changed => Code::Changed,
+        StoreError::Busy { .. } => Code::StoreBusy,
+        StoreError::Unreachable { .. } => Code::StoreUnreachable,
+        StoreError::Corrupt { .. } => Code::StoreCorrupt,
+        StoreError::TooNew { .. } => Code::StoreTooNew,
+        StoreError::Full { .. } => Code::StoreFull,
+        StoreError::Unwritable { .. } => Code::StoreUnwritable,
+        StoreError::Malformed(_) | StoreError::Failed(_) => Code::StoreFailed,
+    }
+}
+
+/// What to do instead of a move that the task's state does not allow.
+fn advise(problem: Problem, from: TaskState, event: TaskMove) -> Problem {
+    match (from, event) {
+        (TaskState::Running, TaskMove::Hold) => problem.hint("`fleet task cancel ID` stops it"),
+        (TaskState::Done, _) => problem.hint("it is done: add a new task for more work"),
+        (TaskState::Queued, TaskMove::Release | TaskMove::Retry) => problem.hint("it is queued already"),
+        (TaskState::Held, TaskMove::Hold) => problem.hint("`fleet task release ID` takes it up again"),
+        (TaskState::Failed | TaskState::Cancelled, _) => problem.hint("`fleet task retry ID` queues it again"),
+        _ => problem,
+    }
+}
+
+/// As a verb reports a value that a field does not take.
+pub(crate) fn field(error: FieldError) -> Problem {
+    Problem::new(Code::InvalidValue, error.to_string())
+}
+
+/// As a verb reports a text that is not an id.
+pub(crate) fn id(error: IdError) -> Problem {
+    Problem::new(Code::IdInvalid, error.to_string()).hint("`fleet task list` shows the ids")
+}
+
+/// As a verb reports a directory without a repository.
+pub(crate) fn repository(error: &DiscoverError) -> Problem {
+    let problem = Problem::new(Code::NotARepository, error.to_string());
+    match error {
+        DiscoverError::NotARepository { .. } => problem
+            .hint("change into a git repository, or name one with `--project DIR`")
+            .hint("`git init` makes one"),
+        _ => problem,
+    }
+}

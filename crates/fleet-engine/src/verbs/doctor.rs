@@ -1,0 +1,146 @@
+//! Looks at everything that is needed, and says what is wrong and what to do.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use fleet_core::problem::{Outcome, Problem};
+use fleet_store::ops;
+use serde::Serialize;
+
+use crate::{Engine, problems};
+
+/// How a check went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// As it should be.
+    Good,
+    /// Works, but somebody should look.
+    Warning,
+    /// Does not work.
+    Bad,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub name: &'static str,
+    /// How it went.
+    pub verdict: Verdict,
+    /// What was found.
+    pub detail: String,
+    /// What to do about it.
+    pub hints: Vec<String>,
+}
+
+impl Check {
+    fn good(name: &'static str, detail: impl Into<String>) -> Self {
+        Self { name, verdict: Verdict::Good, detail: detail.into(), hints: Vec::new() }
+    }
+
+    fn warning(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name, verdict: Verdict::Warning, detail: detail.into(), hints: vec![hint.into()] }
+    }
+
+    fn bad(name: &'static str, problem: Problem) -> Self {
+        Self { name, verdict: Verdict::Bad, detail: problem.message, hints: problem.hints }
+    }
+}
+
+/// Everything that was looked at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// In the order of looking.
+    pub checks: Vec<Check>,
+    /// Whether nothing is bad.
+    pub healthy: bool,
+}
+
+/// Looks at everything; a check that fails never hides the next one.
+pub async fn run(engine: &Engine) -> Outcome<Response> {
+    let mut checks = vec![home(engine)];
+    checks.extend(config(engine));
+    checks.push(repository(engine));
+    checks.push(git());
+    checks.extend(store(engine).await);
+    let healthy = checks.iter().all(|check| check.verdict != Verdict::Bad);
+    Ok(Response { checks, healthy })
+}
+
+fn home(engine: &Engine) -> Check {
+    let home = engine.home();
+    let Ok(found) = std::fs::metadata(home) else {
+        return Check::good("home", format!("{} (made when first needed)", home.display()));
+    };
+    let open = found.permissions().mode() & 0o077;
+    if open != 0 {
+        let detail = format!("{} can be read by others (mode {:o})", home.display(), found.permissions().mode() & 0o777);
+        return Check::warning("home", detail, format!("`chmod 700 {}`", home.display()));
+    }
+    Check::good("home", home.display().to_string())
+}
+
+fn config(engine: &Engine) -> Vec<Check> {
+    let report = engine.check_config();
+    let mut checks: Vec<Check> = report.problems.into_iter().map(|problem| Check::bad("config", problem)).collect();
+    for warning in report.warnings {
+        checks.push(Check::warning("config", warning, "`fleet config show --show-origin` shows what is in force"));
+    }
+    if checks.is_empty() {
+        let files: Vec<String> = report.files.iter().map(|file| file.display().to_string()).collect();
+        let detail = if files.is_empty() { "no files, all defaults".to_owned() } else { files.join(", ") };
+        checks.push(Check::good("config", detail));
+    }
+    checks
+}
+
+fn repository(engine: &Engine) -> Check {
+    match engine.repository() {
+        Ok(repository) => Check::good("project", repository.common_dir.display().to_string()),
+        Err(problem) => Check::warning("project", problem.message, "change into a git repository to work on it"),
+    }
+}
+
+fn git() -> Check {
+    match fleet_host::git::version() {
+        Ok(version) => Check::good("git", version),
+        Err(error) => {
+            let problem = Problem::new(fleet_core::problem::Code::Io, format!("git cannot be started: {error}"));
+            Check::bad("git", problem.hint("install git"))
+        }
+    }
+}
+
+async fn store(engine: &Engine) -> Vec<Check> {
+    let store = match engine.store().await {
+        Ok(store) => store,
+        Err(problem) => return vec![Check::bad("store", problem)],
+    };
+    let described = match store.describe().await {
+        Ok(detail) => Check::good("store", detail),
+        Err(error) => Check::bad("store", problems::store(error)),
+    };
+    let mut checks = vec![described];
+    let damage = match store.check().await {
+        Ok(findings) => findings,
+        Err(error) => vec![error.to_string()],
+    };
+    checks.extend(damage.into_iter().map(|finding| damaged(engine.home(), &finding)));
+    match store.call(ops::Audit).await {
+        Ok(findings) if findings.is_empty() => checks.push(Check::good("consistency", "no contradictions")),
+        Ok(findings) => checks.extend(findings.into_iter().map(contradiction)),
+        Err(error) => checks.push(Check::bad("consistency", problems::store(error))),
+    }
+    checks
+}
+
+fn damaged(home: &Path, finding: &str) -> Check {
+    let problem = Problem::new(fleet_core::problem::Code::StoreCorrupt, finding);
+    Check::bad("store", problem.hint(format!("copy {} away, then `sqlite3 fleet.db .recover`", home.display())))
+}
+
+fn contradiction(finding: String) -> Check {
+    let problem = Problem::new(fleet_core::problem::Code::Internal, finding);
+    Check::bad("consistency", problem.hint("this is a defect of codefleet: please report it"))
+}

@@ -1,0 +1,83 @@
+//! Events: what happened, and what happens.
+
+use std::time::Duration;
+
+use fleet_core::event::Event;
+use fleet_core::problem::Outcome;
+use fleet_store::{Watch, ops};
+
+use crate::Engine;
+use crate::problems;
+
+/// Which events.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// Those after this number; `None` is the newest ones.
+    pub since: Option<i64>,
+    /// Only those of the directory's project.
+    pub only_project: bool,
+    /// So many at most.
+    pub limit: u32,
+}
+
+/// Reads events that are there.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Vec<Event>> {
+    let project = project(engine, request).await?;
+    if request.only_project && project.is_none() {
+        return Ok(Vec::new());
+    }
+    let limit = request.limit.into();
+    match request.since {
+        Some(since) => engine.call(ops::Tail { since, project, limit }).await,
+        None => engine.call(ops::Newest { project, limit }).await,
+    }
+}
+
+async fn project(engine: &Engine, request: Request) -> Outcome<Option<fleet_core::id::ProjectId>> {
+    if !request.only_project {
+        return Ok(None);
+    }
+    Ok(engine.known_project().await?.map(|project| project.id))
+}
+
+/// Events as they come. Nothing is skipped: each batch begins where the last one ended.
+pub struct Follow<'a> {
+    engine: &'a Engine,
+    watch: Watch,
+    request: Request,
+    since: i64,
+}
+
+/// Events are read so many at a time.
+const BATCH: i64 = 500;
+/// A lost wake-up is covered by looking at least this often.
+const LOOK: Duration = Duration::from_secs(1);
+
+impl<'a> Follow<'a> {
+    /// Begins after the newest event of `seen`, or with the next one that happens.
+    pub async fn start(engine: &'a Engine, request: Request, seen: &[Event]) -> Outcome<Self> {
+        let watch = engine.store().await?.watch().await.map_err(problems::store)?;
+        let since = match (seen.last(), request.since) {
+            (Some(last), _) => last.seq,
+            (None, Some(since)) => since,
+            (None, None) => engine.call(ops::Newest { project: None, limit: 1 }).await?.last().map_or(0, |event| event.seq),
+        };
+        Ok(Self { engine, watch, request, since })
+    }
+
+    /// Waits for events; never empty.
+    pub async fn next(&mut self) -> Outcome<Vec<Event>> {
+        loop {
+            let project = project(self.engine, self.request).await?;
+            if !self.request.only_project || project.is_some() {
+                let tail = ops::Tail { since: self.since, project, limit: BATCH };
+                let events = self.engine.call(tail).await?;
+                if let Some(last) = events.last() {
+                    self.since = last.seq;
+                    return Ok(events);
+                }
+            }
+            self.watch.changed(LOOK).await;
+        }
+    }
+}

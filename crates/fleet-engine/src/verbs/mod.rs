@@ -1,0 +1,14 @@
+//! What can be asked of codefleet, one file per verb. The command line, and later HTTP and MCP, have a file of
+//! the same name each.
+
+pub mod doctor;
+pub mod events;
+pub mod task_add;
+pub mod task_delete;
+pub mod task_dep;
+pub mod task_edit;
+pub mod task_export;
+pub mod task_import;
+pub mod task_list;
+pub mod task_move;
+pub mod task_show;

@@ -1,0 +1,152 @@
+//! Adds a task.
+
+
+use fleet_core::id::TaskId;
+use fleet_core::limits::{Limit, Limits};
+use fleet_core::policy::RetryPolicy;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::scope::FileScope;
+use fleet_core::task::{Complexity, FieldError, Label, Labels, Meta, MetaKey, MetaValue, Priority, TaskSpec, TaskState};
+use fleet_store::{StoreError, ops};
+
+use crate::views::TaskView;
+use crate::{Engine, clock, problems};
+
+/// A task as somebody types it; nothing is checked yet.
+#[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of TaskSpec, as text")]
+pub struct Request {
+    pub title: String,
+    pub description: Option<String>,
+    pub priority: Option<i64>,
+    pub labels: Vec<String>,
+    pub scope: Vec<String>,
+    pub complexity: Option<String>,
+    /// Ids, or the beginnings of ids, of tasks that come first.
+    pub after: Vec<String>,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub base: Option<String>,
+    pub branch: Option<String>,
+    /// `time=30m`, `tokens=200k`, `usd=2.50`.
+    pub limits: Vec<String>,
+    pub retries: Option<u32>,
+    pub not_before: Option<String>,
+    /// `KEY=VALUE`.
+    pub meta: Vec<String>,
+    /// Add it, but do not start it before somebody releases it.
+    pub hold: bool,
+}
+
+/// An id is drawn again so often when another process drew the same: one in millions, so more is a defect.
+const DRAWS: usize = 5;
+
+/// Adds the task to the project of the directory.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
+    let spec = spec(engine, &request)?;
+    let after = engine.task_ids(&request.after).await?;
+    let project = engine.project().await?;
+    let state = if request.hold { TaskState::Held } else { TaskState::Queued };
+    for _ in 0..DRAWS {
+        let id: TaskId = engine.new_id()?;
+        let new = ops::NewTask { id, project: project.id, spec: spec.clone(), after: after.clone(), state };
+        let now = engine.now();
+        match engine.store().await?.call(ops::AddTasks { tasks: vec![new], now }).await {
+            Err(StoreError::TaskExists(_)) => {}
+            Err(error) => return Err(problems::store(error)),
+            Ok(tasks) => return view(tasks.first(), engine),
+        }
+    }
+    Err(Problem::new(Code::Internal, "no free id was found"))
+}
+
+fn view(task: Option<&fleet_core::task::Task>, engine: &Engine) -> Outcome<TaskView> {
+    let task = task.ok_or_else(|| Problem::new(Code::Internal, "the store returned no task"))?;
+    Ok(TaskView::new(task, engine.now()).described(task))
+}
+
+/// Checks every field, with the configured values for those that were not given.
+fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
+    let config = engine.config()?;
+    let mut spec = TaskSpec::new(parsed(&request.title)?);
+    let priority = request.priority.unwrap_or_else(|| config.priority().into());
+    spec.priority = Priority::try_from(priority).map_err(problems::field)?;
+    spec.retry = RetryPolicy { retries: request.retries.unwrap_or_else(|| config.retries()), ..RetryPolicy::default() };
+    if let Some(description) = &request.description {
+        spec.description = parsed(description)?;
+    }
+    spec.labels = labels(&request.labels)?;
+    spec.scope = scope(&request.scope)?;
+    spec.complexity = request.complexity.as_deref().map(complexity).transpose()?;
+    spec.agent = request.agent.as_deref().map(parsed).transpose()?;
+    spec.model = request.model.as_deref().map(parsed).transpose()?;
+    spec.base = request.base.as_deref().map(parsed).transpose()?;
+    spec.branch = request.branch.as_deref().map(parsed).transpose()?;
+    spec.limits = limits(Limits::default(), &request.limits)?;
+    spec.not_before = request.not_before.as_deref().map(|text| clock::parse_moment(text, engine.now())).transpose()?;
+    spec.meta = meta(Meta::new(), &request.meta)?;
+    spec.check().map_err(problems::field)?;
+    Ok(spec)
+}
+
+/// A field from text.
+pub(super) fn parsed<T: std::str::FromStr<Err = FieldError>>(text: &str) -> Outcome<T> {
+    text.parse().map_err(problems::field)
+}
+
+fn invalid(error: impl std::fmt::Display) -> Problem {
+    Problem::new(Code::InvalidValue, error.to_string())
+}
+
+pub(super) fn labels(texts: &[String]) -> Outcome<Labels> {
+    let set = texts.iter().map(|text| parsed::<Label>(text)).collect::<Outcome<std::collections::BTreeSet<_>>>()?;
+    set.try_into().map_err(problems::field)
+}
+
+pub(super) fn scope(patterns: &[String]) -> Outcome<FileScope> {
+    FileScope::parse(patterns).map_err(|error| invalid(format!("scope: {error}")))
+}
+
+pub(super) fn complexity(text: &str) -> Outcome<Complexity> {
+    text.parse().map_err(|error| invalid(format!("complexity: {error}")))
+}
+
+/// Limits with changes; `none` takes one away.
+pub(super) fn limits(before: Limits, texts: &[String]) -> Outcome<Limits> {
+    texts.iter().try_fold(before, |limits, text| {
+        text.parse::<Limit>().map(|limit| limits.with(limit)).map_err(|error| invalid(format!("limit: {error}")))
+    })
+}
+
+/// Metadata with changes; an empty value takes an entry away.
+pub(super) fn meta(before: Meta, texts: &[String]) -> Outcome<Meta> {
+    texts.iter().try_fold(before, |mut meta, text| {
+        let (key, value) = text.split_once('=').ok_or_else(|| invalid(format!("meta: {text:?} is not KEY=VALUE")))?;
+        let key: MetaKey = parsed(key)?;
+        if value.is_empty() {
+            meta.remove(&key);
+        } else {
+            meta.insert(key, parsed::<MetaValue>(value)?);
+        }
+        Ok(meta)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn changes_of_limits_and_metadata_build_on_what_was_there() {
+        let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let first = limits(Limits::default(), &texts(&["time=1h", "tokens=5k"])).unwrap();
+        let second = limits(first, &texts(&["time=none", "usd=1"])).unwrap();
+        assert_eq!(second, Limits { seconds: None, tokens: Some(5_000), micro_usd: Some(1_000_000) });
+        let first = meta(BTreeMap::new(), &texts(&["a=1", "b=x=y"])).unwrap();
+        let second = meta(first, &texts(&["a="])).unwrap();
+        assert_eq!(serde_json::to_string(&second).unwrap(), r#"{"b":"x=y"}"#);
+        assert!(meta(BTreeMap::new(), &texts(&["novalue"])).is_err());
+    }
+}

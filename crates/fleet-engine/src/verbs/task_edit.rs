@@ -1,0 +1,122 @@
+//! Changes what the author of a task decided.
+
+use fleet_core::policy::RetryPolicy;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::{Label, Priority, TaskEdit, TaskSpec};
+use fleet_store::ops;
+use serde::Serialize;
+
+use super::task_add::{complexity, labels, limits, meta, parsed, scope};
+use crate::views::TaskView;
+use crate::{Engine, clock, problems};
+
+/// New values as somebody types them; `None` and empty lists leave a field as it is.
+#[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of TaskSpec, as text")]
+pub struct Request {
+    /// Its id or the beginning of it.
+    pub id: String,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub priority: Option<i64>,
+    pub add_labels: Vec<String>,
+    pub remove_labels: Vec<String>,
+    /// Replaces the whole scope.
+    pub scope: Vec<String>,
+    pub complexity: Option<String>,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub base: Option<String>,
+    pub branch: Option<String>,
+    pub limits: Vec<String>,
+    pub retries: Option<u32>,
+    pub not_before: Option<String>,
+    pub meta: Vec<String>,
+    /// Fields to empty, by name.
+    pub clear: Vec<String>,
+}
+
+/// The fields that can be emptied.
+pub const CLEARABLE: &[&str] =
+    &["description", "labels", "scope", "complexity", "agent", "model", "base", "branch", "limits", "not-before", "meta"];
+
+/// The task as it is now, and what changed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// The task.
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// The names of the fields that are different now.
+    pub changed: Vec<&'static str>,
+}
+
+/// Edits the task.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+    let id = engine.task_id(&request.id).await?;
+    let before = engine.call(ops::GetTask { id }).await?.task.spec;
+    let edit = edit(engine, &request, &before)?;
+    if edit == TaskEdit::default() {
+        return Err(Problem::new(Code::Usage, "nothing to change was given")
+            .hint("`fleet task edit --help` lists what can be changed"));
+    }
+    let (task, changed) = engine.call(ops::EditTask { id, edit, now: engine.now() }).await?;
+    Ok(Response { task: TaskView::new(&task, engine.now()).described(&task), changed })
+}
+
+fn edit(engine: &Engine, request: &Request, before: &TaskSpec) -> Outcome<TaskEdit> {
+    let cleared = |name: &str| request.clear.iter().any(|clear| clear == name);
+    if let Some(unknown) = request.clear.iter().find(|name| !CLEARABLE.contains(&name.as_str())) {
+        let problem = Problem::new(Code::InvalidValue, format!("clear: {unknown:?} cannot be emptied"));
+        return Err(problem.hint(format!("these can: {}", CLEARABLE.join(", "))));
+    }
+    /// A new value, an emptied field, or `None` for one that stays.
+    macro_rules! optional {
+        ($field:ident, $name:literal, $parse:expr) => {
+            match &request.$field {
+                Some(text) => Some(Some($parse(text)?)),
+                None => cleared($name).then_some(None),
+            }
+        };
+    }
+    let description = request.description.as_deref().or_else(|| cleared("description").then_some(""));
+    let moment = |text: &String| clock::parse_moment(text, engine.now());
+    Ok(TaskEdit {
+        title: request.title.as_deref().map(parsed).transpose()?,
+        description: description.map(parsed).transpose()?,
+        priority: request.priority.map(Priority::try_from).transpose().map_err(problems::field)?,
+        labels: new_labels(request, before, cleared("labels"))?,
+        scope: (!request.scope.is_empty() || cleared("scope")).then(|| scope(&request.scope)).transpose()?,
+        complexity: optional!(complexity, "complexity", |text: &String| complexity(text)),
+        agent: optional!(agent, "agent", |text: &String| parsed(text)),
+        model: optional!(model, "model", |text: &String| parsed(text)),
+        base: optional!(base, "base", |text: &String| parsed(text)),
+        branch: optional!(branch, "branch", |text: &String| parsed(text)),
+        limits: changed_list(before.limits, &request.limits, cleared("limits"), limits)?,
+        retry: request.retries.map(|retries| RetryPolicy { retries, ..before.retry }),
+        not_before: optional!(not_before, "not-before", moment),
+        meta: changed_list(before.meta.clone(), &request.meta, cleared("meta"), meta)?,
+    })
+}
+
+fn new_labels(request: &Request, before: &TaskSpec, clear: bool) -> Outcome<Option<fleet_core::task::Labels>> {
+    if !clear && request.add_labels.is_empty() && request.remove_labels.is_empty() {
+        return Ok(None);
+    }
+    let kept = before.labels.iter().filter(|_| !clear).map(Label::as_str);
+    let kept = kept.filter(|label| !request.remove_labels.iter().any(|removed| removed == label));
+    let all: Vec<String> = kept.map(ToOwned::to_owned).chain(request.add_labels.iter().cloned()).collect();
+    labels(&all).map(Some)
+}
+
+/// Changes on top of what was there, or on top of nothing when it is emptied first.
+fn changed_list<T: Default>(
+    before: T,
+    texts: &[String],
+    clear: bool,
+    apply: fn(T, &[String]) -> Outcome<T>,
+) -> Outcome<Option<T>> {
+    if texts.is_empty() && !clear {
+        return Ok(None);
+    }
+    apply(if clear { T::default() } else { before }, texts).map(Some)
+}

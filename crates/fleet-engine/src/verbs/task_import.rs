@@ -1,0 +1,183 @@
+//! Adds many tasks from JSON lines: all of them, or none.
+
+use std::collections::BTreeMap;
+
+use fleet_core::deps::{self, Edge};
+use fleet_core::id::{IdPrefix, ProjectId, TaskId};
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::{Task, TaskSpec, TaskState};
+use fleet_core::text::escaped;
+use fleet_core::time::Millis;
+use fleet_store::ops::{self, NewTask};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::task_export::Line;
+use crate::views::Moment;
+use crate::{Engine, clock, problems};
+
+/// A file of tasks.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// One JSON object per line; empty lines are skipped.
+    pub text: String,
+    /// Give every task a new id, also those that come with one.
+    pub new_ids: bool,
+    /// Check everything, change nothing.
+    pub dry_run: bool,
+}
+
+/// What was imported.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// The new tasks, in the order of the lines.
+    pub ids: Vec<TaskId>,
+    /// Whether nothing was changed on purpose.
+    pub dry_run: bool,
+}
+
+/// Imports into the project of the directory.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+    let lines = parse(&request.text, engine.now())?;
+    let ids = lines.iter().map(|(_, line)| id_for(engine, line, request.new_ids)).collect::<Outcome<Vec<_>>>()?;
+    let names = names(&lines, &ids)?;
+    let mut after = Vec::with_capacity(lines.len());
+    for (number, line) in &lines {
+        after.push(resolve(engine, &names, *number, &line.after).await?);
+    }
+    refuse_cycles(&lines, &ids, &after)?;
+    if request.dry_run {
+        return Ok(Response { ids, dry_run: true });
+    }
+    let project = engine.project().await?.id;
+    let tasks = lines.into_iter().zip(&ids).zip(after).map(|((line, id), after)| new_task(line.1, *id, after, project));
+    let added: Vec<Task> = engine.call(ops::AddTasks { tasks: tasks.collect(), now: engine.now() }).await?;
+    Ok(Response { ids: added.iter().map(|task| task.id).collect(), dry_run: false })
+}
+
+fn wrong(number: usize, why: impl std::fmt::Display) -> Problem {
+    Problem::new(Code::ImportInvalid, format!("line {number}: {why}"))
+        .hint("nothing was imported; `fleet task import --help` shows what a line looks like")
+}
+
+/// The lines with their numbers in the file.
+fn parse(text: &str, now: Millis) -> Outcome<Vec<(usize, Line)>> {
+    let mut lines = Vec::new();
+    for (number, text) in text.lines().enumerate().map(|(at, text)| (at + 1, text.trim())) {
+        if !text.is_empty() {
+            lines.push((number, parse_line(text, now).map_err(|why| wrong(number, why))?));
+        }
+    }
+    if lines.is_empty() {
+        return Err(Problem::new(Code::ImportInvalid, "the file has no tasks"));
+    }
+    Ok(lines)
+}
+
+/// Taken apart by hand: a flattened struct would swallow misspelt fields.
+fn parse_line(text: &str, now: Millis) -> Result<Line, String> {
+    let mut object: Map<String, Value> = serde_json::from_str(text).map_err(|error| json_error(&error))?;
+    let id = take(&mut object, "id")?;
+    let key = take(&mut object, "key")?;
+    let state: Option<TaskState> = take(&mut object, "state")?;
+    let after = take::<Vec<String>>(&mut object, "after")?.unwrap_or_default();
+    let not_before: Option<String> = take(&mut object, "not_before")?;
+    let not_before = not_before.map(|text| clock::parse_moment(&text, now).map_err(|problem| problem.message));
+    let mut spec: TaskSpec = serde_json::from_value(Value::Object(object)).map_err(|error| json_error(&error))?;
+    spec.not_before = not_before.transpose()?;
+    spec.check().map_err(|error| error.to_string())?;
+    // What ran elsewhere does not run here.
+    let state = state.filter(|state| *state != TaskState::Running).unwrap_or(TaskState::Queued);
+    Ok(Line { id, key, state, after, not_before: spec.not_before.map(Moment), spec })
+}
+
+fn take<T: DeserializeOwned>(object: &mut Map<String, Value>, name: &str) -> Result<Option<T>, String> {
+    let value = object.remove(name).unwrap_or(Value::Null);
+    serde_json::from_value(value).map_err(|error| format!("{name}: {}", json_error(&error)))
+}
+
+/// The message without serde's own "line 1", which is not the line of the file.
+fn json_error(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
+    escaped(message).into_owned()
+}
+
+fn id_for(engine: &Engine, line: &Line, new_ids: bool) -> Outcome<TaskId> {
+    match line.id {
+        Some(id) if !new_ids => Ok(id),
+        _ => engine.new_id(),
+    }
+}
+
+/// What lines call themselves: by key and by id.
+fn names(lines: &[(usize, Line)], ids: &[TaskId]) -> Outcome<BTreeMap<String, TaskId>> {
+    let mut names = BTreeMap::new();
+    for ((number, line), id) in lines.iter().zip(ids) {
+        for name in line.key.iter().cloned().chain(line.id.map(|id| id.to_string())) {
+            if names.insert(name.clone(), *id).is_some() {
+                return Err(wrong(*number, format!("{:?} stands twice in the file", escaped(&name))));
+            }
+        }
+    }
+    Ok(names)
+}
+
+async fn resolve(
+    engine: &Engine,
+    names: &BTreeMap<String, TaskId>,
+    number: usize,
+    after: &[String],
+) -> Outcome<Vec<TaskId>> {
+    let mut resolved = Vec::with_capacity(after.len());
+    for name in after {
+        let id = match names.get(name) {
+            Some(id) => *id,
+            None => existing(engine, name).await.map_err(|problem| wrong(number, format!("after: {problem}")))?,
+        };
+        if !resolved.contains(&id) {
+            resolved.push(id);
+        }
+    }
+    Ok(resolved)
+}
+
+async fn existing(engine: &Engine, name: &str) -> Outcome<TaskId> {
+    let unknown = |_| Problem::new(Code::TaskNotFound, format!("{:?} is neither a key of the file nor a task", escaped(name)));
+    let prefix = IdPrefix::parse(name).map_err(unknown)?;
+    engine.store().await?.call(ops::ResolveTask { prefix }).await.map_err(problems::store)
+}
+
+fn refuse_cycles(lines: &[(usize, Line)], ids: &[TaskId], after: &[Vec<TaskId>]) -> Outcome<()> {
+    let edges = ids.iter().zip(after).flat_map(|(task, after)| after.iter().map(|on| Edge { task: *task, on: *on }));
+    let Some(circle) = deps::any_cycle(&edges.collect::<Vec<_>>()) else { return Ok(()) };
+    let number = |id: &TaskId| ids.iter().position(|other| other == id).map_or(0, |at| lines[at].0);
+    let path: Vec<String> = circle.iter().map(|id| format!("line {}", number(id))).collect();
+    let problem = Problem::new(Code::DependencyCycle, format!("tasks wait for each other: {}", path.join(" → ")));
+    Err(problem.hint("nothing was imported"))
+}
+
+fn new_task(line: Line, id: TaskId, after: Vec<TaskId>, project: ProjectId) -> NewTask {
+    NewTask { id, project, spec: line.spec, after, state: line.state }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(text: &str) -> String {
+        parse(text, Millis(0)).map(drop).unwrap_err().message
+    }
+
+    #[test]
+    fn a_wrong_line_is_named_with_its_number_and_its_fault() {
+        assert_eq!(why("\n{\"title\":\"a\"}\n{\"titel\":\"b\"}").split(", expected").next(), Some("line 3: unknown field `titel`"));
+        assert_eq!(why("{}"), "line 1: missing field `title`");
+        assert_eq!(why("[1]"), "line 1: invalid type: sequence, expected a map");
+        assert_eq!(why("{\"title\":\"a\",\"priority\":9}"), "line 1: priority: 9 is not between 1 and 5 (5 is served first)");
+        assert_eq!(why("{\"title\":\"a\",\"after\":\"x\"}"), "line 1: after: invalid type: string \"x\", expected a sequence");
+        assert!(why("{\"title\":\"a\",\"not_before\":\"soon\"}").starts_with("line 1: not-before: \"soon\" is not a moment"));
+        assert_eq!(why(" \n\n"), "the file has no tasks");
+    }
+}

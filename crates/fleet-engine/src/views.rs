@@ -1,0 +1,200 @@
+//! The documented, stable shapes in which tasks and events are shown: the same for every transport.
+
+use std::collections::BTreeMap;
+
+use fleet_core::deps::Obstacle;
+use fleet_core::event::Event;
+use fleet_core::id::{ProjectId, RunId, TaskId};
+use fleet_core::limits::Limits;
+use fleet_core::policy::RetryPolicy;
+use fleet_core::run::{Reason, Run, RunState};
+use fleet_core::scope::FileScope;
+use fleet_core::task::{Complexity, Labels, Meta, Task, TaskState};
+use fleet_core::time::Millis;
+use serde::{Serialize, Serializer};
+
+use crate::clock::rfc3339;
+
+/// An instant that serialises as RFC 3339.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment(pub Millis);
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&rfc3339(self.0))
+    }
+}
+
+/// A task.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct TaskView {
+    pub id: TaskId,
+    pub project: ProjectId,
+    pub title: String,
+    /// Left out of lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    pub state: TaskState,
+    /// The state, or `ready`, `blocked`, `scheduled` for a queued task.
+    pub status: &'static str,
+    pub priority: i64,
+    pub labels: Labels,
+    pub scope: FileScope,
+    pub complexity: Option<Complexity>,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub base: Option<String>,
+    pub branch: Option<String>,
+    pub limits: Limits,
+    pub retry: RetryPolicy,
+    pub not_before: Option<Moment>,
+    pub meta: Meta,
+    /// How often it was started.
+    pub attempts: i64,
+    pub failures: u32,
+    pub reason: Option<Reason>,
+    pub remark: Option<String>,
+    /// How many dependencies are not done.
+    pub open_dependencies: i64,
+    /// Why it does not start, if a dependency is in the way.
+    pub obstacle: Option<ObstacleView>,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+}
+
+/// What stands in the way of a blocked task.
+#[derive(Debug, Clone, Serialize)]
+pub struct ObstacleView {
+    /// From the direct dependency to the cause.
+    pub chain: Vec<TaskId>,
+    /// The state of the cause.
+    pub state: TaskState,
+    /// Whether nothing will move until a person acts.
+    pub needs_a_person: bool,
+}
+
+impl TaskView {
+    /// Shows a task as it is at `now`.
+    pub fn new(task: &Task, now: Millis) -> Self {
+        let spec = &task.spec;
+        Self {
+            id: task.id,
+            project: task.project,
+            title: spec.title.to_string(),
+            description: None,
+            state: task.state(),
+            status: task.status(now).as_str(),
+            priority: spec.priority.get(),
+            labels: spec.labels.clone(),
+            scope: spec.scope.clone(),
+            complexity: spec.complexity,
+            agent: spec.agent.as_ref().map(ToString::to_string),
+            model: spec.model.as_ref().map(ToString::to_string),
+            base: spec.base.as_ref().map(ToString::to_string),
+            branch: spec.branch.as_ref().map(ToString::to_string),
+            limits: spec.limits,
+            retry: spec.retry,
+            not_before: spec.not_before.map(Moment),
+            meta: spec.meta.clone(),
+            attempts: task.history.fence,
+            failures: task.history.failures,
+            reason: task.history.reason,
+            remark: task.history.remark.clone(),
+            open_dependencies: task.open_deps,
+            obstacle: None,
+            created_at: Moment(task.created_at),
+            updated_at: Moment(task.updated_at),
+        }
+    }
+
+    /// With its description, for one task alone.
+    #[must_use]
+    pub fn described(mut self, task: &Task) -> Self {
+        self.description = Some(task.spec.description.to_string());
+        self
+    }
+
+    /// With what stands in its way.
+    #[must_use]
+    pub fn behind(mut self, obstacle: Option<&Obstacle>) -> Self {
+        self.obstacle = obstacle.map(|obstacle| ObstacleView {
+            chain: obstacle.chain.clone(),
+            state: obstacle.state,
+            needs_a_person: obstacle.is_final(),
+        });
+        self
+    }
+}
+
+/// A part of a list of tasks.
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskList {
+    /// The tasks.
+    pub tasks: Vec<TaskView>,
+    /// Whether there are more than were asked for.
+    pub more: bool,
+    /// The names of their projects.
+    pub projects: BTreeMap<ProjectId, String>,
+}
+
+/// A run.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct RunView {
+    pub id: RunId,
+    pub task: TaskId,
+    pub attempt: i64,
+    pub state: RunState,
+    pub reason: Option<Reason>,
+    pub detail: Option<String>,
+    pub runner: String,
+    pub agent: String,
+    pub created_at: Moment,
+    pub ended_at: Option<Moment>,
+}
+
+impl From<&Run> for RunView {
+    fn from(run: &Run) -> Self {
+        Self {
+            id: run.id,
+            task: run.task,
+            attempt: run.fence,
+            state: run.state,
+            reason: run.reason,
+            detail: run.detail.clone(),
+            runner: run.runner.clone(),
+            agent: run.agent.clone(),
+            created_at: Moment(run.created_at),
+            ended_at: run.ended_at.map(Moment),
+        }
+    }
+}
+
+/// An event.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct EventView {
+    pub seq: i64,
+    pub at: Moment,
+    pub kind: String,
+    pub project: Option<ProjectId>,
+    pub task: Option<TaskId>,
+    pub run: Option<RunId>,
+    pub data: serde_json::Value,
+}
+
+impl From<&Event> for EventView {
+    fn from(event: &Event) -> Self {
+        let (kind, data) = event.fact.parts();
+        Self {
+            seq: event.seq,
+            at: Moment(event.at),
+            kind,
+            project: event.subject.project,
+            task: event.subject.task,
+            run: event.subject.run,
+            data: serde_json::from_str(&data).unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Which git this is.
+
+use std::process::Command;
+
+/// What `git --version` says, or why it cannot be asked.
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+pub fn version() -> std::io::Result<String> {
+    let output = Command::new("git").arg("--version").output()?;
+    if !output.status.success() {
+        return Err(std::io::Error::other(format!("`git --version` ended with {}", output.status)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
