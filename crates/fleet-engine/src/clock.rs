@@ -26,6 +26,12 @@ pub fn rfc3339(at: Millis) -> String {
     format!("{timestamp:.3}")
 }
 
+/// An instant as people read it: local, to the second.
+pub fn local(at: Millis) -> String {
+    let timestamp = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH);
+    timestamp.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
 /// Reads a moment as people write it: `2h` from now, `14:30`, `2026-12-24`, `2026-12-24 14:30`, or RFC 3339.
 /// Times without a zone are local.
 pub fn parse_moment(text: &str, now: Millis) -> Outcome<Millis> {

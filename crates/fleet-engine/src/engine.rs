@@ -188,7 +188,10 @@ impl Engine {
 fn common_dir(repository: &Repository) -> Outcome<String> {
     let path = &repository.common_dir;
     path.to_str().map(ToOwned::to_owned).ok_or_else(|| {
-        Problem::new(Code::NotARepository, format!("the path of the repository {} is not UTF-8", path.display()))
-            .hint("move the repository to a path without such characters")
+        Problem::new(
+            Code::NotARepository,
+            format!("the path of the repository {} is not UTF-8", path.display()),
+        )
+        .hint("move the repository to a path without such characters")
     })
 }

@@ -13,3 +13,13 @@ pub mod verbs;
 pub mod views;
 
 pub use engine::{Engine, Start};
+
+use fleet_core::problem::{Code, Outcome, Problem};
+
+/// Opens a file in a person's editor and waits for it.
+pub fn edit_file(editor: &str, file: &std::path::Path) -> Outcome<()> {
+    fleet_host::editor::edit(editor, file).map_err(|error| {
+        Problem::new(Code::Io, format!("the editor {editor:?} failed: {error}"))
+            .hint("set `EDITOR` to an editor that waits until its file is closed")
+    })
+}

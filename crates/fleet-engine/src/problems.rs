@@ -10,14 +10,22 @@ use fleet_store::StoreError;
 pub(crate) fn store(error: StoreError) -> Problem {
     let problem = Problem::new(code(&error), error.to_string());
     match &error {
-        StoreError::TaskNotFound(_) => problem.hint("`fleet task list --all` shows every task of this project"),
+        StoreError::TaskNotFound(_) => {
+            problem.hint("`fleet task list --all` shows every task of this project")
+        }
         StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
         StoreError::Illegal { from, event, .. } => advise(problem, *from, *event),
-        StoreError::HasDependents { task, dependents } => problem
-            .hint(format!("`fleet task dep remove {} {task}` first, or `fleet task cancel {task}`", dependents[0])),
+        StoreError::HasDependents { task, dependents } => problem.hint(format!(
+            "`fleet task dep remove {} {task}` first, or `fleet task cancel {task}`",
+            dependents[0]
+        )),
         StoreError::Cycle { .. } => problem.hint("`fleet task dep tree ID` shows what a task waits for"),
-        StoreError::NoSuchDependency { task, .. } => problem.hint(format!("`fleet task dep tree {task}` shows them")),
-        StoreError::TaskExists(_) => problem.hint("`fleet task import --new-ids` makes copies with ids of their own"),
+        StoreError::NoSuchDependency { task, .. } => {
+            problem.hint(format!("`fleet task dep tree {task}` shows them"))
+        }
+        StoreError::TaskExists(_) => {
+            problem.hint("`fleet task import --new-ids` makes copies with ids of their own")
+        }
         StoreError::Busy { .. } => problem
             .hint("another process holds the store: a stopped (Ctrl-Z) `fleet` or a backup of the file")
             .hint("nothing was changed; try again when it is gone"),
@@ -27,9 +35,13 @@ pub(crate) fn store(error: StoreError) -> Problem {
         StoreError::Corrupt { at, .. } => problem
             .hint(format!("move {at} aside (keep it: it may be repairable with `sqlite3 {at} .recover`)"))
             .hint("or choose another file: `fleet config set store sqlite:PATH`"),
-        StoreError::TooNew { .. } => problem.hint("update codefleet: the store was written by a newer version"),
+        StoreError::TooNew { .. } => {
+            problem.hint("update codefleet: the store was written by a newer version")
+        }
         StoreError::Full { .. } => problem.hint("free some space and try again; nothing was changed"),
-        StoreError::Unwritable { .. } => problem.hint("check the permissions, or set `FLEET_HOME` to another folder"),
+        StoreError::Unwritable { .. } => {
+            problem.hint("check the permissions, or set `FLEET_HOME` to another folder")
+        }
         _ => problem,
     }
 }
@@ -64,7 +76,9 @@ fn advise(problem: Problem, from: TaskState, event: TaskMove) -> Problem {
         (TaskState::Done, _) => problem.hint("it is done: add a new task for more work"),
         (TaskState::Queued, TaskMove::Release | TaskMove::Retry) => problem.hint("it is queued already"),
         (TaskState::Held, TaskMove::Hold) => problem.hint("`fleet task release ID` takes it up again"),
-        (TaskState::Failed | TaskState::Cancelled, _) => problem.hint("`fleet task retry ID` queues it again"),
+        (TaskState::Failed | TaskState::Cancelled, _) => {
+            problem.hint("`fleet task retry ID` queues it again")
+        }
         _ => problem,
     }
 }

@@ -4,4 +4,5 @@
 //! never decide policy: which task runs, what is retried or what may be deleted comes in as an argument. It knows
 //! no store, no agent and no configuration.
 
+pub mod editor;
 pub mod git;

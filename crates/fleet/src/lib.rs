@@ -1,1 +1,49 @@
-//! x
+//! The command line of codefleet.
+//!
+//! Owns how verbs are asked for and how their answers are shown: one file per command, whose doc comment is its
+//! help. Must never decide anything that a verb should decide.
+
+mod cli;
+mod commands;
+mod exit;
+mod output;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use fleet_core::problem::{Code, Outcome, Problem};
+
+use cli::Cli;
+use output::Output;
+
+/// Runs the command that this process was started with.
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    match Cli::try_parse_from(&arguments) {
+        Ok(cli) => run(cli),
+        Err(error) => refuse(&error, &arguments),
+    }
+}
+
+fn run(cli: Cli) -> ExitCode {
+    let output = Output::new(&cli.global);
+    exit::code(&output, commands::run(cli, &output))
+}
+
+/// Help and version are answers; everything else is a mistake on the command line.
+fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
+    if !error.use_stderr() || !json {
+        // Nothing better can be done when not even the message can be written.
+        let _ = error.print();
+        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    }
+    let text = error.render().to_string();
+    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let problem = Problem::new(Code::Usage, message).hint("`fleet help` lists the commands");
+    exit::code(&Output::json(), Err(problem))
+}
+
+/// What a command returns.
+type Done = Outcome<()>;

@@ -3,9 +3,9 @@
 //! Owns the table of keys and how a key is named in a file, in the environment and by a person. Must never know
 //! what is set: values and layers live elsewhere. A new setting is one row here and one accessor.
 
-use fleet_core::task::AgentName;
 use super::flaw::Flaw;
 use super::suggest;
+use fleet_core::task::AgentName;
 
 /// Something that can be configured.
 #[derive(Debug)]

@@ -9,11 +9,11 @@
 //! itself, ask a human, or act on a setting.
 
 mod edit;
+mod exchange;
 mod file;
 mod flaw;
 mod keys;
 mod load;
-mod exchange;
 mod resolved;
 mod secret;
 mod setting;

@@ -8,10 +8,10 @@ use std::path::Path;
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use super::edit;
+use super::exchange::Exclusive;
 use super::file::{self, Entry, without_mark};
 use super::flaw::Flaw;
 use super::keys::{self, Key, Scope};
-use super::exchange::Exclusive;
 use super::setting::{ConfigFile, Setting};
 use super::value::Value;
 

@@ -75,7 +75,11 @@ fn home(engine: &Engine) -> Check {
     };
     let open = found.permissions().mode() & 0o077;
     if open != 0 {
-        let detail = format!("{} can be read by others (mode {:o})", home.display(), found.permissions().mode() & 0o777);
+        let detail = format!(
+            "{} can be read by others (mode {:o})",
+            home.display(),
+            found.permissions().mode() & 0o777
+        );
         return Check::warning("home", detail, format!("`chmod 700 {}`", home.display()));
     }
     Check::good("home", home.display().to_string())
@@ -83,9 +87,14 @@ fn home(engine: &Engine) -> Check {
 
 fn config(engine: &Engine) -> Vec<Check> {
     let report = engine.check_config();
-    let mut checks: Vec<Check> = report.problems.into_iter().map(|problem| Check::bad("config", problem)).collect();
+    let mut checks: Vec<Check> =
+        report.problems.into_iter().map(|problem| Check::bad("config", problem)).collect();
     for warning in report.warnings {
-        checks.push(Check::warning("config", warning, "`fleet config show --show-origin` shows what is in force"));
+        checks.push(Check::warning(
+            "config",
+            warning,
+            "`fleet config show --show-origin` shows what is in force",
+        ));
     }
     if checks.is_empty() {
         let files: Vec<String> = report.files.iter().map(|file| file.display().to_string()).collect();
@@ -98,7 +107,9 @@ fn config(engine: &Engine) -> Vec<Check> {
 fn repository(engine: &Engine) -> Check {
     match engine.repository() {
         Ok(repository) => Check::good("project", repository.common_dir.display().to_string()),
-        Err(problem) => Check::warning("project", problem.message, "change into a git repository to work on it"),
+        Err(problem) => {
+            Check::warning("project", problem.message, "change into a git repository to work on it")
+        }
     }
 }
 
@@ -106,7 +117,8 @@ fn git() -> Check {
     match fleet_host::git::version() {
         Ok(version) => Check::good("git", version),
         Err(error) => {
-            let problem = Problem::new(fleet_core::problem::Code::Io, format!("git cannot be started: {error}"));
+            let problem =
+                Problem::new(fleet_core::problem::Code::Io, format!("git cannot be started: {error}"));
             Check::bad("git", problem.hint("install git"))
         }
     }
@@ -137,7 +149,10 @@ async fn store(engine: &Engine) -> Vec<Check> {
 
 fn damaged(home: &Path, finding: &str) -> Check {
     let problem = Problem::new(fleet_core::problem::Code::StoreCorrupt, finding);
-    Check::bad("store", problem.hint(format!("copy {} away, then `sqlite3 fleet.db .recover`", home.display())))
+    Check::bad(
+        "store",
+        problem.hint(format!("copy {} away, then `sqlite3 fleet.db .recover`", home.display())),
+    )
 }
 
 fn contradiction(finding: String) -> Check {

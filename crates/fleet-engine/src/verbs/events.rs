@@ -60,7 +60,11 @@ impl<'a> Follow<'a> {
         let since = match (seen.last(), request.since) {
             (Some(last), _) => last.seq,
             (None, Some(since)) => since,
-            (None, None) => engine.call(ops::Newest { project: None, limit: 1 }).await?.last().map_or(0, |event| event.seq),
+            (None, None) => engine
+                .call(ops::Newest { project: None, limit: 1 })
+                .await?
+                .last()
+                .map_or(0, |event| event.seq),
         };
         Ok(Self { engine, watch, request, since })
     }

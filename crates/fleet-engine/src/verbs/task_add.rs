@@ -1,12 +1,13 @@
 //! Adds a task.
 
-
 use fleet_core::id::TaskId;
 use fleet_core::limits::{Limit, Limits};
 use fleet_core::policy::RetryPolicy;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::scope::FileScope;
-use fleet_core::task::{Complexity, FieldError, Label, Labels, Meta, MetaKey, MetaValue, Priority, TaskSpec, TaskState};
+use fleet_core::task::{
+    Complexity, FieldError, Label, Labels, Meta, MetaKey, MetaValue, Priority, TaskSpec, TaskState,
+};
 use fleet_store::{StoreError, ops};
 
 use crate::views::TaskView;
@@ -71,7 +72,10 @@ fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     let mut spec = TaskSpec::new(parsed(&request.title)?);
     let priority = request.priority.unwrap_or_else(|| config.priority().into());
     spec.priority = Priority::try_from(priority).map_err(problems::field)?;
-    spec.retry = RetryPolicy { retries: request.retries.unwrap_or_else(|| config.retries()), ..RetryPolicy::default() };
+    spec.retry = RetryPolicy {
+        retries: request.retries.unwrap_or_else(|| config.retries()),
+        ..RetryPolicy::default()
+    };
     if let Some(description) = &request.description {
         spec.description = parsed(description)?;
     }
@@ -83,7 +87,8 @@ fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     spec.base = request.base.as_deref().map(parsed).transpose()?;
     spec.branch = request.branch.as_deref().map(parsed).transpose()?;
     spec.limits = limits(Limits::default(), &request.limits)?;
-    spec.not_before = request.not_before.as_deref().map(|text| clock::parse_moment(text, engine.now())).transpose()?;
+    spec.not_before =
+        request.not_before.as_deref().map(|text| clock::parse_moment(text, engine.now())).transpose()?;
     spec.meta = meta(Meta::new(), &request.meta)?;
     spec.check().map_err(problems::field)?;
     Ok(spec)
@@ -99,7 +104,8 @@ fn invalid(error: impl std::fmt::Display) -> Problem {
 }
 
 pub(super) fn labels(texts: &[String]) -> Outcome<Labels> {
-    let set = texts.iter().map(|text| parsed::<Label>(text)).collect::<Outcome<std::collections::BTreeSet<_>>>()?;
+    let set =
+        texts.iter().map(|text| parsed::<Label>(text)).collect::<Outcome<std::collections::BTreeSet<_>>>()?;
     set.try_into().map_err(problems::field)
 }
 
@@ -114,14 +120,17 @@ pub(super) fn complexity(text: &str) -> Outcome<Complexity> {
 /// Limits with changes; `none` takes one away.
 pub(super) fn limits(before: Limits, texts: &[String]) -> Outcome<Limits> {
     texts.iter().try_fold(before, |limits, text| {
-        text.parse::<Limit>().map(|limit| limits.with(limit)).map_err(|error| invalid(format!("limit: {error}")))
+        text.parse::<Limit>()
+            .map(|limit| limits.with(limit))
+            .map_err(|error| invalid(format!("limit: {error}")))
     })
 }
 
 /// Metadata with changes; an empty value takes an entry away.
 pub(super) fn meta(before: Meta, texts: &[String]) -> Outcome<Meta> {
     texts.iter().try_fold(before, |mut meta, text| {
-        let (key, value) = text.split_once('=').ok_or_else(|| invalid(format!("meta: {text:?} is not KEY=VALUE")))?;
+        let (key, value) =
+            text.split_once('=').ok_or_else(|| invalid(format!("meta: {text:?} is not KEY=VALUE")))?;
         let key: MetaKey = parsed(key)?;
         if value.is_empty() {
             meta.remove(&key);

@@ -26,6 +26,7 @@ pub async fn preview(engine: &Engine, request: &Request) -> Outcome<Vec<TaskView
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Vec<TaskView>> {
     let ids = engine.task_ids(&request.ids).await?;
     let now = engine.now();
-    let tasks = engine.call(ops::All(ids.into_iter().map(|id| ops::DeleteTask { id, now }).collect())).await?;
+    let tasks =
+        engine.call(ops::All(ids.into_iter().map(|id| ops::DeleteTask { id, now }).collect())).await?;
     Ok(tasks.iter().map(|task| TaskView::new(task, now).described(task)).collect())
 }

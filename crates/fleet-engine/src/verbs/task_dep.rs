@@ -31,7 +31,9 @@ pub async fn add(engine: &Engine, request: Request) -> Outcome<TaskView> {
 pub async fn remove(engine: &Engine, request: Request) -> Outcome<TaskView> {
     let (task, edges) = edges(engine, &request).await?;
     let now = engine.now();
-    engine.call(ops::All(edges.into_iter().map(|edge| ops::RemoveDependency { edge, now }).collect())).await?;
+    engine
+        .call(ops::All(edges.into_iter().map(|edge| ops::RemoveDependency { edge, now }).collect()))
+        .await?;
     view(engine, task).await
 }
 

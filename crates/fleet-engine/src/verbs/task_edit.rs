@@ -37,8 +37,19 @@ pub struct Request {
 }
 
 /// The fields that can be emptied.
-pub const CLEARABLE: &[&str] =
-    &["description", "labels", "scope", "complexity", "agent", "model", "base", "branch", "limits", "not-before", "meta"];
+pub const CLEARABLE: &[&str] = &[
+    "description",
+    "labels",
+    "scope",
+    "complexity",
+    "agent",
+    "model",
+    "base",
+    "branch",
+    "limits",
+    "not-before",
+    "meta",
+];
 
 /// The task as it is now, and what changed.
 #[derive(Debug, Clone, Serialize)]
@@ -98,7 +109,11 @@ fn edit(engine: &Engine, request: &Request, before: &TaskSpec) -> Outcome<TaskEd
     })
 }
 
-fn new_labels(request: &Request, before: &TaskSpec, clear: bool) -> Outcome<Option<fleet_core::task::Labels>> {
+fn new_labels(
+    request: &Request,
+    before: &TaskSpec,
+    clear: bool,
+) -> Outcome<Option<fleet_core::task::Labels>> {
     if !clear && request.add_labels.is_empty() && request.remove_labels.is_empty() {
         return Ok(None);
     }

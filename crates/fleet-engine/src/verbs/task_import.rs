@@ -40,7 +40,8 @@ pub struct Response {
 /// Imports into the project of the directory.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let lines = parse(&request.text, engine.now())?;
-    let ids = lines.iter().map(|(_, line)| id_for(engine, line, request.new_ids)).collect::<Outcome<Vec<_>>>()?;
+    let ids =
+        lines.iter().map(|(_, line)| id_for(engine, line, request.new_ids)).collect::<Outcome<Vec<_>>>()?;
     let names = names(&lines, &ids)?;
     let mut after = Vec::with_capacity(lines.len());
     for (number, line) in &lines {
@@ -51,7 +52,11 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         return Ok(Response { ids, dry_run: true });
     }
     let project = engine.project().await?.id;
-    let tasks = lines.into_iter().zip(&ids).zip(after).map(|((line, id), after)| new_task(line.1, *id, after, project));
+    let tasks = lines
+        .into_iter()
+        .zip(&ids)
+        .zip(after)
+        .map(|((line, id), after)| new_task(line.1, *id, after, project));
     let added: Vec<Task> = engine.call(ops::AddTasks { tasks: tasks.collect(), now: engine.now() }).await?;
     Ok(Response { ids: added.iter().map(|task| task.id).collect(), dry_run: false })
 }
@@ -83,8 +88,10 @@ fn parse_line(text: &str, now: Millis) -> Result<Line, String> {
     let state: Option<TaskState> = take(&mut object, "state")?;
     let after = take::<Vec<String>>(&mut object, "after")?.unwrap_or_default();
     let not_before: Option<String> = take(&mut object, "not_before")?;
-    let not_before = not_before.map(|text| clock::parse_moment(&text, now).map_err(|problem| problem.message));
-    let mut spec: TaskSpec = serde_json::from_value(Value::Object(object)).map_err(|error| json_error(&error))?;
+    let not_before =
+        not_before.map(|text| clock::parse_moment(&text, now).map_err(|problem| problem.message));
+    let mut spec: TaskSpec =
+        serde_json::from_value(Value::Object(object)).map_err(|error| json_error(&error))?;
     spec.not_before = not_before.transpose()?;
     spec.check().map_err(|error| error.to_string())?;
     // What ran elsewhere does not run here.
@@ -134,7 +141,9 @@ async fn resolve(
     for name in after {
         let id = match names.get(name) {
             Some(id) => *id,
-            None => existing(engine, name).await.map_err(|problem| wrong(number, format!("after: {problem}")))?,
+            None => {
+                existing(engine, name).await.map_err(|problem| wrong(number, format!("after: {problem}")))?
+            }
         };
         if !resolved.contains(&id) {
             resolved.push(id);
@@ -144,17 +153,24 @@ async fn resolve(
 }
 
 async fn existing(engine: &Engine, name: &str) -> Outcome<TaskId> {
-    let unknown = |_| Problem::new(Code::TaskNotFound, format!("{:?} is neither a key of the file nor a task", escaped(name)));
+    let unknown = |_| {
+        Problem::new(
+            Code::TaskNotFound,
+            format!("{:?} is neither a key of the file nor a task", escaped(name)),
+        )
+    };
     let prefix = IdPrefix::parse(name).map_err(unknown)?;
     engine.store().await?.call(ops::ResolveTask { prefix }).await.map_err(problems::store)
 }
 
 fn refuse_cycles(lines: &[(usize, Line)], ids: &[TaskId], after: &[Vec<TaskId>]) -> Outcome<()> {
-    let edges = ids.iter().zip(after).flat_map(|(task, after)| after.iter().map(|on| Edge { task: *task, on: *on }));
+    let edges =
+        ids.iter().zip(after).flat_map(|(task, after)| after.iter().map(|on| Edge { task: *task, on: *on }));
     let Some(circle) = deps::any_cycle(&edges.collect::<Vec<_>>()) else { return Ok(()) };
     let number = |id: &TaskId| ids.iter().position(|other| other == id).map_or(0, |at| lines[at].0);
     let path: Vec<String> = circle.iter().map(|id| format!("line {}", number(id))).collect();
-    let problem = Problem::new(Code::DependencyCycle, format!("tasks wait for each other: {}", path.join(" → ")));
+    let problem =
+        Problem::new(Code::DependencyCycle, format!("tasks wait for each other: {}", path.join(" → ")));
     Err(problem.hint("nothing was imported"))
 }
 
@@ -172,12 +188,24 @@ mod tests {
 
     #[test]
     fn a_wrong_line_is_named_with_its_number_and_its_fault() {
-        assert_eq!(why("\n{\"title\":\"a\"}\n{\"titel\":\"b\"}").split(", expected").next(), Some("line 3: unknown field `titel`"));
+        assert_eq!(
+            why("\n{\"title\":\"a\"}\n{\"titel\":\"b\"}").split(", expected").next(),
+            Some("line 3: unknown field `titel`")
+        );
         assert_eq!(why("{}"), "line 1: missing field `title`");
         assert_eq!(why("[1]"), "line 1: invalid type: sequence, expected a map");
-        assert_eq!(why("{\"title\":\"a\",\"priority\":9}"), "line 1: priority: 9 is not between 1 and 5 (5 is served first)");
-        assert_eq!(why("{\"title\":\"a\",\"after\":\"x\"}"), "line 1: after: invalid type: string \"x\", expected a sequence");
-        assert!(why("{\"title\":\"a\",\"not_before\":\"soon\"}").starts_with("line 1: not-before: \"soon\" is not a moment"));
+        assert_eq!(
+            why("{\"title\":\"a\",\"priority\":9}"),
+            "line 1: priority: 9 is not between 1 and 5 (5 is served first)"
+        );
+        assert_eq!(
+            why("{\"title\":\"a\",\"after\":\"x\"}"),
+            "line 1: after: invalid type: string \"x\", expected a sequence"
+        );
+        assert!(
+            why("{\"title\":\"a\",\"not_before\":\"soon\"}")
+                .starts_with("line 1: not-before: \"soon\" is not a moment")
+        );
         assert_eq!(why(" \n\n"), "the file has no tasks");
     }
 }

@@ -70,8 +70,11 @@ fn nothing() -> TaskList {
 
 async fn list(engine: &Engine, page: &Page) -> Outcome<TaskList> {
     let now = engine.now();
-    let tasks =
-        page.tasks.iter().map(|task| TaskView::new(task, now).behind(page.obstacles.get(&task.id))).collect::<Vec<_>>();
+    let tasks = page
+        .tasks
+        .iter()
+        .map(|task| TaskView::new(task, now).behind(page.obstacles.get(&task.id)))
+        .collect::<Vec<_>>();
     let used: std::collections::BTreeSet<ProjectId> = tasks.iter().map(|task| task.project).collect();
     let mut projects = BTreeMap::new();
     if !used.is_empty() {

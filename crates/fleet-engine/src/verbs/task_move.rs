@@ -24,7 +24,8 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Vec<TaskView>> {
     let remark: Option<Remark> = request.remark.as_deref().map(parsed).transpose()?;
     let ids = engine.task_ids(&request.ids).await?;
     let now = engine.now();
-    let moves = ids.into_iter().map(|id| ops::MoveTask { id, event: request.event, remark: remark.clone(), now });
+    let moves =
+        ids.into_iter().map(|id| ops::MoveTask { id, event: request.event, remark: remark.clone(), now });
     let tasks = engine.call(ops::All(moves.collect())).await?;
     Ok(tasks.iter().map(|task| TaskView::new(task, now)).collect())
 }

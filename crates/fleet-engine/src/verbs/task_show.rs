@@ -54,7 +54,9 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let project = projects.into_iter().find(|project| project.id == detail.task.project);
     let task = TaskView::new(&detail.task, engine.now()).described(&detail.task);
     let obstacle = if detail.task.open_deps > 0 { obstacle(engine, id).await? } else { None };
-    let neighbours = |list: &[(TaskId, TaskState)]| list.iter().map(|(id, state)| Neighbour { id: *id, state: *state }).collect();
+    let neighbours = |list: &[(TaskId, TaskState)]| {
+        list.iter().map(|(id, state)| Neighbour { id: *id, state: *state }).collect()
+    };
     Ok(Response {
         task: task.behind(obstacle.as_ref()),
         project_name: project.map(|project| project.name).unwrap_or_default(),

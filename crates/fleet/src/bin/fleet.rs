@@ -1,3 +1,5 @@
 //! The `fleet` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    codefleet::main()
+}

@@ -1,3 +1,5 @@
-//! The `flt` command.
+//! The `flt` command: `fleet` for those who type it often.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    codefleet::main()
+}

@@ -1,0 +1,67 @@
+//! The command line as a whole: global options and the list of commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::commands::{completions, config, doctor, events, explain, man, task};
+
+/// Command a fleet of AI coding agents
+///
+/// codefleet keeps a durable queue of tasks for your repositories: with dependencies, priorities, and an agent and
+/// a model for each. Everything is kept in one SQLite file, or in PostgreSQL for many machines.
+#[derive(Debug, Parser)]
+#[command(name = "fleet", version, about, long_about, after_help = START, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const START: &str = "Start here, in any git repository:
+  fleet task add \"Fix the flaky login test\"
+  fleet task list
+  fleet task --help";
+
+/// Options that every command takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Global {
+    /// Answer in JSON; the shapes are stable
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Work on the repository of this directory instead of the current one
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Set a configuration value for this command only
+    #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Colour the output
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub(crate) color: Option<When>,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    #[command(subcommand)]
+    Task(task::Task),
+    Events(events::Events),
+    #[command(subcommand)]
+    Config(config::Config),
+    Doctor(doctor::Doctor),
+    Explain(explain::Explain),
+    Completions(completions::Completions),
+    Man(man::Man),
+}

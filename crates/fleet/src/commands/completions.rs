@@ -1,0 +1,29 @@
+//! `fleet completions`
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::Done;
+use crate::cli::Cli;
+use crate::output::print;
+
+/// Print a script that completes commands in your shell
+#[derive(Debug, Args)]
+#[command(after_help = INSTALL)]
+pub(crate) struct Completions {
+    /// Which shell
+    shell: Shell,
+}
+
+const INSTALL: &str = "Install:
+  bash  fleet completions bash > ~/.local/share/bash-completion/completions/fleet
+  zsh   fleet completions zsh > ~/.zfunc/_fleet      (with ~/.zfunc in $fpath)
+  fish  fleet completions fish > ~/.config/fish/completions/fleet.fish";
+
+impl Completions {
+    pub(crate) fn run(self) -> Done {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "fleet", &mut script);
+        print(&String::from_utf8_lossy(&script))
+    }
+}

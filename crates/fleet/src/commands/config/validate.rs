@@ -1,0 +1,37 @@
+//! `fleet config validate`
+
+use clap::Args;
+use fleet_core::problem::{Code, Problem};
+
+use super::super::Context;
+use crate::Done;
+use crate::output::{dim, print};
+
+/// Check all configuration files and variables, and list everything that is wrong
+#[derive(Debug, Args)]
+pub(crate) struct Validate {}
+
+impl Validate {
+    pub(crate) fn run(self, context: &Context) -> Done {
+        let report = context.engine.check_config();
+        for problem in &report.problems {
+            context.output.note(&problem.message);
+            for hint in &problem.hints {
+                context.output.note(&format!("  {} {hint}", dim("→")));
+            }
+        }
+        for warning in &report.warnings {
+            context.output.note(&format!("warning: {warning}"));
+        }
+        if context.output.is_json() {
+            context.output.json_line(&report)?;
+        }
+        match report.problems.len() {
+            0 if context.output.is_json() => Ok(()),
+            0 => print("the configuration is right"),
+            count => {
+                Err(Problem::new(Code::ConfigInvalid, format!("the configuration has {count} problems")))
+            }
+        }
+    }
+}

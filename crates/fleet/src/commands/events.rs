@@ -1,0 +1,92 @@
+//! `fleet events`
+
+use clap::Args;
+use fleet_core::text::escaped;
+use fleet_engine::clock;
+use fleet_engine::verbs::events::{self, Follow, Request};
+use fleet_engine::views::EventView;
+
+use super::Context;
+use crate::Done;
+use crate::output::{dim, print, strong};
+
+/// Show what happened, and with --follow what happens
+///
+/// Events are facts that never change. Their numbers count from one, without gaps, in the order in which things
+/// happened. With --json each event is one line.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Events {
+    /// Keep showing events as they happen
+    #[arg(short, long)]
+    follow: bool,
+    /// Only events after this number; 0 is all of them [default: the newest]
+    #[arg(long, value_name = "SEQ")]
+    since: Option<i64>,
+    /// Only events of this repository
+    #[arg(long)]
+    here: bool,
+    /// Show so many at most; with --since the oldest, else the newest
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet events --follow
+  fleet events --since 0 --limit 100000 --json | jq -r .kind | sort | uniq -c";
+
+impl Events {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let request = Request { since: self.since, only_project: self.here, limit: self.limit };
+        let seen = events::run(&context.engine, request).await?;
+        show(context, &seen)?;
+        if !self.follow {
+            return Ok(());
+        }
+        let mut follow = Follow::start(&context.engine, request, &seen).await?;
+        loop {
+            show(context, &follow.next().await?)?;
+        }
+    }
+}
+
+fn show(context: &Context, events: &[fleet_core::event::Event]) -> Done {
+    for event in events.iter().map(EventView::from) {
+        if context.output.is_json() {
+            print(&serde_json::json!(event).to_string())?;
+        } else {
+            print(&line(&event, &clock::local(event.at.0)))?;
+        }
+    }
+    Ok(())
+}
+
+/// One event as people read it.
+pub(super) fn line(event: &EventView, when: &str) -> String {
+    let subject = event.task.map(|task| task.to_string()).unwrap_or_default();
+    let details = details(&event.data);
+    let seq = dim(&format!("{:>6}", event.seq));
+    format!("{seq}  {}  {:<24}  {subject:<15}  {details}", dim(when), strong(&event.kind))
+        .trim_end()
+        .to_owned()
+}
+
+/// The fields of a fact, the empty ones left out.
+fn details(data: &serde_json::Value) -> String {
+    let Some(fields) = data.as_object() else { return String::new() };
+    let shown = fields.iter().filter_map(|(name, value)| {
+        let text = match value {
+            serde_json::Value::Null => return None,
+            serde_json::Value::String(text) => text.clone(),
+            serde_json::Value::Array(list) if list.is_empty() => return None,
+            serde_json::Value::Array(list) => list.iter().map(plain).collect::<Vec<_>>().join(","),
+            other => other.to_string(),
+        };
+        Some(format!("{name}={}", escaped(&text)))
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}

@@ -1,0 +1,33 @@
+//! `fleet man`
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+use fleet_core::problem::{Code, Problem};
+
+use crate::Done;
+use crate::cli::Cli;
+use crate::output::print;
+
+/// Print the manual page, or write the pages of all commands to a folder
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fleet man --dir ~/.local/share/man/man1")]
+pub(crate) struct Man {
+    /// Write one page per command into this folder
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl Man {
+    pub(crate) fn run(self) -> Done {
+        let failed =
+            |error: std::io::Error| Problem::new(Code::Io, format!("cannot write the manual: {error}"));
+        if let Some(dir) = self.dir {
+            std::fs::create_dir_all(&dir).map_err(failed)?;
+            return clap_mangen::generate_to(Cli::command(), dir).map_err(failed);
+        }
+        let mut page = Vec::new();
+        clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(failed)?;
+        print(&String::from_utf8_lossy(&page))
+    }
+}

@@ -1,0 +1,30 @@
+//! `fleet task cancel`
+
+use clap::Args;
+use fleet_core::task::TaskMove;
+use fleet_engine::verbs::task_move::{self, Request};
+
+use super::super::Context;
+use super::moved;
+use crate::Done;
+
+/// Cancel tasks
+///
+/// A running task is stopped. Tasks that wait for a cancelled one do not start until it is retried or the
+/// dependency is removed.
+#[derive(Debug, Args)]
+pub(crate) struct Cancel {
+    /// The tasks: all of them change, or none
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Why, for whoever looks later
+    #[arg(short, long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+impl Cancel {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let request = Request { ids: self.ids, event: TaskMove::Cancel, remark: self.reason };
+        moved(context, &task_move::run(&context.engine, request).await?)
+    }
+}

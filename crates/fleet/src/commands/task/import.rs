@@ -1,0 +1,50 @@
+//! `fleet task import`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fleet_engine::verbs::task_import::{self, Request};
+
+use super::super::Context;
+use super::super::text_input::{read_all, read_file};
+use crate::Done;
+
+/// Add many tasks from a file of JSON lines: all of them, or none
+#[derive(Debug, Args)]
+#[command(after_help = FORMAT)]
+pub(crate) struct Import {
+    /// The file (`-` is standard input)
+    file: PathBuf,
+    /// Give every task a new id, also those that come with one
+    #[arg(long)]
+    new_ids: bool,
+    /// Check the file, change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+const FORMAT: &str = "A line is a JSON object. Only `title` is required:
+  {\"key\": \"api\", \"title\": \"Write the API\", \"priority\": 4, \"labels\": [\"api\"]}
+  {\"title\": \"Document the API\", \"after\": [\"api\"], \"description\": \"…\", \"agent\": \"codex\"}
+`after` names keys of the file, or ids of tasks that exist. Other fields are those of `fleet task export`:
+description, scope, complexity, model, base, branch, limits, retry, not_before, meta, id, state.";
+
+impl Import {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let text = if self.file == Path::new("-") {
+            read_all(std::io::stdin().lock(), "standard input")?
+        } else {
+            read_file(&self.file)?
+        };
+        let lines = text.lines().count();
+        if lines > 5_000 {
+            context.output.note(&format!("importing {lines} lines …"));
+        }
+        let request = Request { text, new_ids: self.new_ids, dry_run: self.dry_run };
+        let imported = task_import::run(&context.engine, request).await?;
+        context.output.show(&imported, || {
+            let verb = if imported.dry_run { "would import" } else { "imported" };
+            format!("{verb} {} tasks", imported.ids.len())
+        })
+    }
+}

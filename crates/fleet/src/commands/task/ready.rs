@@ -1,0 +1,39 @@
+//! `fleet task ready`
+
+use clap::Args;
+use fleet_engine::verbs::task_list::{self, Request};
+
+use super::super::Context;
+use super::rows;
+use crate::Done;
+
+/// List the tasks that could start now, in the order of service
+///
+/// Ready is a queued task whose dependencies are done and whose time has come. Limits on how many may run at once
+/// are not looked at.
+#[derive(Debug, Args)]
+pub(crate) struct Ready {
+    /// Only tasks with this label; repeated: with all of them
+    #[arg(short, long = "label", value_name = "LABEL")]
+    labels: Vec<String>,
+    /// The tasks of every repository
+    #[arg(short = 'A', long)]
+    all_projects: bool,
+    /// Show so many at most [default: `tasks.list_limit`, 50]
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+impl Ready {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self { labels, all_projects, limit } = self;
+        let request = Request { labels, all_projects, limit, ..Request::default() };
+        let list = task_list::ready(&context.engine, request).await?;
+        rows::show(
+            context,
+            &list,
+            all_projects,
+            "nothing is ready; `fleet task list` shows what is waiting and why",
+        )
+    }
+}

@@ -1,0 +1,116 @@
+//! `fleet task show`
+
+use clap::Args;
+use fleet_core::text::{escaped, escaped_lines};
+use fleet_engine::clock;
+use fleet_engine::verbs::task_show::{self, Neighbour, Request, Response};
+use fleet_engine::views::{EventView, Moment, RunView};
+
+use super::super::Context;
+use super::super::events;
+use super::rows;
+use crate::Done;
+use crate::output::{Column, ago, dim, paint_status, strong, table};
+
+/// Show one task: what it is, what it waits for, what happened to it
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The task
+    id: String,
+    /// Show so many of its newest events
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    events: u32,
+}
+
+impl Show {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let request = Request { id: self.id, events: self.events };
+        let task = task_show::run(&context.engine, request).await?;
+        context.output.show(&task, || render(&task))
+    }
+}
+
+fn render(shown: &Response) -> String {
+    let task = &shown.task;
+    let mut parts =
+        vec![format!("{}  {}", strong(task.id.as_str()), strong(&escaped(&task.title))), fields(shown)];
+    if let Some(description) = task.description.as_deref().filter(|text| !text.is_empty()) {
+        parts.push(escaped_lines(description.trim_end()).into_owned());
+    }
+    if !shown.runs.is_empty() {
+        parts.push(runs(&shown.runs));
+    }
+    if !shown.events.is_empty() {
+        parts.push(shown.events.iter().map(event).collect::<Vec<_>>().join("\n"));
+    }
+    parts.join("\n\n")
+}
+
+fn fields(shown: &Response) -> String {
+    let task = &shown.task;
+    let note = rows::note(task);
+    let text =
+        |value: &Option<String>| value.as_deref().map(|text| escaped(text).into_owned()).unwrap_or_default();
+    let list = |values: Vec<&str>| escaped(&values.join(", ")).into_owned();
+    let when = |moment: Option<Moment>| moment.map(|at| clock::rfc3339(at.0)).unwrap_or_default();
+    let status = if note.is_empty() {
+        paint_status(task.status)
+    } else {
+        format!("{}  {}", paint_status(task.status), escaped(&note))
+    };
+    let agent = [text(&task.agent), text(&task.model)].join(" ").trim().to_owned();
+    let attempts = if task.attempts == 0 {
+        String::new()
+    } else {
+        format!("{} ({} failed)", task.attempts, task.failures)
+    };
+    let meta =
+        task.meta.iter().map(|(key, value)| format!("{key}={}", escaped(value.as_str()))).collect::<Vec<_>>();
+    let rows = [
+        ("status", status),
+        ("project", shown.project_name.clone()),
+        ("priority", task.priority.to_string()),
+        ("labels", list(task.labels.iter().map(|label| label.as_str()).collect())),
+        ("agent", agent),
+        ("scope", list(task.scope.patterns().collect())),
+        ("size", task.complexity.map(|size| size.to_string()).unwrap_or_default()),
+        ("base", text(&task.base)),
+        ("branch", text(&task.branch)),
+        ("limits", task.limits.to_string()),
+        ("not before", when(task.not_before)),
+        ("attempts", attempts),
+        ("after", neighbours(&shown.after)),
+        ("before", neighbours(&shown.before)),
+        ("meta", meta.join(" ")),
+        ("added", format!("{} ago", ago(task.created_at.0, clock::now()))),
+    ];
+    let shown = rows.iter().filter(|(_, value)| !value.is_empty());
+    shown
+        .map(|(name, value)| format!("{}  {value}", dim(&format!("{name:<10}"))))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn neighbours(list: &[Neighbour]) -> String {
+    list.iter()
+        .map(|task| format!("{} ({})", task.id, paint_status(task.state.as_str())))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn runs(runs: &[RunView]) -> String {
+    let column = |cell: fn(&RunView) -> String| runs.iter().map(cell).collect::<Vec<_>>();
+    table(vec![
+        Column::new("RUN", column(|run| run.id.to_string())),
+        Column::new("TRY", column(|run| run.attempt.to_string())),
+        Column::new("STATE", column(|run| run.state.to_string())).painted(paint_status),
+        Column::new("AGENT", column(|run| run.agent.clone())),
+        Column::new("RUNNER", column(|run| run.runner.clone())),
+        Column::new("REASON", column(|run| run.reason.map(|reason| reason.to_string()).unwrap_or_default())),
+        Column::new("DETAIL", column(|run| run.detail.clone().unwrap_or_default())).giving_way(),
+    ])
+}
+
+fn event(event: &EventView) -> String {
+    events::line(event, &ago(event.at.0, clock::now()))
+}

@@ -1,0 +1,119 @@
+//! How answers are shown: data to standard output, everything else to standard error.
+
+mod style;
+mod table;
+mod when;
+
+use std::io::{ErrorKind, IsTerminal, Write};
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::escaped;
+use serde::Serialize;
+
+use crate::cli::{Global, When};
+
+pub(crate) use style::{dim, paint_status, strong};
+pub(crate) use table::{Column, table};
+pub(crate) use when::{ago, until};
+
+/// Where and how a command shows what it has to say.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    json: bool,
+}
+
+impl Output {
+    pub(crate) fn new(global: &Global) -> Self {
+        if let Some(when) = global.color {
+            choose_color(when);
+        }
+        Self { json: global.json }
+    }
+
+    /// JSON whatever was asked for, because what was asked for could not be read.
+    pub(crate) const fn json() -> Self {
+        Self { json: true }
+    }
+
+    pub(crate) const fn is_json(self) -> bool {
+        self.json
+    }
+
+    /// Shows an answer: as JSON, or as people read it.
+    pub(crate) fn show<T: Serialize>(self, answer: &T, human: impl FnOnce() -> String) -> Outcome<()> {
+        if self.json { self.json_line(answer) } else { print(&human()) }
+    }
+
+    /// One JSON value: spread out for a person at a terminal, one line for a program.
+    pub(crate) fn json_line<T: Serialize>(self, answer: &T) -> Outcome<()> {
+        let text = if std::io::stdout().is_terminal() {
+            serde_json::to_string_pretty(answer)
+        } else {
+            serde_json::to_string(answer)
+        };
+        print(&text.map_err(|error| Problem::new(Code::Internal, error.to_string()))?)
+    }
+
+    /// A remark beside the answer; left out of JSON.
+    pub(crate) fn note(self, text: &str) {
+        if !self.json {
+            let _ = writeln!(anstream::stderr(), "{text}");
+        }
+    }
+
+    pub(crate) fn problem(self, problem: &Problem) {
+        // Nothing better can be done when not even the message can be written.
+        let _ = if self.json { json_problem(problem) } else { human_problem(problem) };
+    }
+}
+
+fn json_problem(problem: &Problem) -> std::io::Result<()> {
+    let text = serde_json::json!({ "error": problem }).to_string();
+    writeln!(anstream::stderr(), "{text}")
+}
+
+fn human_problem(problem: &Problem) -> std::io::Result<()> {
+    let mut out = anstream::stderr().lock();
+    let (red, bold) = (style::RED, style::BOLD);
+    writeln!(out, "{red}error{red:#}{bold}:{bold:#} {}", escaped(&problem.message))?;
+    for hint in &problem.hints {
+        writeln!(out, "  {} {}", dim("→"), escaped(hint))?;
+    }
+    writeln!(out, "  {}", dim(&format!("fleet explain {}", problem.code)))
+}
+
+/// Writes text and a line end to standard output. A reader that went away is no problem of ours.
+pub(crate) fn print(text: &str) -> Outcome<()> {
+    let mut out = anstream::stdout().lock();
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    match out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.write_all(end.as_bytes()))
+        .and_then(|()| out.flush())
+    {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => Err(Problem::new(Code::Io, format!("cannot write to standard output: {error}"))),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// For this process, before anything is written.
+pub(crate) fn choose_color(when: When) {
+    match when {
+        When::Auto => anstream::ColorChoice::Auto,
+        When::Always => anstream::ColorChoice::Always,
+        When::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+}
+
+/// Asks a person; `false` when there is nobody to ask.
+pub(crate) fn confirm(question: &str) -> bool {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return false;
+    }
+    let _ = write!(anstream::stderr(), "{question} [y/N] ");
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}

@@ -1,0 +1,36 @@
+//! Colours: few, and the same meaning everywhere.
+
+use anstyle::{AnsiColor, Color, Style};
+
+pub(super) const RED: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Red))).bold();
+pub(super) const BOLD: Style = Style::new().bold();
+
+const fn colored(color: AnsiColor) -> Style {
+    Style::new().fg_color(Some(Color::Ansi(color)))
+}
+
+pub(crate) fn dim(text: &str) -> String {
+    paint(Style::new().dimmed(), text)
+}
+
+pub(crate) fn strong(text: &str) -> String {
+    paint(BOLD, text)
+}
+
+/// A status in the colour that tells whether somebody has to act.
+pub(crate) fn paint_status(status: &str) -> String {
+    let style = match status {
+        "running" => colored(AnsiColor::Blue),
+        "done" => colored(AnsiColor::Green),
+        "failed" => RED,
+        "waiting" => colored(AnsiColor::Magenta),
+        "ready" => colored(AnsiColor::Cyan),
+        "blocked" | "scheduled" | "held" => colored(AnsiColor::Yellow),
+        _ => Style::new().dimmed(),
+    };
+    paint(style, status)
+}
+
+fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
