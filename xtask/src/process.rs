@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -15,6 +15,13 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(package.parent().unwrap_or(package));
     command
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_directory() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| package.parent().unwrap_or(package).join("target"), PathBuf::from)
 }
 
 /// The cargo that started us, so that all steps use the same toolchain.

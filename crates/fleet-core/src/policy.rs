@@ -40,7 +40,7 @@ pub enum Verdict {
 }
 
 /// Never longer than this between two attempts, however often it failed.
-const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 /// Decides from the reason, how often the task failed before, and its policy. `jitter` is any random number:
 /// it spreads tasks that failed together over a quarter of the wait.

@@ -12,7 +12,6 @@ use crate::time::Millis;
 /// New values for some fields; `None` leaves a field as it is, `Some(None)` empties it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of TaskSpec")]
-#[expect(clippy::option_option, reason = "leave alone, empty, and set are three different wishes")]
 pub struct TaskEdit {
     pub title: Option<Title>,
     pub description: Option<Description>,

@@ -1,0 +1,73 @@
+//! The command line: start-up, memory, and a durable write.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use fleet_store::StoreUrl;
+use fleet_testkit::repo::Repo;
+
+use crate::report::{Goal, Row};
+use crate::timing::in_turn;
+use crate::{Setting, memory, seed};
+
+const ROUNDS: usize = 101;
+
+pub(crate) fn run(setting: &Setting) -> Vec<Row> {
+    let repo = Repo::init();
+    let homes = tempfile::tempdir().expect("a folder");
+    let (thousand, empty) = (homes.path().join("thousand"), homes.path().join("empty"));
+    fill(&thousand, repo.path());
+    let fleet = |home: &Path, arguments: &[&str]| {
+        let mut command = Command::new(&setting.fleet);
+        command.args(arguments).current_dir(repo.path()).env("FLEET_HOME", home).stdout(Stdio::null());
+        command
+    };
+    let git = || {
+        let mut command = Command::new("git");
+        command.args(["rev-parse", "HEAD"]).current_dir(repo.path()).stdout(Stdio::null());
+        command
+    };
+    let quiet = |mut command: Command| assert!(command.status().expect("it starts").success());
+    let list_arguments = ["task", "list", "--limit", "1000"];
+    let [list, revision] =
+        in_turn(ROUNDS, [Box::new(|| quiet(fleet(&thousand, &list_arguments))), Box::new(|| quiet(git()))]);
+    // An add makes the store grow; so little that the list beside it still counts as that of an empty one.
+    quiet(fleet(&empty, &["task", "list"]));
+    let done = homes.path().join("written");
+    let [add, empty_list] = in_turn(
+        ROUNDS,
+        [
+            Box::new(|| quiet(fleet(&done, &["task", "add", "hello"]))),
+            Box::new(|| quiet(fleet(&empty, &["task", "list"]))),
+        ],
+    );
+    let peak = memory::peak_mib(&fleet(&thousand, &list_arguments));
+    vec![
+        Row::new(
+            "`fleet task list`, 1,000 tasks",
+            (list, "ms"),
+            (revision, "ms `git rev-parse HEAD`"),
+            Goal::AtMost(3.0),
+        ),
+        Row::new("its peak memory", (peak, "MiB"), (15.0, "MiB (fixed bound)"), Goal::AtMost(1.0)),
+        Row::new(
+            "`fleet task add`, durable",
+            (add, "ms"),
+            (empty_list, "ms `fleet task list`, empty store"),
+            Goal::AtMost(2.0),
+        ),
+    ]
+}
+
+/// A store with a thousand tasks of this repository.
+fn fill(home: &Path, repo: &Path) {
+    std::fs::create_dir(home).expect("a folder");
+    let path = home.join("fleet.db");
+    let common_dir = repo.canonicalize().expect("a repository").join(".git");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let (_store, project) = runtime.block_on(seed::with_project(
+        &StoreUrl::Sqlite(path.clone()),
+        common_dir.to_str().expect("a plain path"),
+    ));
+    seed::fill_sqlite(&path, project, 1_000);
+}

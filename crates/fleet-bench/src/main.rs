@@ -1,0 +1,70 @@
+//! Benchmarks, run by `cargo xtask bench`: each figure is a ratio to a baseline that is measured in the same run,
+//! so that a slow or busy machine slows both.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark starts processes, reads the clock and talks to databases by hand"
+)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers' terminals")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark that cannot measure stops at once")]
+
+mod claims;
+mod commands;
+mod memory;
+mod report;
+mod scale;
+mod seed;
+mod timing;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use report::{Report, Row};
+
+/// What a benchmark needs to know.
+pub(crate) struct Setting {
+    /// The release binary.
+    pub(crate) fleet: PathBuf,
+    /// The larger of the two sizes of the scale benchmark.
+    pub(crate) many: usize,
+}
+
+type Bench = fn(&Setting) -> Vec<Row>;
+
+const BENCHES: &[(&str, Bench)] = &[
+    ("commands", commands::run),
+    ("claims-sqlite", claims::sqlite),
+    ("claims-postgres", claims::postgres),
+    ("scale-sqlite", scale::sqlite),
+    ("scale-postgres", scale::postgres),
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let Some(first) = arguments.next() else {
+        eprintln!("usage: fleet-bench FLEET_BINARY [NAME…]; use `cargo xtask bench`");
+        return ExitCode::from(2);
+    };
+    if first == memory::INNER {
+        return memory::inner(arguments);
+    }
+    let names: Vec<String> = arguments.collect();
+    if let Some(unknown) =
+        names.iter().find(|name| !BENCHES.iter().any(|(known, _)| known.contains(name.as_str())))
+    {
+        let known: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+        eprintln!("there is no benchmark {unknown:?}; there are: {}", known.join(", "));
+        return ExitCode::from(2);
+    }
+    let setting = Setting { fleet: first.into(), many: 1_000_000 };
+    let mut report = Report::default();
+    for (name, bench) in BENCHES {
+        if names.is_empty() || names.iter().any(|wanted| name.contains(wanted.as_str())) {
+            eprintln!("== {name}");
+            report.add(name, bench(&setting));
+        }
+    }
+    println!("{}", report.table());
+    let path = report.write();
+    eprintln!("written to {}", path.display());
+    ExitCode::SUCCESS
+}

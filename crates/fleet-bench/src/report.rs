@@ -1,0 +1,95 @@
+//! What was measured: a table for people, JSON for programs.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// One figure against its baseline.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Row {
+    /// What was measured.
+    pub(crate) what: String,
+    /// The figure with its unit.
+    pub(crate) figure: String,
+    /// What it is compared with.
+    pub(crate) baseline: String,
+    /// Figure through baseline.
+    pub(crate) ratio: f64,
+    /// What the ratio should be.
+    pub(crate) goal: Goal,
+    /// Whether it is.
+    pub(crate) met: bool,
+}
+
+/// A bound on a ratio.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) enum Goal {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Row {
+    pub(crate) fn new(
+        what: impl Into<String>,
+        figure: (f64, &str),
+        baseline: (f64, &str),
+        goal: Goal,
+    ) -> Self {
+        let ratio = figure.0 / baseline.0;
+        let met = match goal {
+            Goal::AtMost(bound) => ratio <= bound,
+            Goal::AtLeast(bound) => ratio >= bound,
+        };
+        let figure = format!("{} {}", digits(figure.0), figure.1);
+        let baseline = format!("{} {}", digits(baseline.0), baseline.1);
+        Self { what: what.into(), figure, baseline, ratio, goal, met }
+    }
+}
+
+fn digits(number: f64) -> String {
+    if number >= 100.0 { format!("{number:.0}") } else { format!("{number:.2}") }
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Report {
+    benches: Vec<Named>,
+}
+
+#[derive(Debug, Serialize)]
+struct Named {
+    name: String,
+    rows: Vec<Row>,
+}
+
+impl Report {
+    pub(crate) fn add(&mut self, name: &str, rows: Vec<Row>) {
+        self.benches.push(Named { name: name.to_owned(), rows });
+    }
+
+    /// Markdown, as it stands in docs/benchmarks.md.
+    pub(crate) fn table(&self) -> String {
+        let mut lines = vec![
+            "| what | figure | baseline in the same run | ratio | goal | met |".to_owned(),
+            "|---|---|---|---|---|---|".to_owned(),
+        ];
+        for row in self.benches.iter().flat_map(|bench| &bench.rows) {
+            let goal = match row.goal {
+                Goal::AtMost(bound) => format!("≤ {bound}"),
+                Goal::AtLeast(bound) => format!("≥ {bound}"),
+            };
+            let met = if row.met { "yes" } else { "**no**" };
+            lines.push(format!(
+                "| {} | {} | {} | {:.2} | {goal} | {met} |",
+                row.what, row.figure, row.baseline, row.ratio
+            ));
+        }
+        lines.join("\n")
+    }
+
+    pub(crate) fn write(&self) -> PathBuf {
+        let path = PathBuf::from("target/bench.json");
+        std::fs::write(&path, serde_json::to_string_pretty(self).expect("plain data"))
+            .expect("target/ is writable");
+        path
+    }
+}

@@ -1,0 +1,109 @@
+//! Costs that must stay flat: ready, list and claim with a thousand tasks and with a million.
+
+use std::time::{Duration, Instant};
+
+use fleet_core::id::{IdMaker, ProjectId};
+use fleet_core::run::{Ending, RunMove};
+use fleet_core::schedule::Caps;
+use fleet_store::ops::{self, StatusFilter, TaskFilter};
+use fleet_store::{Store, StoreUrl};
+use fleet_testkit::postgres;
+
+use crate::report::{Goal, Row};
+use crate::timing::median;
+use crate::{Setting, seed};
+
+const FEW: usize = 1_000;
+const ROUNDS: usize = 200;
+
+pub(crate) fn sqlite(setting: &Setting) -> Vec<Row> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let open = |count: usize| {
+        let path = dir.path().join(format!("{count}.db"));
+        let opened = runtime.block_on(seed::with_project(&StoreUrl::Sqlite(path.clone()), "/bench/.git"));
+        seed::fill_sqlite(&path, opened.1, count);
+        opened
+    };
+    let (few, many) = (open(FEW), open(setting.many));
+    runtime.block_on(compare("SQLite", &few, &many))
+}
+
+pub(crate) fn postgres(setting: &Setting) -> Vec<Row> {
+    let server = postgres::Server::start();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let databases = [server.database(), server.database()];
+    runtime.block_on(async {
+        let mut opened = Vec::new();
+        for (database, count) in databases.iter().zip([FEW, setting.many]) {
+            let url = StoreUrl::Postgres(database.url().to_owned());
+            let (store, project) = seed::with_project(&url, "/bench/.git").await;
+            seed::fill_postgres(database.url(), project, count).await;
+            opened.push((store, project));
+        }
+        compare("PostgreSQL", &opened[0], &opened[1]).await
+    })
+}
+
+async fn compare(engine: &str, few: &(Store, ProjectId), many: &(Store, ProjectId)) -> Vec<Row> {
+    let mut times: [[Vec<f64>; 2]; 3] = Default::default();
+    let mut ids = IdMaker::default();
+    for _ in 0..ROUNDS {
+        for (at, (store, project)) in [few, many].into_iter().enumerate() {
+            times[0][at].push(ready(store, *project).await);
+            times[1][at].push(list(store, *project).await);
+            times[2][at].push(claim(store, &mut ids).await);
+        }
+    }
+    let names = ["`ready`", "`list`", "`claim`"];
+    names
+        .into_iter()
+        .zip(times)
+        .map(|(name, [few, many])| {
+            let what = format!("{name} at 1,000,000 tasks, {engine}");
+            Row::new(what, (median(many), "ms"), (median(few), "ms at 1,000"), Goal::AtMost(2.0))
+        })
+        .collect()
+}
+
+fn elapsed(begun: Instant) -> f64 {
+    begun.elapsed().as_secs_f64() * 1_000.0
+}
+
+async fn ready(store: &Store, project: ProjectId) -> f64 {
+    let filter = TaskFilter { project: Some(project), ..TaskFilter::default() };
+    let begun = Instant::now();
+    let page = store.call(ops::Ready { filter, limit: 50, now: seed::NOW }).await.expect("a page");
+    assert_eq!(page.tasks.len(), 50);
+    elapsed(begun)
+}
+
+async fn list(store: &Store, project: ProjectId) -> f64 {
+    let filter = TaskFilter { project: Some(project), ..TaskFilter::default() };
+    let begun = Instant::now();
+    let page = store
+        .call(ops::ListTasks { statuses: StatusFilter::open(), filter, limit: 50, now: seed::NOW })
+        .await;
+    assert_eq!(page.expect("a page").tasks.len(), 50);
+    elapsed(begun)
+}
+
+/// Claims a task, and gives it back outside the measured time.
+async fn claim(store: &Store, ids: &mut IdMaker) -> f64 {
+    let begun = Instant::now();
+    let claim = ops::Claim {
+        runner: "bench".to_owned(),
+        runs: vec![ids.next(seed::NOW, 7)],
+        default_agent: "claude".parse().expect("a name"),
+        caps: Caps::default(),
+        lease: Duration::from_secs(60),
+        now: seed::NOW,
+    };
+    let claimed = store.call(claim).await.expect("a claim").pop().expect("a task");
+    let took = elapsed(begun);
+    let (run, fence, now) = (claimed.run.id, claimed.run.fence, seed::NOW);
+    store.call(ops::AdvanceRun { run, fence, event: RunMove::Start, now }).await.expect("a start");
+    let ending = Ending::Released("measured".to_owned());
+    store.call(ops::EndRun { run, fence, ending, jitter: 0, now }).await.expect("an end");
+    took
+}

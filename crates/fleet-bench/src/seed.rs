@@ -1,0 +1,81 @@
+//! Stores with many tasks, filled directly: adding a million one by one is not what is measured.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use fleet_core::id::{IdMaker, ProjectId, TaskId};
+use fleet_core::time::Millis;
+use fleet_store::{Store, StoreUrl, ops};
+
+pub(crate) const NOW: Millis = Millis(1_800_000_000_000);
+
+/// Opens a store and adds one project.
+pub(crate) async fn with_project(url: &StoreUrl, common_dir: &str) -> (Store, ProjectId) {
+    let store = Store::open(url).await.expect("a store");
+    let id = IdMaker::default().next(NOW, 1);
+    let name = "bench".to_owned();
+    let op = ops::EnsureProject { id, common_dir: common_dir.to_owned(), name, now: NOW };
+    let project = store.call(op).await.expect("a project");
+    (store, project.id)
+}
+
+/// Ids for `count` tasks; of every ten, six are done, three ready and one blocked, in five priorities.
+fn rows(count: usize) -> impl Iterator<Item = (TaskId, &'static str, i64, i64)> {
+    let mut maker = IdMaker::default();
+    (0..count).map(move |n| {
+        let id = maker.next(Millis(NOW.0 - 10_000_000_000 + i64::try_from(n).unwrap() * 10), n as u64);
+        let state = if n % 10 < 6 { "done" } else { "queued" };
+        (id, state, i64::from(n % 10 == 9), i64::try_from(n % 5 + 1).unwrap())
+    })
+}
+
+const COLUMNS: &str = "id, project, state, priority, agent, open_deps, deferred, version, fence, failures, title, labels, \
+                       scope, limits, retry, meta, created_at, updated_at";
+const RETRY: &str = r#"{"retries":2,"backoff_seconds":10}"#;
+
+pub(crate) fn fill_sqlite(path: &Path, project: ProjectId, count: usize) {
+    let mut connection = rusqlite::Connection::open(path).expect("the store's file");
+    let tx = connection.transaction().expect("a transaction");
+    {
+        let insert = format!(
+            "INSERT INTO tasks ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, '', ?5, 0, 1, 0, 0, ?6, '[]', '[]', '{{}}', ?7, '{{}}', ?8, ?8)"
+        );
+        let mut task = tx.prepare(&insert).expect("a statement");
+        let mut event = tx
+            .prepare("INSERT INTO events (at, project, task, kind, data) VALUES (?1, ?2, ?3, 'task.added', '{\"title\":\"t\",\"priority\":3,\"after\":[]}')")
+            .expect("a statement");
+        for (id, state, open, priority) in rows(count) {
+            let title = format!("Task with a title of usual length {id}");
+            let values =
+                rusqlite::params![id.as_str(), project.as_str(), state, priority, open, title, RETRY, NOW.0];
+            task.execute(values).expect("a task");
+            event.execute(rusqlite::params![NOW.0, project.as_str(), id.as_str()]).expect("an event");
+        }
+    }
+    tx.commit().expect("a commit");
+    connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").expect("a checkpoint");
+}
+
+pub(crate) async fn fill_postgres(url: &str, project: ProjectId, count: usize) {
+    let (client, connection) =
+        tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("a connection");
+    let pump = tokio::spawn(connection);
+    let all: Vec<_> = rows(count).collect();
+    for chunk in all.chunks(5_000) {
+        let mut insert = format!("INSERT INTO tasks ({COLUMNS}) VALUES ");
+        for (at, (id, state, open, priority)) in chunk.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            write!(
+                insert,
+                "{comma}('{id}','{project}','{state}',{priority},'',{open},0,1,0,0,'Task with a title of usual length {id}',\
+                 '[]','[]','{{}}','{RETRY}','{{}}',{0},{0})",
+                NOW.0
+            )
+            .expect("a string");
+        }
+        client.batch_execute(&insert).await.expect("tasks");
+    }
+    client.batch_execute("VACUUM ANALYZE tasks").await.expect("statistics");
+    drop(client);
+    let _ = pump.await;
+}
