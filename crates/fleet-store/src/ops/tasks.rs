@@ -1,6 +1,6 @@
 //! Adding, reading and editing tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fleet_core::deps::Edge;
 use fleet_core::event::Fact;
@@ -48,15 +48,10 @@ impl Op for AddTasks {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Task>, StoreError> {
         let states = self.dependency_states(tx).await?;
-        let ids = id_list(self.tasks.iter().map(|new| new.id));
-        if let Some(mut row) =
-            tx.query_one(sql!("SELECT id FROM tasks WHERE id IN {list 1} LIMIT 1", ids)).await?
-        {
-            return Err(StoreError::TaskExists(row.parse()?));
-        }
+        self.refuse_known(tx).await?;
         let mut added = Vec::with_capacity(self.tasks.len());
         for new in &self.tasks {
-            let open = new.after.iter().filter(|on| states.get(on) != Some(&TaskState::Done)).count();
+            let open = new.waits_for().iter().filter(|on| states.get(on) != Some(&TaskState::Done)).count();
             let open_deps = i64::try_from(open).unwrap_or(i64::MAX);
             tx.defer(insert(new, open_deps, self.now)?).await?;
             rows::write_texts(tx, new.id, &new.spec).await?;
@@ -64,10 +59,11 @@ impl Op for AddTasks {
         }
         // After all tasks are there: they may wait for each other.
         for (new, task) in self.tasks.iter().zip(&added) {
-            for on in &new.after {
+            let after = new.waits_for();
+            for on in &after {
                 tx.defer(sql!("INSERT INTO deps (task, on_task) VALUES ($1, $2)", new.id, *on)).await?;
             }
-            let (title, priority, after) = (new.spec.title.clone(), new.spec.priority, new.after.clone());
+            let (title, priority) = (new.spec.title.clone(), new.spec.priority);
             record(tx, self.now, about(task), &Fact::TaskAdded { title, priority, after }).await?;
         }
         Ok(added)
@@ -75,6 +71,12 @@ impl Op for AddTasks {
 }
 
 impl NewTask {
+    /// What it waits for, in the author's order: to name a task twice is to name it once.
+    fn waits_for(&self) -> Vec<TaskId> {
+        let mut seen = BTreeSet::new();
+        self.after.iter().copied().filter(|on| seen.insert(*on)).collect()
+    }
+
     fn to_task(&self, open_deps: i64, now: Millis) -> Task {
         let parts = TaskParts {
             id: self.id,
@@ -92,6 +94,19 @@ impl NewTask {
 }
 
 impl AddTasks {
+    /// An id that is already there, or twice in the batch, is told as such and not as a failure of the engine.
+    async fn refuse_known<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+        let mut ids = BTreeSet::new();
+        if let Some(twice) = self.tasks.iter().find(|new| !ids.insert(new.id)) {
+            return Err(StoreError::TaskExists(twice.id));
+        }
+        let known = sql!("SELECT id FROM tasks WHERE id IN {list 1} LIMIT 1", id_list(ids.into_iter()));
+        match tx.query_one(known).await? {
+            Some(mut row) => Err(StoreError::TaskExists(row.parse()?)),
+            None => Ok(()),
+        }
+    }
+
     /// The state of everything that is waited for. Existing tasks are locked against finishing meanwhile: the
     /// count of open dependencies would be wrong for ever.
     async fn dependency_states<T: Tx>(&self, tx: &mut T) -> Result<BTreeMap<TaskId, TaskState>, StoreError> {
