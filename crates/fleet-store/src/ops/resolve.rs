@@ -12,7 +12,7 @@ pub struct ResolveTask {
     pub prefix: IdPrefix<TaskId>,
 }
 
-/// So many candidates are named when a prefix fits several.
+/// So many candidates are named at most when a prefix fits several; two would be enough to know that it does.
 const NAMED: i64 = 5;
 
 impl Op for ResolveTask {
@@ -26,7 +26,7 @@ impl Op for ResolveTask {
             "SELECT id FROM tasks WHERE id >= $1 AND id <= $2 ORDER BY id LIMIT $3",
             prefix,
             format!("{prefix}{}", "z".repeat(15)),
-            NAMED + 1,
+            NAMED,
         );
         let mut found = Vec::new();
         for mut row in tx.query(matching).await? {
