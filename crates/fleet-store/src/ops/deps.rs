@@ -36,6 +36,7 @@ impl Op for AddDependency {
         let Edge { task: id, on } = self.edge;
         // Two at once could close a circle that neither of them sees.
         tx.lock(Lock::Dependencies).await?;
+        let state = hold_state(tx, on).await?.ok_or_else(|| StoreError::TaskNotFound(on.to_string()))?;
         let task = lock_task(tx, id).await?;
         if !matches!(
             task.state(),
@@ -44,9 +45,6 @@ impl Op for AddDependency {
             let (from, event) = (task.state(), fleet_core::task::TaskMove::Hold);
             return Err(StoreError::Illegal { task: id, from, event });
         }
-        // Locked against finishing meanwhile: its dependents would be counted without this one.
-        let state = tx.query_one(sql!("SELECT state FROM tasks WHERE id = $1 {for_share}", on)).await?;
-        let state: TaskState = state.ok_or_else(|| StoreError::TaskNotFound(on.to_string()))?.parse()?;
         if let Some(path) = deps::cycle(&upstream(tx, &[on], i64::MAX).await?, self.edge) {
             return Err(StoreError::Cycle { path });
         }
@@ -62,6 +60,14 @@ impl Op for AddDependency {
         record(tx, self.now, about(&task), &Fact::DependencyAdded { on }).await?;
         Ok((read_task(tx, id).await?, true))
     }
+}
+
+/// The state of a task that is or was waited for, held until the transaction ends: if it finished meanwhile, its
+/// dependents would be counted wrongly. Asked before the dependent is locked, because whoever finishes a task
+/// locks it first and its dependents then: in the other order the two would wait for each other.
+async fn hold_state<T: Tx>(tx: &mut T, on: TaskId) -> Result<Option<TaskState>, StoreError> {
+    let row = tx.query_one(sql!("SELECT state FROM tasks WHERE id = $1 {for_share}", on)).await?;
+    row.map(|mut row| row.parse()).transpose()
 }
 
 fn count_dependency(task: TaskId, change: i64, now: Millis) -> Statement {
@@ -88,9 +94,8 @@ impl Op for RemoveDependency {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
         let Edge { task: id, on } = self.edge;
+        let state = hold_state(tx, on).await?;
         let task = lock_task(tx, id).await?;
-        let state = tx.query_one(sql!("SELECT state FROM tasks WHERE id = $1 {for_share}", on)).await?;
-        let state: Option<TaskState> = state.map(|mut row| row.parse()).transpose()?;
         let delete = sql!("DELETE FROM deps WHERE task = $1 AND on_task = $2 RETURNING 1", id, on);
         if tx.query(delete).await?.is_empty() {
             return Err(StoreError::NoSuchDependency { task: id, on });

@@ -181,11 +181,13 @@ impl EndRun {
     }
 }
 
-/// Tasks whose last dependency this was become ready with this transaction.
+/// Tasks whose last dependency this was become ready with this transaction. Locked in one order: two tasks that
+/// finish at once may have the same dependents, and would wait for each other.
 async fn release_dependents<T: Tx>(tx: &mut T, done: TaskId, now: Millis) -> Result<(), StoreError> {
     let release = sql!(
         "UPDATE tasks SET open_deps = open_deps - 1, version = version + 1, updated_at = $2 \
-         WHERE id IN (SELECT task FROM deps WHERE on_task = $1)",
+         WHERE id IN (SELECT t.id FROM tasks t WHERE t.id IN (SELECT task FROM deps WHERE on_task = $1) \
+           ORDER BY t.id {for_update})",
         done,
         now,
     );
