@@ -87,6 +87,21 @@ async fn lock_live_run<T: Tx>(tx: &mut T, id: RunId, fence: i64) -> Result<Run, 
     Ok(run)
 }
 
+/// The run with its task. Task before run, as everywhere: two who lock both never wait for each other.
+async fn lock_both<T: Tx>(
+    tx: &mut T,
+    task: TaskId,
+    run: RunId,
+    fence: i64,
+) -> Result<(Task, Run), StoreError> {
+    let task = match lock_task(tx, task).await {
+        // Only a task that nobody works on is ever deleted, so the run ended before that.
+        Err(StoreError::TaskNotFound(_)) => return Err(StoreError::LeaseLost { run }),
+        task => task?,
+    };
+    Ok((task, lock_live_run(tx, run, fence).await?))
+}
+
 /// Records how a run ended, and what that means for its task.
 #[derive(Debug, Clone)]
 pub struct EndRun {
@@ -109,9 +124,7 @@ impl Op for EndRun {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
         let task = tx.query_one(sql!("SELECT task FROM runs WHERE id = $1", self.run)).await?;
         let mut task = task.ok_or_else(|| StoreError::RunNotFound(self.run.to_string()))?;
-        // Task before run, as everywhere: two who lock both never wait for each other.
-        let task = lock_task(tx, task.parse()?).await?;
-        let run = lock_live_run(tx, self.run, self.fence).await?;
+        let (task, run) = lock_both(tx, task.parse()?, self.run, self.fence).await?;
         self.end(tx, task, &run).await
     }
 }
@@ -217,11 +230,10 @@ impl Op for ExpireLeases {
         );
         let mut ended = Vec::new();
         for mut row in tx.query(expired).await? {
-            let task = lock_task(tx, row.parse()?).await?;
-            let (run, fence) = (row.parse()?, row.int()?);
+            let (task, run, fence) = (row.parse()?, row.parse()?, row.int()?);
             // Somebody may have been quicker while this one waited for the lock; a renewal counts, too.
-            let run = match lock_live_run(tx, run, fence).await {
-                Ok(run) if run.lease_until < self.now => run,
+            let (task, run) = match lock_both(tx, task, run, fence).await {
+                Ok((task, run)) if run.lease_until < self.now => (task, run),
                 Ok(_) | Err(StoreError::LeaseLost { .. }) => continue,
                 Err(error) => return Err(error),
             };
