@@ -48,14 +48,15 @@ impl Op for AddTasks {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Task>, StoreError> {
         let states = self.dependency_states(tx).await?;
-        self.refuse_known(tx).await?;
+        let fences = self.earlier_claims(tx).await?;
         let mut added = Vec::with_capacity(self.tasks.len());
         for new in &self.tasks {
             let open = new.waits_for().iter().filter(|on| states.get(on) != Some(&TaskState::Done)).count();
             let open_deps = i64::try_from(open).unwrap_or(i64::MAX);
-            tx.defer(insert(new, open_deps, self.now)?).await?;
+            let task = new.to_task(open_deps, fences.get(&new.id).copied().unwrap_or(0), self.now);
+            tx.defer(insert(&task)?).await?;
             rows::write_texts(tx, new.id, &new.spec).await?;
-            added.push(new.to_task(open_deps, self.now));
+            added.push(task);
         }
         // After all tasks are there: they may wait for each other.
         for (new, task) in self.tasks.iter().zip(&added) {
@@ -77,12 +78,12 @@ impl NewTask {
         self.after.iter().copied().filter(|on| seen.insert(*on)).collect()
     }
 
-    fn to_task(&self, open_deps: i64, now: Millis) -> Task {
+    fn to_task(&self, open_deps: i64, fence: i64, now: Millis) -> Task {
         let parts = TaskParts {
             id: self.id,
             project: self.project,
             spec: self.spec.clone(),
-            history: TaskHistory::default(),
+            history: TaskHistory { fence, ..TaskHistory::default() },
             open_deps,
             version: 1,
             created_at: now,
@@ -94,17 +95,23 @@ impl NewTask {
 }
 
 impl AddTasks {
-    /// An id that is already there, or twice in the batch, is told as such and not as a failure of the engine.
-    async fn refuse_known<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+    /// How often tasks of these ids were claimed before they were deleted: a fencing number is never given twice.
+    /// An id that is there now, or twice in the batch, is told as such and not as a failure of the engine.
+    async fn earlier_claims<T: Tx>(&self, tx: &mut T) -> Result<BTreeMap<TaskId, i64>, StoreError> {
         let mut ids = BTreeSet::new();
         if let Some(twice) = self.tasks.iter().find(|new| !ids.insert(new.id)) {
             return Err(StoreError::TaskExists(twice.id));
         }
-        let known = sql!("SELECT id FROM tasks WHERE id IN {list 1} LIMIT 1", id_list(ids.into_iter()));
-        match tx.query_one(known).await? {
-            Some(mut row) => Err(StoreError::TaskExists(row.parse()?)),
-            None => Ok(()),
+        let list = id_list(ids.into_iter());
+        let statements = vec![
+            sql!("SELECT id FROM tasks WHERE id IN {list 1} LIMIT 1", list.clone()),
+            sql!("SELECT task, max(fence) FROM runs WHERE task IN {list 1} GROUP BY task", list),
+        ];
+        let mut answers = tx.query_all(statements).await?.into_iter();
+        if let Some(mut row) = answers.next().into_iter().flatten().next() {
+            return Err(StoreError::TaskExists(row.parse()?));
         }
+        answers.flatten().map(|mut row| Ok((row.parse()?, row.int()?))).collect()
     }
 
     /// The state of everything that is waited for. Existing tasks are locked against finishing meanwhile: the
@@ -128,24 +135,25 @@ impl AddTasks {
     }
 }
 
-fn insert(new: &NewTask, open_deps: i64, now: Millis) -> Result<Statement, StoreError> {
-    let spec = &new.spec;
+fn insert(task: &Task) -> Result<Statement, StoreError> {
+    let spec = &task.spec;
     let mut params: Vec<Value> = vec![
-        new.id.into(),
-        new.project.into(),
-        new.state.as_str().into(),
+        task.id.into(),
+        task.project.into(),
+        task.state().as_str().into(),
         spec.priority.get().into(),
         agent_value(spec),
-        open_deps.into(),
-        spec.not_before.is_some_and(|at| at > now).into(),
+        task.open_deps.into(),
+        spec.not_before.is_some_and(|at| at > task.created_at).into(),
         spec.not_before.into(),
-        now.into(),
+        task.history.fence.into(),
+        task.created_at.into(),
     ];
     params.extend(spec_values(spec)?);
     let sql = "INSERT INTO tasks (id, project, state, priority, agent, open_deps, deferred, not_before, version, fence, \
                failures, created_at, updated_at, title, labels, scope, complexity, model, base, branch, limits, retry, \
-               meta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, 0, 0, $9, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-               $18, $19)";
+               meta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, $13, $14, $15, $16, $17, \
+               $18, $19, $20)";
     Ok(Statement { sql, params })
 }
 
