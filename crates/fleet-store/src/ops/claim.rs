@@ -130,13 +130,12 @@ impl Claim {
         read_in_order(tx, &chosen).await
     }
 
-    /// What runs now, and who is paused.
+    /// What runs now, and who is paused. Runs know their agent; of a task that names none, another claimer may
+    /// have started it with another default.
     async fn load<T: Tx>(&self, tx: &mut T) -> Result<Load, StoreError> {
         let statements = vec![
             sql!("SELECT agent FROM pauses WHERE until > $1", self.now),
-            sql!(
-                "SELECT project, agent, count(*) FROM tasks WHERE status = 'running' GROUP BY project, agent"
-            ),
+            sql!("SELECT project, agent, count(*) FROM runs WHERE ended_at IS NULL GROUP BY project, agent"),
             sql!("SELECT project, scope FROM tasks WHERE status = 'running' AND scoped = 1"),
         ];
         let mut answers = tx.query_all(statements).await?.into_iter();
@@ -146,7 +145,7 @@ impl Claim {
             load.paused.insert(row.text()?);
         }
         for mut row in next() {
-            let (project, agent): (ProjectId, _) = (row.parse()?, self.agent(row.text()?));
+            let (project, agent): (ProjectId, _) = (row.parse()?, row.text()?);
             let count = u32::try_from(row.int()?).unwrap_or(u32::MAX);
             load.total += count;
             *load.per_project.entry(project).or_default() += count;
