@@ -37,6 +37,11 @@ pub trait Tx: Send {
     /// travels with that one. Its failure fails the operation all the same.
     fn defer(&mut self, statement: Statement) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Says that what this transaction does is news: waiting processes are told once it is committed. Never for
+    /// a transaction that found nothing to do. Those who are woken look by running one, so each look would wake
+    /// everybody again, for ever.
+    fn announce(&mut self);
+
     /// Waits until no other transaction holds the lock of this name; free with the transaction.
     /// SQLite has one writer anyway.
     fn lock(&mut self, lock: Lock) -> impl Future<Output = Result<(), StoreError>> + Send;
@@ -80,9 +85,6 @@ pub trait Op: Send + Sync + 'static {
 
     /// Whether it writes.
     const MODE: Mode;
-
-    /// Whether waiting processes are told when it has written: not for what nobody waits for.
-    const RINGS: bool = true;
 
     /// Whether it reads events, which need their numbers first.
     const READS_EVENTS: bool = false;

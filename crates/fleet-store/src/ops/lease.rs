@@ -30,7 +30,6 @@ pub struct RenewLease {
 impl Op for RenewLease {
     type Out = ();
     const MODE: Mode = Mode::Write;
-    const RINGS: bool = false;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
         let renew = sql!(

@@ -187,7 +187,7 @@ pub(super) fn run(mut row: Row) -> Result<Run, StoreError> {
     })
 }
 
-/// Appends a fact; it becomes visible, and gets its number, with the transaction.
+/// Appends a fact; it becomes visible, gets its number and wakes those who wait with the transaction.
 pub(super) async fn record<T: Tx>(
     tx: &mut T,
     now: Millis,
@@ -204,6 +204,7 @@ pub(super) async fn record<T: Tx>(
         kind,
         data,
     );
+    tx.announce();
     tx.defer(statement).await
 }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 
 use crate::dialect::Dialect;
-use crate::tx::{Lock, Mode, Op};
+use crate::tx::{Lock, Op};
 use crate::{StoreError, Watch, migrate};
 use failure::explain;
 use tx::PostgresTx;
@@ -68,16 +68,17 @@ impl Postgres {
 
     pub(crate) async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         if O::READS_EVENTS {
-            while self.retried(&sequence::GiveNumbers).await? == sequence::CHUNK {}
+            while self.retried(&sequence::GiveNumbers).await?.0 == sequence::CHUNK {}
         }
-        let result = self.retried(&op).await;
-        if O::MODE == Mode::Write && O::RINGS && result.is_ok() {
+        let (out, news) = self.retried(&op).await?;
+        if news {
             self.shared.doorbell.ring().await;
         }
-        result
+        Ok(out)
     }
 
-    async fn retried<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
+    /// What came out, and whether waiting processes are to be told.
+    async fn retried<O: Op>(&self, op: &O) -> Result<(O::Out, bool), StoreError> {
         for attempt in 1..ATTEMPTS {
             match self.attempt(op).await {
                 Err(StoreError::Changed) => {
@@ -89,11 +90,11 @@ impl Postgres {
         self.attempt(op).await
     }
 
-    async fn attempt<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
+    async fn attempt<O: Op>(&self, op: &O) -> Result<(O::Out, bool), StoreError> {
         let mut tx = PostgresTx::begin(self.connection().await?, O::MODE, &self.shared.place);
         let result = op.run(&mut tx).await;
         match result {
-            Ok(out) => tx.commit().await.map(|()| out),
+            Ok(out) => tx.commit().await.map(|news| (out, news)),
             Err(error) => {
                 tx.roll_back().await;
                 Err(error)

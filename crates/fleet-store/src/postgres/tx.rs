@@ -23,6 +23,8 @@ pub(super) struct PostgresTx<'a> {
     connection: Option<Object>,
     begin: Option<&'static str>,
     deferred: Vec<Statement>,
+    /// Whether the operation has news.
+    announced: bool,
     place: &'a str,
 }
 
@@ -40,15 +42,22 @@ impl<'a> PostgresTx<'a> {
             Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             Mode::Write => "BEGIN",
         };
-        Self { connection: Some(connection), begin: Some(begin), deferred: Vec::new(), place }
+        Self {
+            connection: Some(connection),
+            begin: Some(begin),
+            deferred: Vec::new(),
+            announced: false,
+            place,
+        }
     }
 
-    pub(super) async fn commit(mut self) -> Result<(), StoreError> {
+    /// Returns whether there is news.
+    pub(super) async fn commit(mut self) -> Result<bool, StoreError> {
         if self.begin.is_none() || !self.deferred.is_empty() {
             self.travel(Vec::new(), Some("COMMIT")).await?;
         }
         drop(self.connection.take());
-        Ok(())
+        Ok(self.announced)
     }
 
     pub(super) async fn roll_back(mut self) {
@@ -146,6 +155,10 @@ impl Tx for PostgresTx<'_> {
             self.travel(Vec::new(), None).await?;
         }
         Ok(())
+    }
+
+    fn announce(&mut self) {
+        self.announced = true;
     }
 
     async fn lock(&mut self, lock: Lock) -> Result<(), StoreError> {

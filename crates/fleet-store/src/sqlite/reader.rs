@@ -29,7 +29,7 @@ impl Readers {
         let explained = |error: rusqlite::Error| explain(&error, &self.path);
         let mut connection = self.take()?;
         connection.execute_batch("BEGIN").map_err(explained)?;
-        let result = finish(op.run(&mut SqliteTx { connection: &mut connection, path: &self.path }));
+        let result = finish(op.run(&mut SqliteTx::new(&mut connection, &self.path)));
         let ended = connection.execute_batch("ROLLBACK").map_err(explained);
         self.give_back(connection);
         let value = result?;

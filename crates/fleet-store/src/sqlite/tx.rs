@@ -18,9 +18,15 @@ pub(super) struct SqliteTx<'a> {
     /// Held alone: a shared connection could not travel between threads.
     pub(super) connection: &'a mut Connection,
     pub(super) path: &'a Path,
+    /// Whether the operation that runs has news.
+    pub(super) announced: bool,
 }
 
-impl SqliteTx<'_> {
+impl<'a> SqliteTx<'a> {
+    pub(super) fn new(connection: &'a mut Connection, path: &'a Path) -> Self {
+        Self { connection, path, announced: false }
+    }
+
     /// Begins, ends or divides the transaction.
     pub(super) fn command(&self, sql: &str) -> Result<(), StoreError> {
         let run = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
@@ -58,6 +64,10 @@ impl Tx for SqliteTx<'_> {
 
     async fn defer(&mut self, statement: Statement) -> Result<(), StoreError> {
         self.rows(&statement).map(drop).map_err(|error| explain(&error, self.path))
+    }
+
+    fn announce(&mut self) {
+        self.announced = true;
     }
 
     async fn lock(&mut self, _: Lock) -> Result<(), StoreError> {

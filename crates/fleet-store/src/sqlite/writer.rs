@@ -41,7 +41,7 @@ impl Writer {
         let gone = || StoreError::Failed("the writing thread is gone".to_owned());
         let (reply, answer) = oneshot::channel();
         let claim = Arc::new(Claim::default());
-        let job = Pending { op, claim: Arc::clone(&claim), reply, result: None };
+        let job = Pending { op, claim: Arc::clone(&claim), reply, result: None, rings: false };
         self.jobs.send(Box::new(job)).map_err(|_| gone())?;
         let mut answer = answer;
         match tokio::time::timeout(PATIENCE, &mut answer).await {
@@ -84,11 +84,12 @@ struct Pending<O: Op> {
     claim: Arc<Claim>,
     reply: oneshot::Sender<Result<O::Out, StoreError>>,
     result: Option<Result<O::Out, StoreError>>,
+    rings: bool,
 }
 
 impl<O: Op> Job for Pending<O> {
     fn rings(&self) -> bool {
-        O::RINGS
+        self.rings
     }
 
     fn begin(&self) -> bool {
@@ -96,7 +97,9 @@ impl<O: Op> Job for Pending<O> {
     }
 
     fn run(&mut self, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
+        tx.announced = false;
         let result = finish(self.op.run(tx));
+        self.rings = tx.announced && result.is_ok();
         let verdict = result.as_ref().map(drop).map_err(Clone::clone);
         self.result = Some(result);
         verdict
@@ -165,7 +168,7 @@ fn run_batch(
     jobs: Vec<Box<dyn Job>>,
     done: &mut Vec<Box<dyn Job>>,
 ) -> Result<(), StoreError> {
-    let mut tx = SqliteTx { connection, path };
+    let mut tx = SqliteTx::new(connection, path);
     let mut outcome = tx.command("BEGIN IMMEDIATE");
     for mut job in jobs {
         if outcome.is_ok() {
