@@ -57,6 +57,11 @@ const HEAD: &str = concat!(
      ORDER BY t.priority DESC, t.id LIMIT $1 {skip_locked}"
 );
 
+/// Scheduled tasks whose time has come take their place among the ready ones. Whom somebody else holds is left
+/// to them: waiting would line up all claimers, one behind the other, for the first task that is due.
+const PROMOTE: &str = "UPDATE tasks SET deferred = 0, version = version + 1 WHERE id IN ( \
+     SELECT id FROM tasks WHERE deferred = 1 AND not_before <= $1 {skip_locked})";
+
 impl Op for Claim {
     type Out = Vec<Claimed>;
     const MODE: Mode = Mode::Write;
@@ -84,32 +89,17 @@ impl Claim {
 
     /// The head of the queue, if nothing constrains the choice.
     async fn unconstrained<T: Tx>(&self, tx: &mut T) -> Result<Option<Vec<Task>>, StoreError> {
-        let mut statements = vec![
-            sql!("SELECT agent FROM pauses WHERE until > $1", self.now),
-            sql!("SELECT 1 FROM tasks WHERE deferred = 1 AND not_before <= $1 LIMIT 1", self.now),
-        ];
+        let mut statements =
+            vec![sql!("SELECT agent FROM pauses WHERE until > $1", self.now), sql!(PROMOTE, self.now)];
         if self.caps.is_empty() {
             statements.push(sql!(HEAD, self.slots()));
         }
         let mut answers = tx.query_all(statements).await?.into_iter();
         let paused = answers.next().is_some_and(|rows| !rows.is_empty());
-        let due = answers.next().is_some_and(|rows| !rows.is_empty());
-        if due {
-            self.promote(tx).await?;
-        }
-        let Some(head) = answers.next().filter(|_| !paused && !due) else { return Ok(None) };
+        let Some(head) = answers.nth(1).filter(|_| !paused) else { return Ok(None) };
         let tasks =
             head.into_iter().map(|row| rows::task(row, Described::Joined)).collect::<Result<Vec<_>, _>>()?;
         Ok(Some(tasks).filter(|tasks| tasks.iter().all(|task| task.spec.scope.is_empty())))
-    }
-
-    /// Scheduled tasks whose time has come take their place among the ready ones.
-    async fn promote<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
-        let promote = sql!(
-            "UPDATE tasks SET deferred = 0, version = version + 1 WHERE deferred = 1 AND not_before <= $1",
-            self.now,
-        );
-        tx.defer(promote).await
     }
 
     async fn constrained<T: Tx>(&self, tx: &mut T) -> Result<Vec<Task>, StoreError> {
