@@ -222,15 +222,18 @@ impl Op for ExpireLeases {
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+        // A task that somebody holds is about to change anyway. Waiting for it would line up all who expire
+        // leases, each with a handful of tasks in its hands that others then wait for.
         let expired = sql!(
-            "SELECT task, id, fence FROM runs WHERE ended_at IS NULL AND lease_until < $1 ORDER BY task LIMIT $2",
+            "SELECT r.task, r.id, r.fence FROM runs r JOIN tasks t ON t.id = r.task \
+             WHERE r.ended_at IS NULL AND r.lease_until < $1 ORDER BY r.task LIMIT $2 {skip_locked t}",
             self.now,
             self.limit,
         );
         let mut ended = Vec::new();
         for mut row in tx.query(expired).await? {
             let (task, run, fence) = (row.parse()?, row.parse()?, row.int()?);
-            // Somebody may have been quicker while this one waited for the lock; a renewal counts, too.
+            // Somebody may have been quicker between the look and the lock; a renewal counts, too.
             let (task, run) = match lock_both(tx, task, run, fence).await {
                 Ok((task, run)) if run.lease_until < self.now => (task, run),
                 Ok(_) | Err(StoreError::LeaseLost { .. }) => continue,
