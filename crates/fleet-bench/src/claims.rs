@@ -75,7 +75,7 @@ async fn claims_per_second(store: &Store) -> f64 {
                         runs: vec![run],
                         default_agent: "claude".parse().expect("a name"),
                         caps: Caps::default(),
-                        lease: Duration::from_secs(60),
+                        lease: Duration::from_mins(1),
                         now: seed::NOW,
                     };
                     assert_eq!(store.call(claim).await.expect("a claim").len(), 1);

@@ -5,6 +5,11 @@
     reason = "a benchmark starts processes, reads the clock and talks to databases by hand"
 )]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers' terminals")]
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_wrap,
+    reason = "counts of a few millions are exact in every type"
+)]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark that cannot measure stops at once")]
 
 mod claims;

@@ -96,7 +96,7 @@ async fn claim(store: &Store, ids: &mut IdMaker) -> f64 {
         runs: vec![ids.next(seed::NOW, 7)],
         default_agent: "claude".parse().expect("a name"),
         caps: Caps::default(),
-        lease: Duration::from_secs(60),
+        lease: Duration::from_mins(1),
         now: seed::NOW,
     };
     let claimed = store.call(claim).await.expect("a claim").pop().expect("a task");

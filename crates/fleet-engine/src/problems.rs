@@ -1,4 +1,5 @@
 //! Errors of the layers below, turned into what people are told and what they can do about it.
+#![expect(clippy::needless_pass_by_value, reason = "made for `map_err`, which hands the error over")]
 
 use fleet_core::id::IdError;
 use fleet_core::problem::{Code, Problem};

@@ -57,7 +57,7 @@ impl Store {
     }
 
     /// Looks for damage; the findings are for people. Empty is good.
-    pub async fn check(&self) -> Result<Vec<String>, StoreError> {
+    pub fn check(&self) -> Result<Vec<String>, StoreError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.check(),
             Engine::Postgres(_) => Ok(Vec::new()),

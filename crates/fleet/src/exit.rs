@@ -21,7 +21,7 @@ const fn status(kind: Kind) -> u8 {
 }
 
 /// Shows a problem, if there is one, and turns it into the status of the process.
-pub(crate) fn code(output: &Output, done: Done) -> ExitCode {
+pub(crate) fn code(output: Output, done: Done) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {

@@ -28,7 +28,7 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli) -> ExitCode {
     let output = Output::new(&cli.global);
-    exit::code(&output, commands::run(cli, &output))
+    exit::code(output, commands::run(cli, output))
 }
 
 /// Help and version are answers; everything else is a mistake on the command line.
@@ -42,7 +42,7 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let text = error.render().to_string();
     let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let problem = Problem::new(Code::Usage, message).hint("`fleet help` lists the commands");
-    exit::code(&Output::json(), Err(problem))
+    exit::code(Output::json(), Err(problem))
 }
 
 /// What a command returns.

@@ -134,7 +134,7 @@ async fn store(engine: &Engine) -> Vec<Check> {
         Err(error) => Check::bad("store", problems::store(error)),
     };
     let mut checks = vec![described];
-    let damage = match store.check().await {
+    let damage = match store.check() {
         Ok(findings) => findings,
         Err(error) => vec![error.to_string()],
     };

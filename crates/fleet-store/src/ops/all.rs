@@ -10,7 +10,6 @@ pub struct All<O>(pub Vec<O>);
 impl<O: Op> Op for All<O> {
     type Out = Vec<O::Out>;
     const MODE: Mode = O::MODE;
-    const RINGS: bool = O::RINGS;
     const READS_EVENTS: bool = O::READS_EVENTS;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<O::Out>, StoreError> {

@@ -142,7 +142,7 @@ impl EndRun {
             "UPDATE runs SET state = $2, reason = $3, detail = $4, ended_at = $5 WHERE id = $1",
             run.id,
             state.as_str(),
-            reason.map(|reason| reason.as_str()),
+            reason.map(Reason::as_str),
             detail,
             self.now,
         );

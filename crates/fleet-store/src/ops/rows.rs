@@ -2,8 +2,10 @@
 
 use fleet_core::event::{Event, Fact, Subject};
 use fleet_core::id::TaskId;
-use fleet_core::run::Run;
-use fleet_core::task::{Description, Task, TaskHistory, TaskMove, TaskParts, TaskSpec};
+use fleet_core::run::{Reason, Run};
+use fleet_core::task::{
+    BaseRef, BranchName, Complexity, Description, ModelName, Task, TaskHistory, TaskMove, TaskParts, TaskSpec,
+};
 use fleet_core::time::Millis;
 
 use crate::StoreError;
@@ -100,10 +102,10 @@ pub(super) fn spec_values(spec: &TaskSpec) -> Result<Vec<Value>, StoreError> {
         spec.title.as_str().into(),
         json(&spec.labels)?,
         json(&spec.scope)?,
-        spec.complexity.map(|complexity| complexity.as_str()).into(),
-        spec.model.as_ref().map(|model| model.as_str()).into(),
-        spec.base.as_ref().map(|base| base.as_str()).into(),
-        spec.branch.as_ref().map(|branch| branch.as_str()).into(),
+        spec.complexity.map(Complexity::as_str).into(),
+        spec.model.as_ref().map(ModelName::as_str).into(),
+        spec.base.as_ref().map(BaseRef::as_str).into(),
+        spec.branch.as_ref().map(BranchName::as_str).into(),
         json(&spec.limits)?,
         json(&spec.retry)?,
         json(&spec.meta)?,
@@ -153,7 +155,7 @@ pub(super) async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> 
         task.state().as_str(),
         task.history.fence,
         task.history.failures,
-        task.history.reason.map(|reason| reason.as_str()),
+        task.history.reason.map(Reason::as_str),
         task.history.remark.as_deref(),
         task.spec.not_before,
         deferred,

@@ -82,7 +82,7 @@ impl Postgres {
         for attempt in 1..ATTEMPTS {
             match self.attempt(op).await {
                 Err(StoreError::Changed) => {
-                    tokio::time::sleep(Duration::from_millis(u64::from(attempt))).await
+                    tokio::time::sleep(Duration::from_millis(u64::from(attempt))).await;
                 }
                 result => return result,
             }

@@ -64,10 +64,10 @@ impl<'a> PostgresTx<'a> {
         self.deferred.clear();
         if self.begin.is_some() {
             drop(self.connection.take());
-        } else if let Some(connection) = self.connection.take() {
-            if connection.batch_execute("ROLLBACK").await.is_err() {
-                drop(Object::take(connection));
-            }
+        } else if let Some(connection) = self.connection.take()
+            && connection.batch_execute("ROLLBACK").await.is_err()
+        {
+            drop(Object::take(connection));
         }
     }
 
@@ -126,10 +126,10 @@ async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Reply>, tokio_post
         answers.iter().map(|_| None).collect();
     poll_fn(|context| {
         for (answer, reply) in answers.iter_mut().zip(&mut replies) {
-            if reply.is_none() {
-                if let Poll::Ready(result) = answer.as_mut().poll(context) {
-                    *reply = Some(result);
-                }
+            if reply.is_none()
+                && let Poll::Ready(result) = answer.as_mut().poll(context)
+            {
+                *reply = Some(result);
             }
         }
         if replies.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }

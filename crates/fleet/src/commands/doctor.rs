@@ -14,7 +14,7 @@ use crate::output::{dim, paint_status, strong};
 pub(crate) struct Doctor {}
 
 impl Doctor {
-    pub(crate) async fn run(self, context: &Context) -> Done {
+    pub(crate) async fn run(context: &Context) -> Done {
         let found = doctor::run(&context.engine).await?;
         context.output.show(&found, || found.checks.iter().map(line).collect::<Vec<_>>().join("\n"))?;
         if found.healthy {

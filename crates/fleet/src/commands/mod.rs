@@ -24,13 +24,13 @@ pub(crate) struct Context {
     pub(crate) output: Output,
 }
 
-pub(crate) fn run(cli: Cli, output: &Output) -> Done {
+pub(crate) fn run(cli: Cli, output: Output) -> Done {
     match cli.command {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
-        Command::Explain(command) => command.run(*output),
+        Command::Explain(command) => command.run(output),
         command => {
-            let context = Context { engine: engine(&cli.global)?, output: *output };
+            let context = Context { engine: engine(&cli.global)?, output };
             // One thread is enough for a command; a second one writes when there is something to write.
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -46,7 +46,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Task(command) => command.run(context).await,
         Command::Events(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
-        Command::Doctor(command) => command.run(context).await,
+        Command::Doctor(_) => doctor::Doctor::run(context).await,
         Command::Completions(_) | Command::Man(_) | Command::Explain(_) => Ok(()),
     }
 }

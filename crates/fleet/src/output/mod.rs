@@ -41,17 +41,7 @@ impl Output {
 
     /// Shows an answer: as JSON, or as people read it.
     pub(crate) fn show<T: Serialize>(self, answer: &T, human: impl FnOnce() -> String) -> Outcome<()> {
-        if self.json { self.json_line(answer) } else { print(&human()) }
-    }
-
-    /// One JSON value: spread out for a person at a terminal, one line for a program.
-    pub(crate) fn json_line<T: Serialize>(self, answer: &T) -> Outcome<()> {
-        let text = if std::io::stdout().is_terminal() {
-            serde_json::to_string_pretty(answer)
-        } else {
-            serde_json::to_string(answer)
-        };
-        print(&text.map_err(|error| Problem::new(Code::Internal, error.to_string()))?)
+        if self.json { print_json(answer) } else { print(&human()) }
     }
 
     /// A remark beside the answer; left out of JSON.
@@ -80,6 +70,13 @@ fn human_problem(problem: &Problem) -> std::io::Result<()> {
         writeln!(out, "  {} {}", dim("→"), escaped(hint))?;
     }
     writeln!(out, "  {}", dim(&format!("fleet explain {}", problem.code)))
+}
+
+/// One JSON value: spread out for a person at a terminal, one line for a program.
+pub(crate) fn print_json<T: Serialize>(answer: &T) -> Outcome<()> {
+    let spread = std::io::stdout().is_terminal();
+    let text = if spread { serde_json::to_string_pretty(answer) } else { serde_json::to_string(answer) };
+    print(&text.map_err(|error| Problem::new(Code::Internal, error.to_string()))?)
 }
 
 /// Writes text and a line end to standard output. A reader that went away is no problem of ours.

@@ -36,7 +36,7 @@ impl Config {
             Self::Set(command) => command.run(context),
             Self::Unset(command) => command.run(context),
             Self::Edit(command) => command.run(context),
-            Self::Validate(command) => command.run(context),
+            Self::Validate(_) => validate::Validate::run(context),
         }
     }
 }

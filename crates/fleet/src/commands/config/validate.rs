@@ -5,14 +5,14 @@ use fleet_core::problem::{Code, Problem};
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{dim, print};
+use crate::output::{dim, print, print_json};
 
 /// Check all configuration files and variables, and list everything that is wrong
 #[derive(Debug, Args)]
 pub(crate) struct Validate {}
 
 impl Validate {
-    pub(crate) fn run(self, context: &Context) -> Done {
+    pub(crate) fn run(context: &Context) -> Done {
         let report = context.engine.check_config();
         for problem in &report.problems {
             context.output.note(&problem.message);
@@ -24,7 +24,7 @@ impl Validate {
             context.output.note(&format!("warning: {warning}"));
         }
         if context.output.is_json() {
-            context.output.json_line(&report)?;
+            print_json(&report)?;
         }
         match report.problems.len() {
             0 if context.output.is_json() => Ok(()),

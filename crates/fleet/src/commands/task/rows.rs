@@ -1,6 +1,6 @@
 //! Tables of tasks.
 
-use fleet_core::task::TaskState;
+use fleet_core::task::{Label, TaskState};
 use fleet_engine::clock;
 use fleet_engine::views::{TaskList, TaskView};
 
@@ -51,7 +51,7 @@ fn agent(task: &TaskView) -> String {
 }
 
 fn labels(task: &TaskView) -> String {
-    task.labels.iter().map(|label| label.as_str()).collect::<Vec<_>>().join(",")
+    task.labels.iter().map(Label::as_str).collect::<Vec<_>>().join(",")
 }
 
 /// Why a task is where it is, in a few words.

@@ -1,6 +1,7 @@
 //! `fleet task show`
 
 use clap::Args;
+use fleet_core::task::Label;
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_engine::clock;
 use fleet_engine::verbs::task_show::{self, Neighbour, Request, Response};
@@ -70,7 +71,7 @@ fn fields(shown: &Response) -> String {
         ("status", status),
         ("project", shown.project_name.clone()),
         ("priority", task.priority.to_string()),
-        ("labels", list(task.labels.iter().map(|label| label.as_str()).collect())),
+        ("labels", list(task.labels.iter().map(Label::as_str).collect())),
         ("agent", agent),
         ("scope", list(task.scope.patterns().collect())),
         ("size", task.complexity.map(|size| size.to_string()).unwrap_or_default()),
