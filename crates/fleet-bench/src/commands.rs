@@ -19,7 +19,8 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
     fill(&thousand, repo.path());
     let fleet = |home: &Path, arguments: &[&str]| {
         let mut command = Command::new(&setting.fleet);
-        command.args(arguments).current_dir(repo.path()).env("FLEET_HOME", home).stdout(Stdio::null());
+        command.args(arguments).current_dir(repo.path()).env("FLEET_HOME", home);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     };
     let git = || {
@@ -28,7 +29,7 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
         command
     };
     let quiet = |mut command: Command| assert!(command.status().expect("it starts").success());
-    let list_arguments = ["task", "list", "--limit", "1000"];
+    let list_arguments = ["task", "list"];
     let [list, revision] =
         in_turn(ROUNDS, [Box::new(|| quiet(fleet(&thousand, &list_arguments))), Box::new(|| quiet(git()))]);
     // An add makes the store grow; so little that the list beside it still counts as that of an empty one.

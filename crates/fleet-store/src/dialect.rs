@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Which engine a statement is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub enum Dialect {
     /// SQLite.
     Sqlite,
     /// PostgreSQL.

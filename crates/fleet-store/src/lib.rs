@@ -17,6 +17,7 @@ mod url;
 mod value;
 mod watch;
 
+pub use dialect::Dialect;
 pub use error::StoreError;
 pub use store::Store;
 pub use tx::{Mode, Op, Tx};

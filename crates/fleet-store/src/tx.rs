@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use crate::StoreError;
+use crate::dialect::Dialect;
 use crate::value::{Row, Value};
 
 /// A statement with its parameters.
@@ -24,8 +25,18 @@ pub(crate) use sql;
 
 /// An open transaction.
 pub trait Tx: Send {
+    /// Which engine this is, for the rare operation that has a shorter way on one of them.
+    fn dialect(&self) -> Dialect;
+
     /// Runs a statement and returns its rows.
     fn query(&mut self, statement: Statement) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
+
+    /// Runs a statement that is, or may turn out to be, the whole operation: it needs no transaction around it,
+    /// which saves PostgreSQL two more commands. Only before any other statement.
+    fn query_alone(
+        &mut self,
+        statement: Statement,
+    ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
     /// Runs several statements in one trip to the server and returns the rows of each.
     fn query_all(

@@ -86,7 +86,7 @@ impl Op for Pauses {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Pause>, StoreError> {
         let all = sql!("SELECT agent, until, why FROM pauses WHERE until > $1 ORDER BY agent", self.now);
-        let rows = tx.query(all).await?;
+        let rows = tx.query_alone(all).await?;
         rows.into_iter()
             .map(|mut row| Ok(Pause { agent: row.text()?, until: Millis(row.int()?), why: row.text()? }))
             .collect()

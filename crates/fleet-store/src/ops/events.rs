@@ -35,7 +35,7 @@ impl Op for Tail {
             self.project.map_or(String::new(), |id| id.to_string()),
             self.limit,
         );
-        tx.query(tail).await?.into_iter().map(rows::event).collect()
+        tx.query_alone(tail).await?.into_iter().map(rows::event).collect()
     }
 }
 
@@ -61,7 +61,7 @@ impl Op for Newest {
             self.limit,
         );
         let mut events: Vec<Event> =
-            tx.query(newest).await?.into_iter().map(rows::event).collect::<Result<_, _>>()?;
+            tx.query_alone(newest).await?.into_iter().map(rows::event).collect::<Result<_, _>>()?;
         events.reverse();
         Ok(events)
     }
@@ -89,7 +89,7 @@ impl Op for TaskEvents {
             self.limit,
         );
         let mut events: Vec<Event> =
-            tx.query(newest).await?.into_iter().map(rows::event).collect::<Result<_, _>>()?;
+            tx.query_alone(newest).await?.into_iter().map(rows::event).collect::<Result<_, _>>()?;
         events.reverse();
         Ok(events)
     }

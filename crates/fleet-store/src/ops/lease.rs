@@ -38,7 +38,11 @@ impl Op for RenewLease {
             self.fence,
             self.now.plus(self.lease),
         );
-        if tx.query(renew).await?.is_empty() { Err(StoreError::LeaseLost { run: self.run }) } else { Ok(()) }
+        if tx.query_alone(renew).await?.is_empty() {
+            Err(StoreError::LeaseLost { run: self.run })
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -68,7 +68,7 @@ impl Op for FindProject {
             "SELECT id, common_dir, name, created_at FROM projects WHERE common_dir = $1",
             self.common_dir.as_str(),
         );
-        tx.query_one(find).await?.map(project).transpose()
+        tx.query_alone(find).await?.into_iter().next().map(project).transpose()
     }
 }
 
@@ -82,6 +82,6 @@ impl Op for ListProjects {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Project>, StoreError> {
         let all = sql!("SELECT id, common_dir, name, created_at FROM projects ORDER BY name, id");
-        tx.query(all).await?.into_iter().map(project).collect()
+        tx.query_alone(all).await?.into_iter().map(project).collect()
     }
 }

@@ -29,7 +29,7 @@ impl Op for ResolveTask {
             NAMED,
         );
         let mut found = Vec::new();
-        for mut row in tx.query(matching).await? {
+        for mut row in tx.query_alone(matching).await? {
             found.push(row.parse::<TaskId>()?);
         }
         match found.as_slice() {

@@ -39,6 +39,10 @@ struct Shared {
 const CONNECTIONS: usize = 8;
 /// A server that has not answered by then is taken for unreachable.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Every statement is written for one index, so it is planned once: planning a claim anew takes longer than the
+/// claim. A plan that is made once does not know how small a LIMIT will be, so it must not prefer whole scans.
+const PLANNING: &str =
+    "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off";
 /// Conflicts between transactions are tried again so often; each time the other one has made progress.
 const ATTEMPTS: u32 = 20;
 
@@ -51,6 +55,8 @@ impl Postgres {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
         config.application_name("codefleet");
+        let options = [config.get_options().unwrap_or_default(), PLANNING].join(" ");
+        config.options(options.trim());
         let tls = tls::connector(&config).map_err(unreachable)?;
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let pool = Pool::builder(Manager::from_config(config.clone(), tls.clone(), recycling))

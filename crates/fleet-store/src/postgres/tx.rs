@@ -140,6 +140,21 @@ async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Reply>, tokio_post
 }
 
 impl Tx for PostgresTx<'_> {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    async fn query_alone(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        if self.begin.is_none() || !self.deferred.is_empty() {
+            return self.query(statement).await;
+        }
+        // Without BEGIN the statement commits by itself, and the transaction has still not begun.
+        let begin = self.begin.take();
+        let rows = self.travel(vec![statement], None).await;
+        self.begin = begin;
+        self.rows(&rows?.pop().unwrap_or_default())
+    }
+
     async fn query(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
         Ok(self.query_all(vec![statement]).await?.pop().unwrap_or_default())
     }

@@ -51,6 +51,14 @@ impl<'a> SqliteTx<'a> {
 }
 
 impl Tx for SqliteTx<'_> {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    async fn query_alone(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        self.query(statement).await
+    }
+
     async fn query(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
         self.rows(&statement).map_err(|error| explain(&error, self.path))
     }

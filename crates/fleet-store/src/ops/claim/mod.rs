@@ -5,6 +5,8 @@
 //! runs, looks at the head of every lane (agent, project, with or without a scope) and lets the pure scheduler
 //! choose. Lanes keep the cost flat: a hundred thousand tasks of a paused agent are one lane that is skipped.
 
+mod at_once;
+
 use std::time::Duration;
 
 use fleet_core::event::{Fact, Subject};
@@ -15,9 +17,9 @@ use fleet_core::scope::FileScope;
 use fleet_core::task::{AgentName, Task, TaskMove};
 use fleet_core::time::Millis;
 
-use super::deps::id_list;
-use super::rows::{self, Described, record, step, task_columns, write_state};
 use crate::StoreError;
+use crate::ops::deps::id_list;
+use crate::ops::rows::{self, Described, record, step, task_columns, write_state};
 use crate::tx::{Lock, Mode, Op, Statement, Tx, sql};
 use crate::value::Row;
 
@@ -69,6 +71,9 @@ impl Op for Claim {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Claimed>, StoreError> {
         if self.runs.is_empty() {
             return Ok(Vec::new());
+        }
+        if let Some(claimed) = self.at_once(tx).await? {
+            return Ok(claimed);
         }
         let tasks = match self.unconstrained(tx).await? {
             Some(tasks) => tasks,
@@ -199,8 +204,20 @@ impl Claim {
         task.history.fence += 1;
         task.history.remark = None;
         write_state(tx, &task, self.now).await?;
-        let agent = task.spec.agent.as_ref().unwrap_or(&self.default_agent).as_str().to_owned();
-        let run = Run {
+        let run = self.new_run(&task, id);
+        insert_run(tx, &run, task.project).await?;
+        let subject = Subject { project: Some(task.project), task: Some(task.id), run: Some(id) };
+        let (runner, agent) = (run.runner.clone(), run.agent.clone());
+        let fact = Fact::TaskStarted { runner, agent, fence: run.fence, lease_until: run.lease_until };
+        record(tx, self.now, subject, &fact).await?;
+        Ok(Claimed { task, run })
+    }
+}
+
+impl Claim {
+    /// The run that a started task gets.
+    fn new_run(&self, task: &Task, id: RunId) -> Run {
+        Run {
             id,
             task: task.id,
             fence: task.history.fence,
@@ -208,17 +225,11 @@ impl Claim {
             reason: None,
             detail: None,
             runner: self.runner.clone(),
-            agent,
+            agent: task.spec.agent.as_ref().unwrap_or(&self.default_agent).as_str().to_owned(),
             lease_until: self.now.plus(self.lease),
             created_at: self.now,
             ended_at: None,
-        };
-        insert_run(tx, &run, task.project).await?;
-        let subject = Subject { project: Some(task.project), task: Some(task.id), run: Some(id) };
-        let (runner, agent) = (run.runner.clone(), run.agent.clone());
-        let fact = Fact::TaskStarted { runner, agent, fence: run.fence, lease_until: run.lease_until };
-        record(tx, self.now, subject, &fact).await?;
-        Ok(Claimed { task, run })
+        }
     }
 }
 

@@ -1,0 +1,67 @@
+//! The unconstrained claim as one statement, on PostgreSQL. Eight claimers are bound by the server's work per
+//! message; taking the head, writing the runs and telling it apart cost eight of them for each claim.
+
+use super::{Claim, Claimed};
+use crate::StoreError;
+use crate::dialect::Dialect;
+use crate::ops::rows::{self, Described, task_columns};
+use crate::tx::{Tx, sql};
+use crate::value::Row;
+
+/// Gives nothing when a pause, a task that is due or a file scope constrains the choice. What it writes is what
+/// `Claim::start` writes; the story tests hold the two together.
+const AT_ONCE: &str = concat!(
+    "WITH head AS ( \
+       SELECT id, scoped, priority FROM tasks WHERE status = 'ready' \
+         AND NOT EXISTS (SELECT 1 FROM pauses WHERE until > $1) \
+         AND NOT EXISTS (SELECT 1 FROM tasks WHERE deferred = 1 AND not_before <= $1) \
+       ORDER BY priority DESC, id LIMIT $2 FOR UPDATE SKIP LOCKED), \
+     chosen AS ( \
+       SELECT h.id, r.run FROM (SELECT id, row_number() OVER (ORDER BY priority DESC, id) AS place FROM head) AS h \
+         JOIN jsonb_array_elements_text($3::text::jsonb) WITH ORDINALITY AS r (run, place) ON r.place = h.place \
+         WHERE NOT EXISTS (SELECT 1 FROM head WHERE scoped = 1)), \
+     moved AS ( \
+       UPDATE tasks t SET state = 'running', fence = fence + 1, remark = NULL, version = version + 1, updated_at = $1 \
+         FROM chosen c WHERE t.id = c.id RETURNING t.*, c.run), \
+     started AS ( \
+       INSERT INTO runs (id, task, project, fence, state, runner, agent, lease_until, created_at) \
+         SELECT run, id, project, fence, 'preparing', $4, coalesce(nullif(agent, ''), $5), $6, $1 FROM moved), \
+     told AS ( \
+       INSERT INTO events (at, project, task, run, kind, data) \
+         SELECT $1, project, id, run, 'task.started', json_build_object('runner', $4::text, 'agent', \
+           coalesce(nullif(agent, ''), $5::text), 'fence', fence, 'lease_until', $6::bigint)::text \
+         FROM (SELECT * FROM moved ORDER BY priority DESC, id) AS m) \
+     SELECT t.run, ",
+    task_columns!(),
+    ", (SELECT d.text FROM task_descriptions d WHERE d.task = t.id) FROM moved t ORDER BY t.priority DESC, t.id"
+);
+
+impl Claim {
+    /// The whole claim, if this engine can do it in one statement and nothing constrains it.
+    pub(super) async fn at_once<T: Tx>(&self, tx: &mut T) -> Result<Option<Vec<Claimed>>, StoreError> {
+        if tx.dialect() != Dialect::Postgres || !self.caps.is_empty() {
+            return Ok(None);
+        }
+        let statement = sql!(
+            AT_ONCE,
+            self.now,
+            self.slots(),
+            serde_json::json!(self.runs).to_string(),
+            self.runner.as_str(),
+            self.default_agent.as_str(),
+            self.now.plus(self.lease),
+        );
+        let rows = tx.query_alone(statement).await?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        tx.announce();
+        rows.into_iter().map(|row| self.read(row)).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn read(&self, mut row: Row) -> Result<Claimed, StoreError> {
+        let run = row.parse()?;
+        let task = rows::task(row, Described::Joined)?;
+        Ok(Claimed { run: self.new_run(&task, run), task })
+    }
+}
