@@ -53,7 +53,9 @@ fn code(error: &StoreError) -> Code {
         StoreError::RunNotFound(_) => Code::RunNotFound,
         StoreError::ProjectNotFound(_) => Code::ProjectNotFound,
         StoreError::Ambiguous { .. } => Code::IdAmbiguous,
-        StoreError::Illegal { .. } | StoreError::EditRefused { .. } => Code::IllegalTransition,
+        StoreError::Illegal { .. } | StoreError::IllegalRun { .. } | StoreError::EditRefused { .. } => {
+            Code::IllegalTransition
+        }
         StoreError::Cycle { .. } => Code::DependencyCycle,
         StoreError::HasDependents { .. } => Code::HasDependents,
         StoreError::TaskExists(_) => Code::TaskExists,

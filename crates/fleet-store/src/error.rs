@@ -1,6 +1,7 @@
 //! What can go wrong in the store.
 
 use fleet_core::id::{RunId, TaskId};
+use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState};
 
 /// An operation did not happen: nothing was changed.
@@ -17,6 +18,8 @@ pub enum StoreError {
     Ambiguous { prefix: String, matches: Vec<String> },
     #[error("task {task} is {from}: it cannot {event}")]
     Illegal { task: TaskId, from: TaskState, event: TaskMove },
+    #[error("run {run} is {from}: it cannot {event}")]
+    IllegalRun { run: RunId, from: RunState, event: RunMove },
     #[error("task {task}: {refused}")]
     EditRefused { task: TaskId, refused: EditRefused },
     #[error("a task cannot wait for itself: {}", show_path(path))]

@@ -66,6 +66,10 @@ impl Op for AdvanceRun {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<RunState, StoreError> {
         let run = lock_live_run(tx, self.run, self.fence).await?;
         let state = next_state(&run, self.event)?;
+        if !state.is_live() {
+            // An end has consequences for the task, which only EndRun knows.
+            return Err(illegal(&run, self.event));
+        }
         tx.defer(sql!("UPDATE runs SET state = $2 WHERE id = $1", self.run, state.as_str())).await?;
         let project = tx.query_one(sql!("SELECT project FROM runs WHERE id = $1", self.run)).await?;
         let project = project.map(|mut row| row.parse()).transpose()?;
@@ -76,7 +80,11 @@ impl Op for AdvanceRun {
 }
 
 fn next_state(run: &Run, event: RunMove) -> Result<RunState, StoreError> {
-    run.state.next(event).map_err(|illegal| StoreError::Failed(format!("run {}: {illegal}", run.id)))
+    run.state.next(event).map_err(|_| illegal(run, event))
+}
+
+fn illegal(run: &Run, event: RunMove) -> StoreError {
+    StoreError::IllegalRun { run: run.id, from: run.state, event }
 }
 
 /// The run, locked, if this fencing number still holds it.
