@@ -36,8 +36,14 @@ pub(super) fn watch(path: &Path) -> Result<Watch, StoreError> {
     let rung = Arc::clone(&bell);
     let failed =
         |error: notify::Error| StoreError::Failed(format!("cannot watch {}: {error}", file.display()));
-    // An error from the kernel (a full queue) may hide a change: look then, too.
-    let mut watcher = notify::recommended_watcher(move |_| rung.notify_one()).map_err(failed)?;
+    // That somebody opens or closes the file says nothing. An error from the kernel (a full queue) may hide a
+    // change: look then, too.
+    let hear = move |event: notify::Result<notify::Event>| {
+        if event.map_or(true, |event| !event.kind.is_access()) {
+            rung.notify_one();
+        }
+    };
+    let mut watcher = notify::recommended_watcher(hear).map_err(failed)?;
     watcher.watch(&file, RecursiveMode::NonRecursive).map_err(failed)?;
     Ok(Watch::new(bell, std::sync::Mutex::new(watcher)))
 }
