@@ -30,7 +30,7 @@ impl Op for Tail {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
         let tail = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events \
-             WHERE seq > $1 AND ($2 = '' OR project = $2) ORDER BY seq LIMIT $3",
+             WHERE seq > $1 AND ($2 = '' OR project = $2 OR project IS NULL) ORDER BY seq LIMIT $3",
             self.since,
             self.project.map_or(String::new(), |id| id.to_string()),
             self.limit,
