@@ -75,32 +75,21 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The version of the schema, 0 for a new file; refuses files of other programs and of newer versions.
 pub(super) fn schema_version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
-    let pragma = |name: &str| {
-        connection
-            .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
-            .map_err(|error| explain(&error, path))
-    };
-    let version = pragma("user_version")?;
-    if version > migrate::LATEST {
-        return Err(StoreError::TooNew {
-            at: path.display().to_string(),
-            found: version,
-            known: migrate::LATEST,
-        });
+    // In one statement, so that all of it is of one moment: another process may just be making the schema, and
+    // its tables under a version that was read before would look like those of another program.
+    let look = "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master) \
+                FROM pragma_user_version, pragma_application_id";
+    let (version, application, objects): (i64, i64, i64) =
+        connection.query_row(look, [], |row| row.try_into()).map_err(|error| explain(&error, path))?;
+    match version {
+        0 if objects == 0 => Ok(0),
+        // Before the version, which means nothing in a file of another program.
+        _ if version == 0 || application != APPLICATION_ID => Err(foreign(path)),
+        _ if version > migrate::LATEST => {
+            Err(StoreError::TooNew { at: path.display().to_string(), found: version, known: migrate::LATEST })
+        }
+        _ => Ok(version),
     }
-    if version == 0 {
-        refuse_foreign(connection, path)?;
-    } else if pragma("application_id")? != APPLICATION_ID {
-        return Err(foreign(path));
-    }
-    Ok(version)
-}
-
-fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let tables: i64 = connection
-        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
-        .map_err(|error| explain(&error, path))?;
-    if tables > 0 { Err(foreign(path)) } else { Ok(()) }
 }
 
 fn foreign(path: &Path) -> StoreError {
