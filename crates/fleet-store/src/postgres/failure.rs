@@ -26,8 +26,11 @@ pub(super) fn explain(error: &tokio_postgres::Error, place: &str) -> StoreError 
         SqlState::T_R_SERIALIZATION_FAILURE
         | SqlState::T_R_DEADLOCK_DETECTED
         // Two processes drew the same id, or made the same thing first: the second look finds it.
-        | SqlState::UNIQUE_VIOLATION
-        | SqlState::DUPLICATE_TABLE => StoreError::Changed,
+        | SqlState::UNIQUE_VIOLATION => StoreError::Changed,
+        // Only the schema makes tables, one process at a time and where there was none of ours.
+        SqlState::DUPLICATE_TABLE => {
+            StoreError::Corrupt { at, why: "it has tables of another program".to_owned() }
+        }
         SqlState::DISK_FULL => StoreError::Full { at },
         SqlState::INSUFFICIENT_PRIVILEGE | SqlState::READ_ONLY_SQL_TRANSACTION => {
             StoreError::Unwritable { at, why: describe(error) }
