@@ -11,6 +11,7 @@ use fleet_core::time::Millis;
 use super::rows::{about, lock_task, read_task, record};
 use crate::StoreError;
 use crate::tx::{Lock, Mode, Op, Statement, Tx, sql};
+use crate::value::Row;
 
 /// Ids as the JSON list that `{list N}` reads.
 pub(super) fn id_list(ids: impl Iterator<Item = TaskId>) -> String {
@@ -187,7 +188,11 @@ pub(super) async fn open_upstream<T: Tx>(
     edges(tx, walk).await
 }
 
+/// The edges that a walk finds, sorted: of two obstacles that are equally near, every look names the same.
 async fn edges<T: Tx>(tx: &mut T, walk: Statement) -> Result<Vec<Edge>, StoreError> {
     let rows = tx.query(walk).await?;
-    rows.into_iter().map(|mut row| Ok(Edge { task: row.parse()?, on: row.parse()? })).collect()
+    let edge = |mut row: Row| Ok(Edge { task: row.parse()?, on: row.parse()? });
+    let mut edges = rows.into_iter().map(edge).collect::<Result<Vec<_>, StoreError>>()?;
+    edges.sort_unstable();
+    Ok(edges)
 }
