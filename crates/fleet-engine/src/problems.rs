@@ -16,6 +16,9 @@ pub(crate) fn store(error: StoreError) -> Problem {
         }
         StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
         StoreError::Illegal { from, event, .. } => advise(problem, *from, *event),
+        StoreError::NotNow { from: TaskState::Running, .. } => {
+            problem.hint("`fleet task cancel ID` stops it")
+        }
         StoreError::HasDependents { task, dependents } => problem.hint(format!(
             "`fleet task dep remove {} {task}` first, or `fleet task cancel {task}`",
             dependents[0]
@@ -53,9 +56,10 @@ fn code(error: &StoreError) -> Code {
         StoreError::RunNotFound(_) => Code::RunNotFound,
         StoreError::ProjectNotFound(_) => Code::ProjectNotFound,
         StoreError::Ambiguous { .. } => Code::IdAmbiguous,
-        StoreError::Illegal { .. } | StoreError::IllegalRun { .. } | StoreError::EditRefused { .. } => {
-            Code::IllegalTransition
-        }
+        StoreError::Illegal { .. }
+        | StoreError::NotNow { .. }
+        | StoreError::IllegalRun { .. }
+        | StoreError::EditRefused { .. } => Code::IllegalTransition,
         StoreError::Cycle { .. } => Code::DependencyCycle,
         StoreError::HasDependents { .. } => Code::HasDependents,
         StoreError::TaskExists(_) => Code::TaskExists,

@@ -18,6 +18,8 @@ pub enum StoreError {
     Ambiguous { prefix: String, matches: Vec<String> },
     #[error("task {task} is {from}: it cannot {event}")]
     Illegal { task: TaskId, from: TaskState, event: TaskMove },
+    #[error("task {task} is {from}: it cannot {wish}")]
+    NotNow { task: TaskId, from: TaskState, wish: &'static str },
     #[error("run {run} is {from}: it cannot {event}")]
     IllegalRun { run: RunId, from: RunState, event: RunMove },
     #[error("task {task}: {refused}")]

@@ -43,8 +43,7 @@ impl Op for AddDependency {
             task.state(),
             TaskState::Queued | TaskState::Held | TaskState::Failed | TaskState::Waiting
         ) {
-            let (from, event) = (task.state(), fleet_core::task::TaskMove::Hold);
-            return Err(StoreError::Illegal { task: id, from, event });
+            return Err(StoreError::NotNow { task: id, from: task.state(), wish: "wait for another" });
         }
         if let Some(path) = deps::cycle(&upstream(tx, &[on], i64::MAX).await?, self.edge) {
             return Err(StoreError::Cycle { path });

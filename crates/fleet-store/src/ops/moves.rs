@@ -94,8 +94,7 @@ impl Op for DeleteTask {
         tx.lock(Lock::Dependencies).await?;
         let task = lock_task(tx, self.id).await?;
         if task.state() == TaskState::Running {
-            let (from, event) = (task.state(), TaskMove::Retry);
-            return Err(StoreError::Illegal { task: self.id, from, event });
+            return Err(StoreError::NotNow { task: self.id, from: task.state(), wish: "be deleted" });
         }
         self.refuse_dependents(tx).await?;
         rows::erase_texts(tx, self.id).await?;
