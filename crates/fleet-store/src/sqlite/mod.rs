@@ -7,6 +7,7 @@
 
 mod connection;
 mod failure;
+mod log;
 mod reader;
 mod tx;
 mod wake;

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use super::connection::{beside, open, open_private};
 use super::failure::explain_io;
+use super::log::Log;
 use super::tx::{SqliteTx, finish};
 use super::wake::Bell;
 use crate::StoreError;
@@ -123,12 +124,14 @@ struct Desk {
     connection: Connection,
     lock: File,
     bell: Bell,
+    log: Log,
 }
 
 impl Desk {
     fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = open(path)?;
-        Ok(Self { connection, lock: open_private(&beside(path, ".lock"))?, bell: Bell::new(path) })
+        let lock = open_private(&beside(path, ".lock"))?;
+        Ok(Self { connection, lock, bell: Bell::new(path), log: Log::of(path) })
     }
 }
 
@@ -152,7 +155,9 @@ fn serve_batch(mut desk: Desk, path: &Path, first: Box<dyn Job>, queue: &Receive
     let jobs: Vec<_> =
         std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).filter(|job| job.begin()).collect();
     let mut done = Vec::with_capacity(jobs.len());
-    let outcome = locked.and_then(|_lock| run_batch(&mut desk.connection, path, jobs, &mut done));
+    let outcome = locked.and_then(|_lock| {
+        run_batch(&mut desk.connection, path, jobs, &mut done).inspect(|()| desk.log.tend(&desk.connection))
+    });
     if outcome.is_ok() && done.iter().any(|job| job.rings()) {
         desk.bell.ring();
     }
