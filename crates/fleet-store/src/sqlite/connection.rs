@@ -3,9 +3,10 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::failure::{explain, explain_io};
 use crate::dialect::Dialect;
@@ -103,12 +104,29 @@ fn foreign(path: &Path) -> StoreError {
 pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let _lock = super::writer::FileLock::wait(&beside(path, ".lock"))?;
     let explained = |error: rusqlite::Error| explain(&error, path);
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(explained)?;
+    use_log(connection).map_err(explained)?;
     connection.execute_batch("BEGIN IMMEDIATE").map_err(explained)?;
     let result = apply_missing(connection, path);
     let end = if result.is_ok() { "COMMIT" } else { "ROLLBACK" };
     connection.execute_batch(end).map_err(explained)?;
     result
+}
+
+/// Somebody who only looks at a file whose maker was killed holds a lock for a moment, to clear away what that one
+/// left, and SQLite does not wait for this lock here as it does elsewhere.
+fn use_log(connection: &Connection) -> rusqlite::Result<()> {
+    const LOOKS: u32 = 200;
+    const PAUSE: Duration = Duration::from_millis(5);
+    let attempt = || connection.pragma_update(None, "journal_mode", "WAL");
+    for _ in 1..LOOKS {
+        match attempt() {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                std::thread::sleep(PAUSE);
+            }
+            result => return result,
+        }
+    }
+    attempt()
 }
 
 fn apply_missing(connection: &Connection, path: &Path) -> Result<(), StoreError> {
