@@ -5,53 +5,59 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::{AsyncMessage, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::failure::explain;
 use crate::{StoreError, Watch};
 
-/// Rings that fall into this time become one: NOTIFY takes a lock of the whole database at commit.
-const GAP: Duration = Duration::from_millis(20);
+/// A process rings so often at once; then it has to wait for its turn, and rings that wait become one: NOTIFY
+/// takes a lock of the whole database at commit. Rings that wait are lost when the process ends, so there are
+/// enough turns for a process that makes a few changes and ends.
+const TURNS: usize = 8;
+/// A turn comes back after this, which makes for one ring in twenty milliseconds on average.
+const REST: Duration = Duration::from_millis(160);
 /// After a lost connection; meanwhile those who wait look at the store themselves.
 const RECONNECT: Duration = Duration::from_secs(1);
 
 pub(super) struct Doorbell {
     pool: Pool,
-    /// Held while the bell is quiet after a ring, so that the next one waits for its turn in the background.
-    quiet: Arc<tokio::sync::Mutex<()>>,
-    waiting: Arc<tokio::sync::Semaphore>,
+    turns: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
 }
 
 impl Doorbell {
     pub(super) fn new(pool: Pool) -> Self {
         Self {
             pool,
-            quiet: Arc::new(tokio::sync::Mutex::new(())),
-            // One ring may wait for the quiet time to end; further ones are the same ring.
-            waiting: Arc::new(tokio::sync::Semaphore::new(1)),
+            turns: Arc::new(Semaphore::new(TURNS)),
+            // One ring may wait for its turn; further ones are the same ring.
+            waiting: Arc::new(Semaphore::new(1)),
         }
     }
 
-    /// Rings now if the bell was quiet, else once at the end of the quiet time.
+    /// Rings now if there is a turn left, else in the background when there is one.
     pub(super) async fn ring(&self) {
-        if let Ok(quiet) = Arc::clone(&self.quiet).try_lock_owned() {
+        if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
             notify(&self.pool).await;
-            tokio::spawn(async move {
-                tokio::time::sleep(GAP).await;
-                drop(quiet);
-            });
+            tokio::spawn(rest(turn));
         } else if let Ok(waiting) = Arc::clone(&self.waiting).try_acquire_owned() {
-            let (pool, quiet) = (self.pool.clone(), Arc::clone(&self.quiet));
+            let (pool, turns) = (self.pool.clone(), Arc::clone(&self.turns));
             tokio::spawn(async move {
-                let _quiet = quiet.lock().await;
+                let Ok(turn) = turns.acquire_owned().await else { return };
+                // From here on a change is not covered by this ring any more.
                 drop(waiting);
                 notify(&pool).await;
-                tokio::time::sleep(GAP).await;
+                rest(turn).await;
             });
         }
     }
+}
+
+async fn rest(turn: OwnedSemaphorePermit) {
+    tokio::time::sleep(REST).await;
+    drop(turn);
 }
 
 /// A ring that fails is covered by the slow poll of those who wait; the change itself is committed.
