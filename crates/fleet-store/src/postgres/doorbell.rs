@@ -9,6 +9,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::{AsyncMessage, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::connections;
 use super::failure::explain;
 use crate::{StoreError, Watch};
 
@@ -62,7 +63,7 @@ async fn rest(turn: OwnedSemaphorePermit) {
 
 /// A ring that fails is covered by the slow poll of those who wait; the change itself is committed.
 async fn notify(pool: &Pool) {
-    if let Ok(connection) = pool.get().await {
+    if let Ok(connection) = connections::get(pool).await {
         let _ = connection.batch_execute("NOTIFY fleet").await;
     }
 }
@@ -101,7 +102,8 @@ async fn listen(
     tls: &MakeRustlsConnect,
     bell: &Arc<Notify>,
 ) -> Result<tokio::task::JoinHandle<()>, tokio_postgres::Error> {
-    let (client, mut connection) = config.connect(tls.clone()).await?;
+    let connect = || config.connect(tls.clone());
+    let (client, mut connection) = connections::with_room(connect, connections::is_full).await?;
     let rung = Arc::clone(bell);
     let pump = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {

@@ -3,6 +3,7 @@
 //! Owns the connection pool, retries after conflicts, and the doorbell. NOTIFY takes a lock of the whole
 //! database at commit, so it is never part of an operation: it is rung afterwards, and several rings become one.
 
+mod connections;
 mod doorbell;
 mod failure;
 mod sequence;
@@ -13,7 +14,7 @@ mod types;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::Pool;
 
 use crate::dialect::Dialect;
 use crate::tx::{Lock, Op};
@@ -35,10 +36,6 @@ struct Shared {
     doorbell: doorbell::Doorbell,
 }
 
-/// A process talks to the server with so many connections at most; a server usually allows a hundred in all.
-const CONNECTIONS: usize = 8;
-/// A server that has not answered by then is taken for unreachable.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Every statement is written for one index, so it is planned once: planning a claim anew takes longer than the
 /// claim. A plan that is made once does not know how small a LIMIT will be, so it must not prefer whole scans.
 const PLANNING: &str =
@@ -52,19 +49,13 @@ impl Postgres {
         let mut config: tokio_postgres::Config =
             url.parse().map_err(|error| unreachable(failure::describe(&error)))?;
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_TIMEOUT);
+            config.connect_timeout(connections::CONNECT_TIMEOUT);
         }
         config.application_name("codefleet");
         let options = [config.get_options().unwrap_or_default(), PLANNING].join(" ");
         config.options(options.trim());
         let tls = tls::connector(&config).map_err(unreachable)?;
-        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let pool = Pool::builder(Manager::from_config(config.clone(), tls.clone(), recycling))
-            .max_size(CONNECTIONS)
-            .runtime(Runtime::Tokio1)
-            .create_timeout(Some(CONNECT_TIMEOUT))
-            .wait_timeout(Some(crate::store::PATIENCE))
-            .build()
+        let pool = connections::pool(config.clone(), tls.clone())
             .map_err(|error| StoreError::Failed(error.to_string()))?;
         let doorbell = doorbell::Doorbell::new(pool.clone());
         let postgres = Self { shared: Arc::new(Shared { pool, config, tls, place, doorbell }) };
@@ -109,7 +100,9 @@ impl Postgres {
     }
 
     async fn connection(&self) -> Result<deadpool_postgres::Object, StoreError> {
-        self.shared.pool.get().await.map_err(|error| failure::explain_pool(&error, &self.shared.place))
+        connections::get(&self.shared.pool)
+            .await
+            .map_err(|error| failure::explain_pool(&error, &self.shared.place))
     }
 
     /// Brings the schema up to date; many processes on many machines may try at once.
