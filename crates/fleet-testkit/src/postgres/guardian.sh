@@ -1,5 +1,5 @@
 # Makes and runs one server for as long as its owner holds the other end of the pipe on standard input, then
-# leaves nothing behind. The end of the owner, kill -9 included, closes the pipe: no signal handler and no
+# leaves nothing behind. A line on the pipe stops the server and starts it again. The end of the owner, kill -9 included, closes the pipe: no signal handler and no
 # static destructor has to run. Arguments: the directory of the programs, the private directory, the
 # superuser, options of the server.
 bin=$1 dir=$2 user=$3
@@ -9,17 +9,21 @@ exec 3<&0 </dev/null
 serve() {
   "$bin/initdb" --pgdata="$dir/data" --username="$user" --auth=trust \
     --encoding=UTF8 --locale=C --no-sync 3<&- || return
-  "$bin/postgres" -D "$dir/data" "$@" 3<&- &
-  server=$!
-  watch &
-  watcher=$!
-  wait "$server"
-  kill "$watcher"
+  while :; do
+    "$bin/postgres" -D "$dir/data" "$@" 3<&- &
+    server=$!
+    watch &
+    watcher=$!
+    wait "$server"
+    kill "$watcher"
+    [ -e "$dir/again" ] || return
+    rm "$dir/again"
+  done
 }
 
 # A fast shutdown, which does not wait for clients; no shutdown at all if that takes longer than ten seconds.
 watch() {
-  read -r _ <&3
+  if read -r _ <&3; then : >"$dir/again"; fi
   kill -INT "$server"
   tenths=100
   while [ "$tenths" -gt 0 ] && kill -0 "$server"; do

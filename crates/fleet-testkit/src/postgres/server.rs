@@ -1,7 +1,7 @@
 //! The life of a throw-away server.
 
 use std::fs::{self, File, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -133,6 +133,18 @@ impl Server {
         let guardian = guardian.spawn()?;
         // From here on the guardian removes the directory.
         Ok(Self { dir: dir.keep(), guardian })
+    }
+
+    /// Stops the server, whatever its clients are doing, starts it again, and waits until it takes connections.
+    #[track_caller]
+    pub fn restart(&self) {
+        let before = self.pid();
+        let mut pipe = self.guardian.stdin.as_ref().expect("the pipe is open until the drop");
+        pipe.write_all(b"again\n").expect("the guardian reads");
+        becomes_true(START_BOUND, || {
+            (self.pid() != before && self.is_ready()) || self.dir.join("ended").exists()
+        });
+        assert!(self.pid() != before && self.is_ready(), "the server did not start again:\n{}", self.log());
     }
 
     /// A fresh, empty database on this server.

@@ -58,6 +58,23 @@ fn two_databases_are_separate_and_empty_and_dropped() {
 }
 
 #[test]
+fn a_restarted_server_has_kept_everything() {
+    let server = Server::start();
+    let database = server.database();
+    query(database.url(), "CREATE TABLE t (x int)");
+    for _ in 0..2 {
+        let before = server.pid();
+        server.restart();
+        assert_ne!(server.pid(), before);
+        assert_eq!(query(database.url(), "SELECT count(*) FROM t"), "0");
+    }
+    drop(database);
+    let (pid, dir) = (server.pid().unwrap(), server.dir().to_owned());
+    drop(server);
+    assert!(test_kill_process(pid).is_err() && !dir.exists());
+}
+
+#[test]
 fn the_shared_server_gives_fresh_databases() {
     let (one, two) = (database(), database());
     assert_ne!(query(one.url(), "SELECT current_database()"), query(two.url(), "SELECT current_database()"));
