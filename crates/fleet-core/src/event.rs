@@ -44,7 +44,7 @@ pub enum Fact {
     DependencyRemoved { on: TaskId },
     /// A runner claimed a task: a run began.
     #[serde(rename = "task.started")]
-    TaskStarted { runner: String, agent: String, fence: i64, lease_until: Millis },
+    TaskStarted { runner: String, agent: String, attempt: i64, lease_until: Millis },
     /// A run moved on.
     #[serde(rename = "run.moved")]
     RunMoved { state: RunState },
@@ -66,6 +66,9 @@ pub enum Fact {
     /// An agent takes work again.
     #[serde(rename = "agent.resumed")]
     AgentResumed { agent: String },
+    /// Something that a newer version wrote: kept and shown as it is.
+    #[serde(skip)]
+    Unknown { kind: String, data: serde_json::Value },
 }
 
 /// What an event is about.
@@ -102,16 +105,20 @@ impl Fact {
 
     /// The name and the fields, as the store keeps them.
     pub fn parts(&self) -> (String, String) {
+        if let Self::Unknown { kind, data } = self {
+            return (kind.clone(), data.to_string());
+        }
         // A tagged enum of plain fields always serialises to an object with both members.
         let value = serde_json::to_value(self).unwrap_or_default();
         let kind = value["kind"].as_str().unwrap_or_default().to_owned();
         (kind, value["data"].to_string())
     }
 
-    /// Reads back what [`Fact::parts`] gave.
+    /// Reads back what [`Fact::parts`] gave; a fact that this version does not know stays readable.
     pub fn from_parts(kind: &str, data: &str) -> Result<Self, serde_json::Error> {
         let data: serde_json::Value = serde_json::from_str(data)?;
-        serde_json::from_value(serde_json::json!({ "kind": kind, "data": data }))
+        let known = serde_json::from_value(serde_json::json!({ "kind": kind, "data": data }));
+        Ok(known.unwrap_or_else(|_| Self::Unknown { kind: kind.to_owned(), data }))
     }
 }
 
@@ -125,6 +132,8 @@ mod tests {
         let (kind, data) = fact.parts();
         assert_eq!((kind.as_str(), data.as_str()), ("task.held", r#"{"remark":"later \"perhaps\""}"#));
         assert_eq!(Fact::from_parts(&kind, &data).unwrap(), fact);
+        let newer = Fact::from_parts("task.dreamt", r#"{"of":1}"#).unwrap();
+        assert_eq!(newer.parts(), ("task.dreamt".to_owned(), r#"{"of":1}"#.to_owned()));
         let event = Event { seq: 7, at: Millis(5), subject: Subject::default(), fact: Fact::TaskDone {} };
         assert_eq!(
             serde_json::to_string(&event).unwrap(),

@@ -1,7 +1,7 @@
 //! Ids: short, sortable by creation, safe against typing errors, unique across machines.
 //!
 //! An id is a letter for its kind, thirteen base-32 characters and a check character: `t0m3k9x2a4f7q1c`.
-//! Forty bits of milliseconds since 2026 come first, so ids sort by creation and the first six characters tell
+//! Forty bits of milliseconds since 2026 come first, so ids sort by creation and the first seven characters tell
 //! tasks apart that were made more than a second apart; then twenty-five random bits. Ids of one process in
 //! one millisecond count upward from a random start. Two processes that still draw the same number are told
 //! apart by the store's primary key, which makes the later one draw again.

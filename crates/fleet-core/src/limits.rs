@@ -112,7 +112,9 @@ impl fmt::Display for Limits {
             parts.push(format!("tokens={tokens}"));
         }
         if let Some(micro) = self.micro_usd {
-            parts.push(format!("usd={}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000));
+            let all = format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000);
+            let cents = all.len() - 4;
+            parts.push(format!("usd={}{}", &all[..cents], all[cents..].trim_end_matches('0')));
         }
         f.write_str(&parts.join(" "))
     }
@@ -130,6 +132,7 @@ mod tests {
         let expected = Limits { seconds: Some(1_800), tokens: Some(200_000), micro_usd: Some(2_500_000) };
         assert_eq!(limits, expected);
         assert_eq!(limits.to_string(), "time=30m tokens=200000 usd=2.50");
+        assert_eq!(Limits::default().with("usd=0.001".parse().unwrap()).to_string(), "usd=0.001");
         assert_eq!(limits.with("tokens=none".parse().unwrap()).tokens, None);
     }
 

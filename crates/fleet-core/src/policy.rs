@@ -8,7 +8,7 @@ use crate::run::Reason;
 
 /// How often and how patiently a task is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct RetryPolicy {
     /// Failures that are forgiven; the next one fails the task.
     pub retries: u32,

@@ -78,6 +78,8 @@ codes! {
     NotARepository = "not-a-repository", NotFound;
     /// The dependency would close a circle.
     DependencyCycle = "dependency-cycle", Conflict;
+    /// The task does not wait for that one.
+    DependencyNotFound = "dependency-not-found", NotFound;
     /// Other tasks still depend on this one.
     HasDependents = "has-dependents", Conflict;
     /// The task or run is in a state that does not allow this.

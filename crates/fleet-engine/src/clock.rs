@@ -35,7 +35,9 @@ pub fn local(at: Millis) -> String {
 /// Reads a moment as people write it: `2h` from now, `14:30`, `2026-12-24`, `2026-12-24 14:30`, or RFC 3339.
 /// Times without a zone are local.
 pub fn parse_moment(text: &str, now: Millis) -> Outcome<Millis> {
-    if let Ok(span) = text.parse::<Span>() {
+    // A bare number could be seconds, a year or a time without its colon: too much to guess.
+    let bare = text.bytes().all(|byte| byte.is_ascii_digit());
+    if let (false, Ok(span)) = (bare, text.parse::<Span>()) {
         return Ok(now.plus(span.0));
     }
     if let Ok(timestamp) = text.parse::<Timestamp>() {
@@ -51,7 +53,7 @@ fn local_moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
     let here = Timestamp::from_millisecond(now.0).ok()?.to_zoned(zone.clone());
     // A date has dashes, a time alone has none; the parser of times would take the time out of both.
     let moment = if !text.contains('-') {
-        next_at(&here, text.parse::<Time>().ok()?)?
+        next_at(&here, text.parse::<Time>().ok().filter(|_| text.contains(':'))?)?
     } else if let Ok(when) = text.parse::<DateTime>() {
         when.to_zoned(zone.clone()).ok()?
     } else {
@@ -91,6 +93,9 @@ mod tests {
         for wrong in ["", "soon", "25:00", "2026-13-01", "-2h"] {
             assert_eq!(moment(wrong), "refused", "{wrong:?}");
         }
-        assert!(parse_moment("soon", NOW).is_err());
+        for wrong in ["soon", "1430", "2026"] {
+            assert!(parse_moment(wrong, NOW).is_err(), "{wrong:?} was accepted");
+        }
+        assert_eq!(parse_moment("90s", NOW), Ok(Millis(NOW.0 + 90_000)));
     }
 }

@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use fleet_core::id::{IdKind, IdMaker, IdPrefix, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
+use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 use fleet_host::git::{self, DiscoverError, Repository};
-use fleet_store::{Op, Store, StoreUrl, ops};
+use fleet_store::{Op, Store, StoreError, StoreUrl, ops};
 use tokio::sync::OnceCell;
 
 use crate::config::{Config, ConfigFile, Report, Sources};
@@ -126,6 +127,9 @@ impl Engine {
     /// Where the store is.
     pub fn store_url(&self) -> Outcome<StoreUrl> {
         let setting = self.config()?.store();
+        if let Some(path) = setting.strip_prefix("sqlite:~/") {
+            return Ok(StoreUrl::Sqlite(self.start.environment.user_home()?.join(path)));
+        }
         StoreUrl::parse(setting, &self.home)
             .ok_or_else(|| Problem::new(Code::ConfigInvalid, "store: neither `sqlite…` nor `postgres://…`"))
     }
@@ -168,7 +172,14 @@ impl Engine {
     /// The task that somebody means.
     pub async fn task_id(&self, typed: &str) -> Outcome<TaskId> {
         let prefix = IdPrefix::parse(typed).map_err(problems::id)?;
-        self.call(ops::ResolveTask { prefix }).await
+        let found = self.store().await?.call(ops::ResolveTask { prefix }).await;
+        // What was typed is shown, not what it was folded to.
+        found.map_err(|error| match error {
+            StoreError::TaskNotFound(_) => {
+                problems::store(StoreError::TaskNotFound(escaped(typed).into_owned()))
+            }
+            other => problems::store(other),
+        })
     }
 
     /// The tasks that somebody means, each once.

@@ -89,7 +89,8 @@ impl Environment {
         }
     }
 
-    fn user_home(&self) -> Outcome<&Path> {
+    /// The user's home folder.
+    pub fn user_home(&self) -> Outcome<&Path> {
         self.get_os("HOME").map(Path::new).ok_or_else(|| {
             Problem::new(Code::ConfigInvalid, "HOME is not set, so there is no home folder")
                 .hint("set `FLEET_HOME` to the absolute path of a folder")

@@ -1,7 +1,7 @@
 //! Errors of the layers below, turned into what people are told and what they can do about it.
 #![expect(clippy::needless_pass_by_value, reason = "made for `map_err`, which hands the error over")]
 
-use fleet_core::id::IdError;
+use fleet_core::id::{IdError, TaskId};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::task::{FieldError, TaskMove, TaskState};
 use fleet_host::git::DiscoverError;
@@ -11,18 +11,15 @@ use fleet_store::StoreError;
 pub(crate) fn store(error: StoreError) -> Problem {
     let problem = Problem::new(code(&error), error.to_string());
     match &error {
-        StoreError::TaskNotFound(_) => {
-            problem.hint("`fleet task list --all` shows every task of this project")
-        }
+        StoreError::TaskNotFound(_) => problem.hint("`fleet task list --all -A` shows every task"),
         StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
-        StoreError::Illegal { from, event, .. } => advise(problem, *from, *event),
-        StoreError::NotNow { from: TaskState::Running, .. } => {
-            problem.hint("`fleet task cancel ID` stops it")
+        StoreError::Illegal { task, from, event } => advise(problem, *task, *from, *event),
+        StoreError::NotNow { task, from: TaskState::Running, .. } => {
+            problem.hint(format!("`fleet task cancel {task}` stops it"))
         }
-        StoreError::HasDependents { task, dependents } => problem.hint(format!(
-            "`fleet task dep remove {} {task}` first, or `fleet task cancel {task}`",
-            dependents[0]
-        )),
+        StoreError::HasDependents { task, dependents } => {
+            problem.hint(format!("`fleet task dep remove {} {task}` first, or delete both", dependents[0]))
+        }
         StoreError::Cycle { .. } => problem.hint("`fleet task dep tree ID` shows what a task waits for"),
         StoreError::NoSuchDependency { task, .. } => {
             problem.hint(format!("`fleet task dep tree {task}` shows them"))
@@ -37,12 +34,17 @@ pub(crate) fn store(error: StoreError) -> Problem {
             .hint("check the `store` setting with `fleet config get store --show-origin`")
             .hint("`fleet doctor` looks at everything that is needed"),
         StoreError::Corrupt { at, .. } => problem
-            .hint(format!("move {at} aside (keep it: it may be repairable with `sqlite3 {at} .recover`)"))
+            .hint(format!(
+                "move {at} aside and put a backup in its place; keep it, SQLite's tools may save it"
+            ))
             .hint("or choose another file: `fleet config set store sqlite:PATH`"),
         StoreError::TooNew { .. } => {
             problem.hint("update codefleet: the store was written by a newer version")
         }
         StoreError::Full { .. } => problem.hint("free some space and try again; nothing was changed"),
+        StoreError::Unwritable { at, .. } if at.contains("://") => {
+            problem.hint("check the rights of the database user: it makes and changes tables in the database")
+        }
         StoreError::Unwritable { .. } => {
             problem.hint("check the permissions, or set `FLEET_HOME` to another folder")
         }
@@ -52,7 +54,8 @@ pub(crate) fn store(error: StoreError) -> Problem {
 
 fn code(error: &StoreError) -> Code {
     match error {
-        StoreError::TaskNotFound(_) | StoreError::NoSuchDependency { .. } => Code::TaskNotFound,
+        StoreError::TaskNotFound(_) => Code::TaskNotFound,
+        StoreError::NoSuchDependency { .. } => Code::DependencyNotFound,
         StoreError::RunNotFound(_) => Code::RunNotFound,
         StoreError::ProjectNotFound(_) => Code::ProjectNotFound,
         StoreError::Ambiguous { .. } => Code::IdAmbiguous,
@@ -77,14 +80,16 @@ fn code(error: &StoreError) -> Code {
 }
 
 /// What to do instead of a move that the task's state does not allow.
-fn advise(problem: Problem, from: TaskState, event: TaskMove) -> Problem {
+fn advise(problem: Problem, task: TaskId, from: TaskState, event: TaskMove) -> Problem {
     match (from, event) {
-        (TaskState::Running, TaskMove::Hold) => problem.hint("`fleet task cancel ID` stops it"),
+        (TaskState::Running, TaskMove::Hold) => problem.hint(format!("`fleet task cancel {task}` stops it")),
         (TaskState::Done, _) => problem.hint("it is done: add a new task for more work"),
         (TaskState::Queued, TaskMove::Release | TaskMove::Retry) => problem.hint("it is queued already"),
-        (TaskState::Held, TaskMove::Hold) => problem.hint("`fleet task release ID` takes it up again"),
+        (TaskState::Held, TaskMove::Hold) => {
+            problem.hint(format!("`fleet task release {task}` takes it up again"))
+        }
         (TaskState::Failed | TaskState::Cancelled, _) => {
-            problem.hint("`fleet task retry ID` queues it again")
+            problem.hint(format!("`fleet task retry {task}` queues it again"))
         }
         _ => problem,
     }
@@ -107,6 +112,9 @@ pub(crate) fn repository(error: &DiscoverError) -> Problem {
         DiscoverError::NotARepository { .. } => problem
             .hint("change into a git repository, or name one with `--project DIR`")
             .hint("`git init` makes one"),
+        DiscoverError::NoSuchDirectory { .. } | DiscoverError::NotADirectory { .. } => {
+            problem.hint("name the directory of a git repository with `--project DIR`")
+        }
         _ => problem,
     }
 }

@@ -187,6 +187,8 @@ pub struct EventView {
 impl From<&Event> for EventView {
     fn from(event: &Event) -> Self {
         let (kind, data) = event.fact.parts();
+        let mut data = serde_json::from_str(&data).unwrap_or_default();
+        show_moments(&mut data);
         Self {
             seq: event.seq,
             at: Moment(event.at),
@@ -194,7 +196,18 @@ impl From<&Event> for EventView {
             project: event.subject.project,
             task: event.subject.task,
             run: event.subject.run,
-            data: serde_json::from_str(&data).unwrap_or_default(),
+            data,
+        }
+    }
+}
+
+/// The store keeps moments as numbers; everywhere else they are RFC 3339.
+fn show_moments(data: &mut serde_json::Value) {
+    for name in ["until", "lease_until", "not_before"] {
+        if let Some(value) = data.get_mut(name)
+            && let Some(millis) = value.as_i64()
+        {
+            *value = rfc3339(Millis(millis)).into();
         }
     }
 }

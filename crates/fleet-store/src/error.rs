@@ -16,7 +16,7 @@ pub enum StoreError {
     ProjectNotFound(String),
     #[error("{prefix} could be any of {}", matches.join(", "))]
     Ambiguous { prefix: String, matches: Vec<String> },
-    #[error("task {task} is {from}: it cannot {event}")]
+    #[error("task {task} is {from}: it cannot be {}", event.participle())]
     Illegal { task: TaskId, from: TaskState, event: TaskMove },
     #[error("task {task} is {from}: it cannot {wish}")]
     NotNow { task: TaskId, from: TaskState, wish: &'static str },
@@ -42,7 +42,7 @@ pub enum StoreError {
     Changed,
     #[error("the store's write lock was not free for {seconds} seconds")]
     Busy { seconds: u64 },
-    #[error("the store at {at} does not answer: {why}")]
+    #[error("cannot reach the store at {at}: {why}")]
     Unreachable { at: String, why: String },
     #[error("{at} is not a usable codefleet store: {why}")]
     Corrupt { at: String, why: String },

@@ -13,7 +13,8 @@ pub enum StoreUrl {
 }
 
 impl StoreUrl {
-    /// Reads the setting: `sqlite` (the file `fleet.db` in `home`), `sqlite:PATH`, or a PostgreSQL URL.
+    /// Reads the setting: `sqlite` (the file `fleet.db` in `home`), `sqlite:PATH` (relative to `home`), or a
+    /// PostgreSQL URL.
     pub fn parse(setting: &str, home: &Path) -> Option<Self> {
         if setting == "sqlite" {
             return Some(Self::Sqlite(home.join("fleet.db")));

@@ -11,7 +11,7 @@ use crate::commands::{completions, config, doctor, events, explain, man, task};
 /// codefleet keeps a durable queue of tasks for your repositories: with dependencies, priorities, and an agent and
 /// a model for each. Everything is kept in one SQLite file, or in PostgreSQL for many machines.
 #[derive(Debug, Parser)]
-#[command(name = "fleet", version, about, long_about, after_help = START, subcommand_required = true, arg_required_else_help = true)]
+#[command(name = "fleet", version, after_help = START, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

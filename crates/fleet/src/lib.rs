@@ -40,7 +40,10 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     }
     let text = error.render().to_string();
-    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    // Everything up to the usage line: clap names the culprits below its first line.
+    let lines = text.lines().take_while(|line| !line.starts_with("Usage:")).map(str::trim);
+    let message = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    let message = message.trim_start_matches("error: ").to_owned();
     let problem = Problem::new(Code::Usage, message).hint("`fleet help` lists the commands");
     exit::code(Output::json(), Err(problem))
 }

@@ -68,7 +68,7 @@ impl TaskState {
             (S::Running, M::Requeue) => S::Queued,
             (S::Running, M::Ask) => S::Waiting,
             (S::Waiting, M::Answer) => S::Queued,
-            (S::Queued | S::Running | S::Waiting | S::Held, M::Cancel) => S::Cancelled,
+            (S::Queued | S::Running | S::Waiting | S::Held | S::Failed, M::Cancel) => S::Cancelled,
             (S::Failed | S::Cancelled | S::Waiting | S::Held, M::Retry) => S::Queued,
             (from, event) => return Err(IllegalTransition { from, event }),
         };
@@ -83,5 +83,23 @@ impl TaskState {
     /// Whether tasks that depend on this one will not start unless a person acts.
     pub const fn dooms_dependents(self) -> bool {
         matches!(self, Self::Failed | Self::Cancelled)
+    }
+}
+
+impl TaskMove {
+    /// What is done to a task, as in "it cannot be …".
+    pub const fn participle(self) -> &'static str {
+        match self {
+            Self::Start => "started",
+            Self::Finish => "finished",
+            Self::Fail => "failed",
+            Self::Requeue => "queued again",
+            Self::Ask => "made to wait",
+            Self::Answer => "answered",
+            Self::Hold => "held",
+            Self::Release => "released",
+            Self::Cancel => "cancelled",
+            Self::Retry => "retried",
+        }
     }
 }

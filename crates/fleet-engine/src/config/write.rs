@@ -58,13 +58,17 @@ pub fn text(file: &ConfigFile) -> Outcome<Option<String>> {
     file::read(file.path())
 }
 
-/// Replaces the whole text of a file, if the new one is right in every line.
-pub fn replace(file: &ConfigFile, new: &str) -> Outcome<()> {
+/// Replaces the whole text of a file, if it is still `old` and the new one is right in every line.
+pub fn replace(file: &ConfigFile, old: Option<&str>, new: &str) -> Outcome<()> {
     let content = file::parse(file, without_mark(new));
     if let Some(problem) = content.problems.into_iter().next() {
         return Err(problem);
     }
     let exclusive = acquire(file.path())?;
+    if file::read(file.path())?.as_deref() != old {
+        let what = format!("{} was changed by somebody else meanwhile", file.path().display());
+        return Err(Problem::new(Code::Changed, what));
+    }
     exclusive.replace(new).map_err(|error| unwritable(file.path(), &error))
 }
 

@@ -1,10 +1,9 @@
 //! Looks at everything that is needed, and says what is wrong and what to do.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
-use fleet_core::problem::{Outcome, Problem};
-use fleet_store::ops;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_store::{StoreUrl, ops};
 use serde::Serialize;
 
 use crate::{Engine, problems};
@@ -73,6 +72,10 @@ fn home(engine: &Engine) -> Check {
     let Ok(found) = std::fs::metadata(home) else {
         return Check::good("home", format!("{} (made when first needed)", home.display()));
     };
+    if !found.is_dir() {
+        let problem = Problem::new(Code::Io, format!("{} is not a folder", home.display()));
+        return Check::bad("home", problem.hint("set `FLEET_HOME` to a folder"));
+    }
     let open = found.permissions().mode() & 0o077;
     if open != 0 {
         let detail = format!(
@@ -117,14 +120,21 @@ fn git() -> Check {
     match fleet_host::git::version() {
         Ok(version) => Check::good("git", version),
         Err(error) => {
-            let problem =
-                Problem::new(fleet_core::problem::Code::Io, format!("git cannot be started: {error}"));
+            let problem = Problem::new(Code::Io, format!("git cannot be started: {error}"));
             Check::bad("git", problem.hint("install git"))
         }
     }
 }
 
 async fn store(engine: &Engine) -> Vec<Check> {
+    if engine.config().is_err() {
+        return vec![Check::warning("store", "not looked at", "mend the configuration first")];
+    }
+    if let Ok(StoreUrl::Sqlite(path)) = engine.store_url()
+        && !path.exists()
+    {
+        return vec![Check::good("store", format!("{} (made when first needed)", path.display()))];
+    }
     let store = match engine.store().await {
         Ok(store) => store,
         Err(problem) => return vec![Check::bad("store", problem)],
@@ -138,7 +148,7 @@ async fn store(engine: &Engine) -> Vec<Check> {
         Ok(findings) => findings,
         Err(error) => vec![error.to_string()],
     };
-    checks.extend(damage.into_iter().map(|finding| damaged(engine.home(), &finding)));
+    checks.extend(damage.into_iter().map(|finding| damaged(&finding)));
     match store.call(ops::Audit).await {
         Ok(findings) if findings.is_empty() => checks.push(Check::good("consistency", "no contradictions")),
         Ok(findings) => checks.extend(findings.into_iter().map(contradiction)),
@@ -147,15 +157,12 @@ async fn store(engine: &Engine) -> Vec<Check> {
     checks
 }
 
-fn damaged(home: &Path, finding: &str) -> Check {
-    let problem = Problem::new(fleet_core::problem::Code::StoreCorrupt, finding);
-    Check::bad(
-        "store",
-        problem.hint(format!("copy {} away, then `sqlite3 fleet.db .recover`", home.display())),
-    )
+fn damaged(finding: &str) -> Check {
+    let problem = Problem::new(Code::StoreCorrupt, finding);
+    Check::bad("store", problem.hint("copy the store's file away, then put a backup in its place"))
 }
 
 fn contradiction(finding: String) -> Check {
-    let problem = Problem::new(fleet_core::problem::Code::Internal, finding);
+    let problem = Problem::new(Code::Internal, finding);
     Check::bad("consistency", problem.hint("this is a defect of codefleet: please report it"))
 }

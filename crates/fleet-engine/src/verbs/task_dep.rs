@@ -45,7 +45,8 @@ async fn edges(engine: &Engine, request: &Request) -> Outcome<(TaskId, Vec<Edge>
 
 async fn view(engine: &Engine, id: TaskId) -> Outcome<TaskView> {
     let task = engine.call(ops::GetTask { id }).await?.task;
-    Ok(TaskView::new(&task, engine.now()))
+    let obstacle = if task.open_deps > 0 { super::task_show::obstacle(engine, id).await? } else { None };
+    Ok(TaskView::new(&task, engine.now()).behind(obstacle.as_ref()))
 }
 
 /// One task of a tree.

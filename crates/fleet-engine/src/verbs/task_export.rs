@@ -29,14 +29,7 @@ pub struct Line {
     pub spec: TaskSpec,
 }
 
-/// Which tasks.
-#[derive(Debug, Clone, Copy)]
-pub struct Request {
-    /// Of every project instead of the directory's.
-    pub all_projects: bool,
-}
-
-/// Reads tasks page by page, oldest first, whatever their number.
+/// Reads the tasks of the directory's project page by page, oldest first, whatever their number.
 pub struct Export<'a> {
     engine: &'a Engine,
     project: Option<fleet_core::id::ProjectId>,
@@ -48,9 +41,9 @@ const PAGE: i64 = 1_000;
 
 impl<'a> Export<'a> {
     /// Begins with the oldest task.
-    pub async fn start(engine: &'a Engine, request: Request) -> Outcome<Self> {
-        let known = if request.all_projects { None } else { engine.known_project().await? };
-        let done = !request.all_projects && known.is_none();
+    pub async fn start(engine: &'a Engine) -> Outcome<Self> {
+        let known = engine.known_project().await?;
+        let done = known.is_none();
         Ok(Self { engine, project: known.map(|project| project.id), after: None, done })
     }
 

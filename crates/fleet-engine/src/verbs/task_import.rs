@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use fleet_core::deps::{self, Edge};
-use fleet_core::id::{IdPrefix, ProjectId, TaskId};
+use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{Task, TaskSpec, TaskState};
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
+use fleet_store::StoreError;
 use fleet_store::ops::{self, NewTask};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -39,7 +40,10 @@ pub struct Response {
 
 /// Imports into the project of the directory.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
-    let lines = parse(&request.text, engine.now())?;
+    engine.repository()?;
+    let config = engine.config()?;
+    let defaults = Defaults { priority: config.priority(), retries: config.retries(), now: engine.now() };
+    let lines = parse(&request.text, &defaults)?;
     let ids =
         lines.iter().map(|(_, line)| id_for(engine, line, request.new_ids)).collect::<Outcome<Vec<_>>>()?;
     let names = names(&lines, &ids)?;
@@ -48,6 +52,9 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         after.push(resolve(engine, &names, *number, &line.after).await?);
     }
     refuse_cycles(&lines, &ids, &after)?;
+    if let Some(id) = engine.call(ops::AnyExisting { ids: ids.clone() }).await? {
+        return Err(problems::store(StoreError::TaskExists(id)));
+    }
     if request.dry_run {
         return Ok(Response { ids, dry_run: true });
     }
@@ -66,12 +73,19 @@ fn wrong(number: usize, why: impl std::fmt::Display) -> Problem {
         .hint("nothing was imported; `fleet task import --help` shows what a line looks like")
 }
 
+/// What a line that leaves it out gets.
+struct Defaults {
+    priority: u8,
+    retries: u32,
+    now: Millis,
+}
+
 /// The lines with their numbers in the file.
-fn parse(text: &str, now: Millis) -> Outcome<Vec<(usize, Line)>> {
+fn parse(text: &str, defaults: &Defaults) -> Outcome<Vec<(usize, Line)>> {
     let mut lines = Vec::new();
     for (number, text) in text.lines().enumerate().map(|(at, text)| (at + 1, text.trim())) {
         if !text.is_empty() {
-            lines.push((number, parse_line(text, now).map_err(|why| wrong(number, why))?));
+            lines.push((number, parse_line(text, defaults).map_err(|why| wrong(number, why))?));
         }
     }
     if lines.is_empty() {
@@ -81,15 +95,19 @@ fn parse(text: &str, now: Millis) -> Outcome<Vec<(usize, Line)>> {
 }
 
 /// Taken apart by hand: a flattened struct would swallow misspelt fields.
-fn parse_line(text: &str, now: Millis) -> Result<Line, String> {
+fn parse_line(text: &str, defaults: &Defaults) -> Result<Line, String> {
     let mut object: Map<String, Value> = serde_json::from_str(text).map_err(|error| json_error(&error))?;
+    // An empty field is a field that was left out, as in the answers of every other command.
+    object.retain(|_, value| !value.is_null());
+    object.entry("priority").or_insert_with(|| defaults.priority.into());
+    object.entry("retry").or_insert_with(|| serde_json::json!({ "retries": defaults.retries }));
     let id = take(&mut object, "id")?;
     let key = take(&mut object, "key")?;
     let state: Option<TaskState> = take(&mut object, "state")?;
     let after = take::<Vec<String>>(&mut object, "after")?.unwrap_or_default();
     let not_before: Option<String> = take(&mut object, "not_before")?;
     let not_before =
-        not_before.map(|text| clock::parse_moment(&text, now).map_err(|problem| problem.message));
+        not_before.map(|text| clock::parse_moment(&text, defaults.now).map_err(|problem| problem.message));
     let mut spec: TaskSpec =
         serde_json::from_value(Value::Object(object)).map_err(|error| json_error(&error))?;
     spec.not_before = not_before.transpose()?;
@@ -152,15 +170,14 @@ async fn resolve(
     Ok(resolved)
 }
 
+/// Only whole ids: a misspelt key must never hit the beginning of another task's id.
 async fn existing(engine: &Engine, name: &str) -> Outcome<TaskId> {
-    let unknown = |_| {
-        Problem::new(
-            Code::TaskNotFound,
-            format!("{:?} is neither a key of the file nor a task", escaped(name)),
-        )
+    let unknown = || {
+        let what = format!("{:?} is neither a key of the file nor the id of a task", escaped(name));
+        Problem::new(Code::TaskNotFound, what)
     };
-    let prefix = IdPrefix::parse(name).map_err(unknown)?;
-    engine.store().await?.call(ops::ResolveTask { prefix }).await.map_err(problems::store)
+    let id: TaskId = name.parse().map_err(|_| unknown())?;
+    engine.call(ops::AnyExisting { ids: vec![id] }).await?.ok_or_else(unknown)
 }
 
 fn refuse_cycles(lines: &[(usize, Line)], ids: &[TaskId], after: &[Vec<TaskId>]) -> Outcome<()> {
@@ -183,7 +200,7 @@ mod tests {
     use super::*;
 
     fn why(text: &str) -> String {
-        parse(text, Millis(0)).map(drop).unwrap_err().message
+        parse(text, &Defaults { priority: 3, retries: 2, now: Millis(0) }).map(drop).unwrap_err().message
     }
 
     #[test]

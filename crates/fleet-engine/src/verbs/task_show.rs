@@ -67,7 +67,8 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     })
 }
 
-async fn obstacle(engine: &Engine, id: TaskId) -> Outcome<Option<deps::Obstacle>> {
+/// What stands in the way of a blocked task.
+pub(super) async fn obstacle(engine: &Engine, id: TaskId) -> Outcome<Option<deps::Obstacle>> {
     let limit = ops::DependencyTree::EVERYTHING;
     let graph = engine.call(ops::DependencyTree { roots: vec![id], with_done: false, limit }).await?;
     let states = graph.nodes.iter().map(|(id, node)| (*id, node.state)).collect();

@@ -33,6 +33,11 @@ const CHECKS: &[(&str, &str)] = &[
         "SELECT t.id FROM tasks t WHERE t.fence <> (SELECT count(*) FROM runs r WHERE r.task = t.id) LIMIT 10",
     ),
     (
+        "is in a state that this version does not know",
+        "SELECT t.id FROM tasks t WHERE t.state NOT IN \
+           ('queued', 'running', 'waiting', 'held', 'done', 'failed', 'cancelled') LIMIT 10",
+    ),
+    (
         "is scheduled for no moment",
         "SELECT t.id FROM tasks t WHERE t.deferred = 1 AND t.not_before IS NULL LIMIT 10",
     ),

@@ -24,5 +24,5 @@ pub use lease::{AdvanceRun, EndRun, ExpireLeases, RenewLease};
 pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
 pub use moves::{DeleteTask, MoveTask};
 pub use projects::{EnsureProject, FindProject, ListProjects};
-pub use resolve::ResolveTask;
+pub use resolve::{AnyExisting, ResolveTask};
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};

@@ -2,6 +2,7 @@
 
 use fleet_core::id::{IdPrefix, TaskId};
 
+use super::deps::id_list;
 use crate::StoreError;
 use crate::tx::{Mode, Op, Tx, sql};
 
@@ -10,6 +11,24 @@ use crate::tx::{Mode, Op, Tx, sql};
 pub struct ResolveTask {
     /// What was typed.
     pub prefix: IdPrefix<TaskId>,
+}
+
+/// One of these tasks that exists, if any does.
+#[derive(Debug, Clone)]
+pub struct AnyExisting {
+    /// The tasks.
+    pub ids: Vec<TaskId>,
+}
+
+impl Op for AnyExisting {
+    type Out = Option<TaskId>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<TaskId>, StoreError> {
+        let ids = id_list(self.ids.iter().copied());
+        let found = tx.query_alone(sql!("SELECT id FROM tasks WHERE id IN {list 1} LIMIT 1", ids)).await?;
+        found.into_iter().next().map(|mut row| row.parse()).transpose()
+    }
 }
 
 /// So many candidates are named at most when a prefix fits several; two would be enough to know that it does.

@@ -4,7 +4,8 @@ use fleet_core::event::{Event, Fact, Subject};
 use fleet_core::id::TaskId;
 use fleet_core::run::{Reason, Run};
 use fleet_core::task::{
-    BaseRef, BranchName, Complexity, Description, ModelName, Task, TaskHistory, TaskMove, TaskParts, TaskSpec,
+    BaseRef, BranchName, Complexity, Description, FieldError, ModelName, Task, TaskHistory, TaskMove,
+    TaskParts, TaskSpec,
 };
 use fleet_core::time::Millis;
 
@@ -61,8 +62,10 @@ pub(super) enum Described {
 pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreError> {
     let row = &mut row;
     let (id, project, state) = (row.parse()?, row.parse()?, row.parse()?);
-    let priority = fleet_core::task::Priority::try_from(row.int()?)?;
-    let agent = Some(row.text()?).filter(|agent| !agent.is_empty()).map(TryInto::try_into).transpose()?;
+    let priority =
+        fleet_core::task::Priority::try_from(row.int()?).map_err(|error| stored_wrongly(&error))?;
+    let agent = Some(row.text()?).filter(|agent| !agent.is_empty()).map(TryInto::try_into).transpose();
+    let agent = agent.map_err(|error| stored_wrongly(&error))?;
     let open_deps = row.int()?;
     let not_before = row.optional_int()?.map(Millis);
     let version = row.int()?;
@@ -72,7 +75,7 @@ pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreErro
         reason: row.optional_parse()?,
         remark: row.optional_text()?,
     };
-    let mut spec = TaskSpec::new(row.text()?.try_into()?);
+    let mut spec = TaskSpec::new(row.text()?.try_into().map_err(|error| stored_wrongly(&error))?);
     spec.priority = priority;
     spec.agent = agent;
     spec.not_before = not_before;
@@ -87,9 +90,15 @@ pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreErro
     spec.meta = row.json()?;
     let (created_at, updated_at) = (Millis(row.int()?), Millis(row.int()?));
     if described == Described::Joined {
-        spec.description = Description::try_from(row.optional_text()?.unwrap_or_default())?;
+        spec.description = Description::try_from(row.optional_text()?.unwrap_or_default())
+            .map_err(|error| stored_wrongly(&error))?;
     }
     Ok(TaskParts { id, project, spec, history, open_deps, version, created_at, updated_at, state }.into())
+}
+
+/// A value that could never have been written: not the mistake of whoever reads it.
+fn stored_wrongly(error: &FieldError) -> StoreError {
+    StoreError::Malformed(error.to_string())
 }
 
 fn json(value: &impl serde::Serialize) -> Result<Value, StoreError> {

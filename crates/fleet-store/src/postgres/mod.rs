@@ -54,6 +54,7 @@ impl Postgres {
         config.application_name("codefleet");
         let options = [config.get_options().unwrap_or_default(), PLANNING].join(" ");
         config.options(options.trim());
+        tls::choose_mode(&mut config);
         let tls = tls::connector(&config).map_err(unreachable)?;
         let pool = connections::pool(config.clone(), tls.clone())
             .map_err(|error| StoreError::Failed(error.to_string()))?;

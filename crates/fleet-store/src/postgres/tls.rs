@@ -7,10 +7,20 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Reading the system's certificates takes milliseconds, so it is done only where they can matter.
+/// "Prefer", the driver's default, is no choice: it would send a password in the clear to whoever answers for a
+/// remote server, and refuse the certificate that Debian makes for a local one. So it means plain to this
+/// machine and encrypted to any other; `sslmode=disable` and `require` mean what they say.
+pub(super) fn choose_mode(config: &mut Config) {
+    if config.get_ssl_mode() == SslMode::Prefer {
+        let local = config.get_hosts().iter().all(is_local);
+        config.ssl_mode(if local { SslMode::Disable } else { SslMode::Require });
+    }
+}
+
+/// Reading the system's certificates takes milliseconds, so it is done only where they matter.
 pub(super) fn connector(config: &Config) -> Result<MakeRustlsConnect, String> {
     let mut roots = rustls::RootCertStore::empty();
-    if config.get_ssl_mode() != SslMode::Disable && config.get_hosts().iter().any(|host| !is_local(host)) {
+    if config.get_ssl_mode() != SslMode::Disable {
         let found = rustls_native_certs::load_native_certs();
         roots.add_parsable_certificates(found.certs);
         if roots.is_empty() {
@@ -31,5 +41,25 @@ fn is_local(host: &Host) -> bool {
         Host::Tcp(name) => {
             name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remote_server_is_always_encrypted_unless_somebody_says_otherwise() {
+        let mode = |url: &str| {
+            let mut config: Config = url.parse().unwrap();
+            choose_mode(&mut config);
+            config.get_ssl_mode()
+        };
+        assert_eq!(mode("postgres://db.example/fleet"), SslMode::Require);
+        assert_eq!(mode("postgres://db.example/fleet?sslmode=disable"), SslMode::Disable);
+        assert_eq!(mode("postgres://127.0.0.1/fleet"), SslMode::Disable);
+        assert_eq!(mode("postgres://localhost,db.example/fleet"), SslMode::Require);
+        assert_eq!(mode("postgresql:///fleet?host=/run/postgresql"), SslMode::Disable);
+        assert_eq!(mode("postgres://localhost/fleet?sslmode=require"), SslMode::Require);
     }
 }

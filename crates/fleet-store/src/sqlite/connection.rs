@@ -16,8 +16,8 @@ use crate::{StoreError, migrate};
 const APPLICATION_ID: i64 = 0x666c_6565;
 
 /// The WAL is merged into the file when it has grown to this many pages. A process that is alone replays the
-/// WAL when it opens the file, so a small one keeps every command fast; 4,000 pages would cost 4 ms each time.
-const CHECKPOINT_PAGES: i64 = 256;
+/// WAL when it opens the file, so a small one keeps every command fast.
+const CHECKPOINT_PAGES: i64 = 100;
 
 /// A file beside the database, `fleet.db.lock` for example.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -66,9 +66,8 @@ pub(super) fn line(event: &EventView, when: &str) -> String {
     let subject = event.task.map(|task| task.to_string()).unwrap_or_default();
     let details = details(&event.data);
     let seq = dim(&format!("{:>6}", event.seq));
-    format!("{seq}  {}  {:<24}  {subject:<15}  {details}", dim(when), strong(&event.kind))
-        .trim_end()
-        .to_owned()
+    let (when, kind) = (dim(&format!("{when:>7}")), strong(&format!("{:<23}", event.kind)));
+    format!("{seq}  {when}  {kind}  {subject:<15}  {details}").trim_end().to_owned()
 }
 
 /// The fields of a fact, the empty ones left out.

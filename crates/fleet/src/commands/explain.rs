@@ -38,6 +38,7 @@ pages! {
     CodeNotFound = "code-not-found",
     NotARepository = "not-a-repository",
     DependencyCycle = "dependency-cycle",
+    DependencyNotFound = "dependency-not-found",
     HasDependents = "has-dependents",
     IllegalTransition = "illegal-transition",
     TaskExists = "task-exists",

@@ -94,6 +94,11 @@ pub(crate) fn print(text: &str) -> Outcome<()> {
     }
 }
 
+/// `1 task`, `2 tasks`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
 /// For this process, before anything is written.
 pub(crate) fn choose_color(when: When) {
     match when {
@@ -104,13 +109,13 @@ pub(crate) fn choose_color(when: When) {
     .write_global();
 }
 
-/// Asks a person; `false` when there is nobody to ask.
-pub(crate) fn confirm(question: &str) -> bool {
+/// Asks a person; nothing when there is nobody to ask.
+pub(crate) fn confirm(question: &str) -> Option<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return false;
+        return None;
     }
     let _ = write!(anstream::stderr(), "{question} [y/N] ");
     let mut answer = String::new();
     let read = std::io::stdin().read_line(&mut answer);
-    read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+    Some(read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

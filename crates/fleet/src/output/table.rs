@@ -90,7 +90,10 @@ fn line<'a>(
     let mut out = String::new();
     let last = widths.len().saturating_sub(1);
     for (at, (plain, painted)) in plain.zip(painted).enumerate() {
-        out.push_str(&painted);
+        // Colours around nothing would keep the spaces before them at the end of the line.
+        if !plain.is_empty() {
+            out.push_str(&painted);
+        }
         if at < last {
             out.push_str(&" ".repeat(widths[at].saturating_sub(plain.width()) + GAP));
         }

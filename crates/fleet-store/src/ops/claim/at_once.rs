@@ -29,7 +29,7 @@ const AT_ONCE: &str = concat!(
      told AS ( \
        INSERT INTO events (at, project, task, run, kind, data) \
          SELECT $1, project, id, run, 'task.started', json_build_object('runner', $4::text, 'agent', \
-           coalesce(nullif(agent, ''), $5::text), 'fence', fence, 'lease_until', $6::bigint)::text \
+           coalesce(nullif(agent, ''), $5::text), 'attempt', fence, 'lease_until', $6::bigint)::text \
          FROM (SELECT * FROM moved ORDER BY priority DESC, id) AS m) \
      SELECT t.run, ",
     task_columns!(),

@@ -208,7 +208,7 @@ impl Claim {
         insert_run(tx, &run, task.project).await?;
         let subject = Subject { project: Some(task.project), task: Some(task.id), run: Some(id) };
         let (runner, agent) = (run.runner.clone(), run.agent.clone());
-        let fact = Fact::TaskStarted { runner, agent, fence: run.fence, lease_until: run.lease_until };
+        let fact = Fact::TaskStarted { runner, agent, attempt: run.fence, lease_until: run.lease_until };
         record(tx, self.now, subject, &fact).await?;
         Ok(Claimed { task, run })
     }

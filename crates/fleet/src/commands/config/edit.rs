@@ -1,5 +1,8 @@
 //! `fleet config edit`
 
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -28,37 +31,39 @@ impl Edit {
         let file = file(context, self.in_project)?;
         let old = config::text(&file)?;
         let before = old.clone().unwrap_or_else(config::template);
-        let draft = draft(file.path(), &before)?;
+        let draft = draft(context.engine.home(), &before)?;
         edit(context.engine.environment(), &draft)?;
         let after = read_file(&draft)?;
-        if after == before {
-            // Failing to tidy up is no reason to say that the edit failed.
-            let _ = std::fs::remove_file(&draft);
-            return context
-                .output
-                .show(&serde_json::json!({ "changed": false, "path": file.path() }), || {
-                    "nothing changed".to_owned()
-                });
+        if after != before {
+            config::replace(&file, old.as_deref(), &after).map_err(|problem| {
+                problem.hint(format!("the file was not changed; your text is in {}", draft.display()))
+            })?;
         }
-        config::replace(&file, &after).map_err(|problem| {
-            problem.hint(format!("the file was not changed; your text is in {}", draft.display()))
-        })?;
+        // Failing to tidy up is no reason to say that the edit failed.
         let _ = std::fs::remove_file(&draft);
-        let answer = serde_json::json!({ "changed": true, "path": file.path() });
-        context.output.show(&answer, || format!("saved {}", file.path().display()))
+        let answer = serde_json::json!({ "changed": after != before, "path": file.path() });
+        context.output.show(&answer, || {
+            if after == before {
+                "nothing changed".to_owned()
+            } else {
+                format!("saved {}", file.path().display())
+            }
+        })
     }
 }
 
-/// A copy to work on, beside the file, so that nobody ever reads a half-edited configuration.
-fn draft(path: &Path, text: &str) -> Outcome<PathBuf> {
+/// A copy to work on, so that nobody ever reads a half-edited configuration: private, because it may hold a
+/// password, and new each time, because an earlier one may hold what somebody could not save. Never inside a
+/// repository, which could have put a link in its place.
+fn draft(home: &Path, text: &str) -> Outcome<PathBuf> {
     let failed = |error: std::io::Error| {
-        Problem::new(Code::Io, format!("cannot write a draft of {}: {error}", path.display()))
+        Problem::new(Code::Io, format!("cannot write a draft in {}: {error}", home.display()))
     };
-    let draft = path.with_extension("draft.toml");
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    std::fs::write(&draft, text).map_err(failed)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(failed)?;
+    let draft = home.join(format!("config.draft-{}.toml", std::process::id()));
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
     Ok(draft)
 }
 

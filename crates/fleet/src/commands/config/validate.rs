@@ -5,7 +5,7 @@ use fleet_core::problem::{Code, Problem};
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{dim, print, print_json};
+use crate::output::{count, dim, print, print_json};
 
 /// Check all configuration files and variables, and list everything that is wrong
 #[derive(Debug, Args)]
@@ -29,9 +29,10 @@ impl Validate {
         match report.problems.len() {
             0 if context.output.is_json() => Ok(()),
             0 => print("the configuration is right"),
-            count => {
-                Err(Problem::new(Code::ConfigInvalid, format!("the configuration has {count} problems")))
-            }
+            found => Err(Problem::new(
+                Code::ConfigInvalid,
+                format!("the configuration has {}", count(found, "problem")),
+            )),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `fleet task add`
 
 use clap::Args;
+use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 use fleet_engine::verbs::task_add::{self, Request};
 use fleet_engine::views::TaskView;
@@ -24,7 +25,7 @@ pub(crate) struct Add {
     #[arg(short, long, value_name = "1-5", allow_negative_numbers = true)]
     priority: Option<i64>,
     /// A word to find it by; may be repeated
-    #[arg(short, long = "label", value_name = "LABEL")]
+    #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
     labels: Vec<String>,
     /// Files that it will touch: tasks whose scopes overlap never run together; may be repeated
     #[arg(long, value_name = "GLOB")]
@@ -75,6 +76,10 @@ const EXAMPLES: &str = "Examples:
 
 impl Add {
     pub(crate) async fn run(self, context: &Context) -> Done {
+        if self.title == "-" {
+            return Err(Problem::new(Code::Usage, "`-` reads the description; a title is needed before it")
+                .hint("`fleet task add \"What is to be done\" -`"));
+        }
         let request = Request {
             title: self.title,
             description: self.text.read()?,

@@ -7,7 +7,7 @@ use fleet_engine::verbs::task_delete::{self, Request};
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{confirm, strong};
+use crate::output::{confirm, count, strong};
 
 /// Remove tasks for good
 ///
@@ -31,19 +31,22 @@ impl Delete {
             for task in &meant {
                 context.output.note(&format!("{}  {}", strong(task.id.as_str()), escaped(&task.title)));
             }
-            if !confirm(&format!("Delete {} for good?", count(meant.len()))) {
-                return Err(
-                    Problem::new(Code::Usage, "nothing was deleted").hint("`--yes` deletes without asking")
-                );
+            match confirm(&format!("Delete {} for good?", count(meant.len(), "task"))) {
+                Some(true) => {}
+                Some(false) => {
+                    return context
+                        .output
+                        .show(&serde_json::json!({ "deleted": [] }), || "nothing was deleted".to_owned());
+                }
+                None => {
+                    let problem = Problem::new(Code::Usage, "nobody is there to ask, so nothing was deleted");
+                    return Err(problem.hint("`--yes` deletes without asking"));
+                }
             }
         }
         let gone = task_delete::run(&context.engine, request).await?;
-        context
-            .output
-            .show(&serde_json::json!({ "deleted": gone }), || format!("deleted {}", count(gone.len())))
+        context.output.show(&serde_json::json!({ "deleted": gone }), || {
+            format!("deleted {}", count(gone.len(), "task"))
+        })
     }
-}
-
-fn count(tasks: usize) -> String {
-    if tasks == 1 { "1 task".to_owned() } else { format!("{tasks} tasks") }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Edit {
     #[arg(short, long, value_name = "1-5", allow_negative_numbers = true)]
     priority: Option<i64>,
     /// Add a label; may be repeated
-    #[arg(short, long = "label", value_name = "LABEL")]
+    #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
     labels: Vec<String>,
     /// Take a label away; may be repeated
     #[arg(long = "remove-label", value_name = "LABEL")]

@@ -2,24 +2,19 @@
 
 use clap::Args;
 use fleet_core::problem::{Code, Problem};
-use fleet_engine::verbs::task_export::{self, Request};
+use fleet_engine::verbs::task_export;
 
 use super::super::Context;
 use crate::Done;
 use crate::output::print;
 
-/// Write all tasks as JSON lines that `fleet task import` reads
+/// Write all tasks of this repository as JSON lines that `fleet task import` reads
 #[derive(Debug, Args)]
-pub(crate) struct Export {
-    /// The tasks of every repository
-    #[arg(short = 'A', long)]
-    all_projects: bool,
-}
+pub(crate) struct Export {}
 
 impl Export {
-    pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { all_projects: self.all_projects };
-        let mut export = task_export::Export::start(&context.engine, request).await?;
+    pub(crate) async fn run(context: &Context) -> Done {
+        let mut export = task_export::Export::start(&context.engine).await?;
         loop {
             let lines = export.next().await?;
             if lines.is_empty() {

@@ -15,13 +15,13 @@ pub(crate) struct Hold {
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// Why, for whoever looks later
-    #[arg(short, long, value_name = "TEXT")]
-    reason: Option<String>,
+    #[arg(short = 'm', long, value_name = "TEXT")]
+    remark: Option<String>,
 }
 
 impl Hold {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { ids: self.ids, event: TaskMove::Hold, remark: self.reason };
+        let request = Request { ids: self.ids, event: TaskMove::Hold, remark: self.remark };
         moved(context, &task_move::run(&context.engine, request).await?)
     }
 }

@@ -8,6 +8,7 @@ use fleet_engine::verbs::task_import::{self, Request};
 use super::super::Context;
 use super::super::text_input::{read_all, read_file};
 use crate::Done;
+use crate::output::count;
 
 /// Add many tasks from a file of JSON lines: all of them, or none
 #[derive(Debug, Args)]
@@ -38,13 +39,13 @@ impl Import {
         };
         let lines = text.lines().count();
         if lines > 5_000 {
-            context.output.note(&format!("importing {lines} lines …"));
+            context.output.note(&format!("importing {} …", count(lines, "line")));
         }
         let request = Request { text, new_ids: self.new_ids, dry_run: self.dry_run };
         let imported = task_import::run(&context.engine, request).await?;
         context.output.show(&imported, || {
             let verb = if imported.dry_run { "would import" } else { "imported" };
-            format!("{verb} {} tasks", imported.ids.len())
+            format!("{verb} {}", count(imported.ids.len(), "task"))
         })
     }
 }

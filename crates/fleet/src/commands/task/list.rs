@@ -15,16 +15,16 @@ pub(crate) struct List {
     #[arg(short, long = "status", value_name = "STATUS", value_delimiter = ',')]
     statuses: Vec<String>,
     /// Done and cancelled tasks, too
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "statuses")]
     all: bool,
     /// Only tasks with this label; repeated: with all of them
-    #[arg(short, long = "label", value_name = "LABEL")]
+    #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
     labels: Vec<String>,
     /// The tasks of every repository
     #[arg(short = 'A', long)]
     all_projects: bool,
     /// Show so many at most [default: `tasks.list_limit`, 50]
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: Option<u32>,
 }
 
@@ -40,7 +40,7 @@ impl List {
         let request = Request { statuses, all, labels, all_projects, limit };
         let list = task_list::run(&context.engine, request).await?;
         let empty = match (narrowed, all) {
-            (true, _) => "no task fits; `fleet task list --all` shows every one",
+            (true, _) => "no task fits; `fleet task list` without conditions shows everything that is open",
             (false, true) => "no tasks yet; `fleet task add \"…\"` adds one",
             (false, false) => {
                 "nothing to do; `fleet task add \"…\"` adds a task, `fleet task list --all` shows finished ones"

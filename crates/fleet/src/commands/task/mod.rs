@@ -60,7 +60,7 @@ impl Task {
             Self::Retry(command) => command.run(context).await,
             Self::Delete(command) => command.run(context).await,
             Self::Import(command) => command.run(context).await,
-            Self::Export(command) => command.run(context).await,
+            Self::Export(_) => export::Export::run(context).await,
         }
     }
 }

@@ -16,7 +16,10 @@ pub(super) fn show(context: &Context, list: &TaskList, all_projects: bool, empty
     }
     context.output.show(list, || render(list, all_projects))?;
     if list.more {
-        context.output.note(&dim(&format!("the first {} are shown; --limit N shows more", list.tasks.len())));
+        context.output.note(&dim(&format!(
+            "there are more; the first {} shown, --limit N shows more",
+            list.tasks.len()
+        )));
     }
     Ok(())
 }

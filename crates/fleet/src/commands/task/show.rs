@@ -53,7 +53,7 @@ fn fields(shown: &Response) -> String {
     let text =
         |value: &Option<String>| value.as_deref().map(|text| escaped(text).into_owned()).unwrap_or_default();
     let list = |values: Vec<&str>| escaped(&values.join(", ")).into_owned();
-    let when = |moment: Option<Moment>| moment.map(|at| clock::rfc3339(at.0)).unwrap_or_default();
+    let when = |moment: Option<Moment>| moment.map(|at| clock::local(at.0)).unwrap_or_default();
     let status = if note.is_empty() {
         paint_status(task.status)
     } else {
@@ -79,11 +79,13 @@ fn fields(shown: &Response) -> String {
         ("branch", text(&task.branch)),
         ("limits", task.limits.to_string()),
         ("not before", when(task.not_before)),
+        ("retries", task.retry.retries.to_string()),
         ("attempts", attempts),
         ("after", neighbours(&shown.after)),
         ("before", neighbours(&shown.before)),
         ("meta", meta.join(" ")),
         ("added", format!("{} ago", ago(task.created_at.0, clock::now()))),
+        ("changed", format!("{} ago", ago(task.updated_at.0, clock::now()))),
     ];
     let shown = rows.iter().filter(|(_, value)| !value.is_empty());
     shown
