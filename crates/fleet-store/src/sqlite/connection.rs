@@ -76,12 +76,7 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The version of the schema, 0 for a new file; refuses files of other programs and of newer versions.
 pub(super) fn schema_version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
-    // In one statement, so that all of it is of one moment: another process may just be making the schema, and
-    // its tables under a version that was read before would look like those of another program.
-    let look = "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master) \
-                FROM pragma_user_version, pragma_application_id";
-    let (version, application, objects): (i64, i64, i64) =
-        connection.query_row(look, [], |row| row.try_into()).map_err(|error| explain(&error, path))?;
+    let (version, application, objects) = look(connection).map_err(|error| explain(&error, path))?;
     match version {
         0 if objects == 0 => Ok(0),
         // Before the version, which means nothing in a file of another program.
@@ -91,6 +86,23 @@ pub(super) fn schema_version(connection: &Connection, path: &Path) -> Result<i64
         }
         _ => Ok(version),
     }
+}
+
+/// Version, program, and for a file without a version the number of its tables. In one transaction, so that all of
+/// it is of one moment: another process may just be making the schema, and its tables under a version that was
+/// read before would look like those of another program.
+fn look(connection: &Connection) -> rusqlite::Result<(i64, i64, i64)> {
+    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get(0));
+    // Whoever brings the schema up to date looks from inside its transaction.
+    let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
+    let version = pragma("user_version")?;
+    let objects = match version {
+        0 => connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?,
+        _ => 0,
+    };
+    let application = pragma("application_id")?;
+    transaction.map_or(Ok(()), rusqlite::Transaction::rollback)?;
+    Ok((version, application, objects))
 }
 
 fn foreign(path: &Path) -> StoreError {
