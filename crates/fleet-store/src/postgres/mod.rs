@@ -17,7 +17,7 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 
 use crate::dialect::Dialect;
-use crate::tx::{Lock, Op};
+use crate::tx::{Lock, Mode, Op};
 use crate::{StoreError, Watch, migrate};
 use failure::explain;
 use tx::PostgresTx;
@@ -41,7 +41,15 @@ struct Shared {
 const PLANNING: &str =
     "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off";
 /// Conflicts between transactions are tried again so often; each time the other one has made progress.
-const ATTEMPTS: u32 = 20;
+const ATTEMPTS: u64 = 20;
+
+/// How far an operation came.
+enum Attempt<T> {
+    /// It is committed; whether there is news.
+    Done(T, bool),
+    /// Nothing has changed, and the next attempt may work.
+    Undone(StoreError),
+}
 
 impl Postgres {
     pub(crate) async fn open(url: &str, place: String) -> Result<Self, StoreError> {
@@ -77,22 +85,36 @@ impl Postgres {
 
     /// What came out, and whether waiting processes are to be told.
     async fn retried<O: Op>(&self, op: &O) -> Result<(O::Out, bool), StoreError> {
-        for attempt in 1..ATTEMPTS {
-            match self.attempt(op).await {
-                Err(StoreError::Changed) => {
-                    tokio::time::sleep(Duration::from_millis(u64::from(attempt))).await;
-                }
-                result => return result,
+        let mut attempt = 1;
+        loop {
+            match self.attempt(op).await? {
+                Attempt::Done(out, news) => return Ok((out, news)),
+                Attempt::Undone(error) if attempt == ATTEMPTS => return Err(error),
+                Attempt::Undone(_) => tokio::time::sleep(Duration::from_millis(attempt)).await,
             }
+            attempt += 1;
         }
-        self.attempt(op).await
     }
 
-    async fn attempt<O: Op>(&self, op: &O) -> Result<(O::Out, bool), StoreError> {
+    async fn attempt<O: Op>(&self, op: &O) -> Result<Attempt<O::Out>, StoreError> {
         let mut tx = PostgresTx::begin(self.connection().await?, O::MODE, &self.shared.place);
-        let result = op.run(&mut tx).await;
-        match result {
-            Ok(out) => tx.commit().await.map(|news| (out, news)),
+        match op.run(&mut tx).await {
+            Ok(out) => match tx.commit().await {
+                Ok(news) => Ok(Attempt::Done(out, news)),
+                Err(error @ StoreError::Changed) => Ok(Attempt::Undone(error)),
+                Err(error @ StoreError::Unreachable { .. }) if O::MODE == Mode::Read => {
+                    Ok(Attempt::Undone(error))
+                }
+                // A connection that was lost here may or may not have committed: the caller has to know.
+                Err(error) => Err(error),
+            },
+            Err(error @ StoreError::Unreachable { .. }) if tx.may_have_committed() => Err(error),
+            // One that was lost earlier has not: it may have lain in the pool since before the server was started
+            // again. If the server is gone for good, the next attempt cannot connect, and says so.
+            Err(error @ (StoreError::Changed | StoreError::Unreachable { .. })) => {
+                tx.roll_back().await;
+                Ok(Attempt::Undone(error))
+            }
             Err(error) => {
                 tx.roll_back().await;
                 Err(error)

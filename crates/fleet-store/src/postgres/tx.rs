@@ -22,6 +22,8 @@ pub(super) struct PostgresTx<'a> {
     /// Taken out when the transaction ends well; a connection in an unknown state is never used again.
     connection: Option<Object>,
     begin: Option<&'static str>,
+    /// Whether a statement without a transaction around it has changed something, or may have.
+    alone: bool,
     deferred: Vec<Statement>,
     /// Whether the operation has news.
     announced: bool,
@@ -45,10 +47,16 @@ impl<'a> PostgresTx<'a> {
         Self {
             connection: Some(connection),
             begin: Some(begin),
+            alone: false,
             deferred: Vec::new(),
             announced: false,
             place,
         }
+    }
+
+    /// Whether something may be committed though the operation has not come to its end.
+    pub(super) fn may_have_committed(&self) -> bool {
+        self.alone
     }
 
     /// Returns whether there is news.
@@ -150,9 +158,12 @@ impl Tx for PostgresTx<'_> {
         }
         // Without BEGIN the statement commits by itself, and the transaction has still not begun.
         let begin = self.begin.take();
+        self.alone = true;
         let rows = self.travel(vec![statement], None).await;
         self.begin = begin;
-        self.rows(&rows?.pop().unwrap_or_default())
+        let rows = rows?.pop().unwrap_or_default();
+        self.alone = !rows.is_empty();
+        self.rows(&rows)
     }
 
     async fn query(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
