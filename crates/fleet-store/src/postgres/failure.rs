@@ -36,7 +36,9 @@ pub(super) fn explain(error: &tokio_postgres::Error, place: &str) -> StoreError 
             StoreError::Unwritable { at, why: describe(error) }
         }
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreError::Corrupt { at, why: describe(error) },
+        SqlState::LOCK_NOT_AVAILABLE => StoreError::Busy { seconds: crate::store::PATIENCE.as_secs() },
         SqlState::ADMIN_SHUTDOWN
+        | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
         | SqlState::CRASH_SHUTDOWN
         | SqlState::CANNOT_CONNECT_NOW
         | SqlState::TOO_MANY_CONNECTIONS

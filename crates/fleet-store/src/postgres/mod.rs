@@ -40,6 +40,9 @@ struct Shared {
 /// claim. A plan that is made once does not know how small a LIMIT will be, so it must not prefer whole scans.
 const PLANNING: &str =
     "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off";
+/// Nobody waits for a lock for ever, and whoever freezes in the middle of a transaction (a laptop that is closed)
+/// holds its locks only for a while. Other limits in the URL count more.
+const LIMITS: &str = "-c lock_timeout=30s -c idle_in_transaction_session_timeout=30s";
 /// Conflicts between transactions are tried again so often; each time the other one has made progress.
 const ATTEMPTS: u64 = 20;
 
@@ -60,8 +63,9 @@ impl Postgres {
             config.connect_timeout(connections::CONNECT_TIMEOUT);
         }
         config.application_name("codefleet");
-        let options = [config.get_options().unwrap_or_default(), PLANNING].join(" ");
-        config.options(options.trim());
+        // The last one counts.
+        let options = [LIMITS, config.get_options().unwrap_or_default(), PLANNING].join(" ");
+        config.options(options);
         tls::choose_mode(&mut config);
         let tls = tls::connector(&config).map_err(unreachable)?;
         let pool = connections::pool(config.clone(), tls.clone())
@@ -181,4 +185,26 @@ async fn schema_version(client: &tokio_postgres::Client) -> Result<i64, tokio_po
         return Ok(0);
     }
     Ok(client.query_one(VERSION, &[]).await?.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn limits(url: &str) -> Vec<String> {
+        let connection = Postgres::open(url, String::new()).await.unwrap().connection().await.unwrap();
+        let mut limits = Vec::new();
+        for limit in ["lock_timeout", "idle_in_transaction_session_timeout"] {
+            limits.push(connection.query_one(&format!("SHOW {limit}"), &[]).await.unwrap().get(0));
+        }
+        limits
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_ever_unless_told_to() {
+        let database = fleet_testkit::postgres::database();
+        assert_eq!(limits(database.url()).await, ["30s", "30s"]);
+        let chosen = format!("{}&options=-clock_timeout%3D2s", database.url());
+        assert_eq!(limits(&chosen).await, ["2s", "30s"]);
+    }
 }
