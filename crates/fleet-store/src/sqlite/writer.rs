@@ -152,34 +152,28 @@ fn serve(path: &Path, queue: &Receiver<Box<dyn Job>>) {
 /// One transaction: the first job and those that came meanwhile.
 fn serve_batch(mut desk: Desk, path: &Path, first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) -> Desk {
     let locked = FileLock::hold(&desk.lock, path);
-    let jobs: Vec<_> =
+    let mut jobs: Vec<_> =
         std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).filter(|job| job.begin()).collect();
-    let mut done = Vec::with_capacity(jobs.len());
     let outcome = locked.and_then(|_lock| {
-        run_batch(&mut desk.connection, path, jobs, &mut done).inspect(|()| desk.log.tend(&desk.connection))
+        run_batch(&mut desk.connection, path, &mut jobs).inspect(|()| desk.log.tend(&desk.connection))
     });
-    if outcome.is_ok() && done.iter().any(|job| job.rings()) {
+    if outcome.is_ok() && jobs.iter().any(|job| job.rings()) {
         desk.bell.ring();
     }
-    for job in done {
+    // Also when there was no lock to be had: everybody is told why.
+    for job in jobs {
         job.reply(&outcome);
     }
     desk
 }
 
-fn run_batch(
-    connection: &mut Connection,
-    path: &Path,
-    jobs: Vec<Box<dyn Job>>,
-    done: &mut Vec<Box<dyn Job>>,
-) -> Result<(), StoreError> {
+fn run_batch(connection: &mut Connection, path: &Path, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
     let mut tx = SqliteTx::new(connection, path);
     let mut outcome = tx.command("BEGIN IMMEDIATE");
-    for mut job in jobs {
+    for job in jobs {
         if outcome.is_ok() {
             outcome = run_job(job.as_mut(), &mut tx);
         }
-        done.push(job);
     }
     outcome.and_then(|()| tx.command("COMMIT")).inspect_err(|_| {
         // The engine may have rolled back by itself (a full disk); then there is nothing left to end.
