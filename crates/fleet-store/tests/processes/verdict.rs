@@ -1,0 +1,136 @@
+//! What must hold in the store, whatever happened to those who used it.
+
+use std::collections::BTreeMap;
+
+use fleet_core::event::{Event, Fact};
+use fleet_core::id::TaskId;
+use fleet_core::task::TaskState;
+use fleet_store::Store;
+use fleet_store::ops::{Audit, ExportTasks, Tail};
+
+use crate::evidence::Evidence;
+
+/// The store as it is in the end.
+pub(crate) struct Verdict {
+    /// Every task with its state and its newest fence.
+    pub(crate) tasks: BTreeMap<TaskId, (TaskState, i64)>,
+    /// All of them, in order.
+    pub(crate) events: Vec<Event>,
+}
+
+impl Verdict {
+    /// Reads everything, and checks what holds by itself.
+    pub(crate) async fn of(store: &Store) -> Self {
+        assert_eq!(store.call(Audit).await.unwrap(), Vec::<String>::new(), "the audit found something");
+        assert_eq!(store.check().unwrap(), Vec::<String>::new(), "the store is damaged");
+        let verdict = Self { tasks: all_tasks(store).await, events: all_events(store).await };
+        for (number, event) in (1..).zip(&verdict.events) {
+            assert_eq!(event.seq, number, "the numbers of the events have a gap");
+        }
+        verdict.assert_histories_are_possible();
+        verdict
+    }
+
+    /// Claims of a task count up, and a task is done at most once and never touched afterwards.
+    fn assert_histories_are_possible(&self) {
+        let mut claims: BTreeMap<TaskId, i64> = BTreeMap::new();
+        let mut done: BTreeMap<TaskId, i64> = BTreeMap::new();
+        for event in &self.events {
+            let Some(task) = event.subject.task else { continue };
+            assert_eq!(done.get(&task), None, "{task} was done before event {}", event.seq);
+            match &event.fact {
+                Fact::TaskStarted { attempt, .. } => {
+                    let claims = claims.entry(task).or_default();
+                    *claims += 1;
+                    assert_eq!(*attempt, *claims, "{task} was claimed out of order at event {}", event.seq);
+                }
+                Fact::TaskDone {} => drop(done.insert(task, event.seq)),
+                _ => {}
+            }
+        }
+        for (task, (state, fence)) in &self.tasks {
+            assert_eq!(claims.get(task).unwrap_or(&0), fence, "{task} was claimed without an event");
+            assert_eq!(done.contains_key(task), *state == TaskState::Done, "{task} is {state}");
+        }
+    }
+
+    /// For people who want to know how much happened.
+    pub(crate) fn summary(&self, evidence: &Evidence) -> String {
+        let claims: i64 = self.tasks.values().map(|(_, fence)| fence).sum();
+        let most = self.tasks.values().map(|(_, fence)| *fence).max().unwrap_or(0);
+        let Evidence { expired, lost, unreachable, slowest: (millis, what), .. } = evidence;
+        format!(
+            "{} tasks, {claims} claims, {most} at most, {} events, {expired} leases expired, {lost} found lost, \
+             {unreachable} calls unreachable, slowest {what} with {millis} ms",
+            self.tasks.len(),
+            self.events.len(),
+        )
+    }
+
+    pub(crate) fn assert_all_done(&self) {
+        for (task, (state, _)) in &self.tasks {
+            assert_eq!(*state, TaskState::Done, "{task} was not finished");
+        }
+    }
+
+    /// What workers were told is what is there: nothing is missing, nothing was given to two.
+    pub(crate) fn assert_agrees_with(&self, evidence: &Evidence) {
+        for task in evidence.tasks() {
+            assert!(self.tasks.contains_key(&task), "{task} was added and is not there");
+        }
+        let claims = counted(evidence.claimed.iter().map(|(task, fence)| (*task, *fence)));
+        for ((task, fence), times) in claims {
+            assert_eq!(times, 1, "claim {fence} of {task} was given to several");
+            assert!(fence <= self.tasks[&task].1, "claim {fence} of {task} is not there");
+        }
+        let ends = counted(evidence.ended.iter().map(|(task, fence, _)| (*task, *fence)));
+        for ((task, fence), times) in ends {
+            assert_eq!(times, 1, "claim {fence} of {task} was ended by several");
+        }
+        for (task, fence, word) in &evidence.ended {
+            let (state, newest) = self.tasks[task];
+            if word == "done" {
+                assert_eq!((state, newest), (TaskState::Done, *fence), "{task} was done and then not");
+            }
+        }
+        for (follower, followed) in &evidence.followed {
+            for ((seq, kind), number) in followed.saw.iter().zip(followed.since + 1..) {
+                assert_eq!(*seq, number, "{follower} saw a gap or disorder");
+                let event = &self.events[usize::try_from(*seq).unwrap() - 1];
+                assert_eq!(*kind, event.fact.kind(), "{follower} saw another event {seq}");
+            }
+        }
+    }
+}
+
+fn counted(pairs: impl Iterator<Item = (TaskId, i64)>) -> BTreeMap<(TaskId, i64), usize> {
+    let mut counts = BTreeMap::new();
+    for pair in pairs {
+        *counts.entry(pair).or_default() += 1;
+    }
+    counts
+}
+
+async fn all_tasks(store: &Store) -> BTreeMap<TaskId, (TaskState, i64)> {
+    let mut tasks = BTreeMap::new();
+    loop {
+        let after = tasks.last_key_value().map(|(task, _)| *task);
+        let page = store.call(ExportTasks { project: None, after, limit: 1_000 }).await.unwrap();
+        if page.is_empty() {
+            return tasks;
+        }
+        tasks.extend(page.into_iter().map(|(task, _)| (task.id, (task.state(), task.history.fence))));
+    }
+}
+
+async fn all_events(store: &Store) -> Vec<Event> {
+    let mut events: Vec<Event> = Vec::new();
+    loop {
+        let since = events.last().map_or(0, |event| event.seq);
+        let page = store.call(Tail { since, project: None, limit: 2_000 }).await.unwrap();
+        if page.is_empty() {
+            return events;
+        }
+        events.extend(page);
+    }
+}

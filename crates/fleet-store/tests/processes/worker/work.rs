@@ -1,0 +1,158 @@
+//! Claiming tasks and bringing them to an end.
+
+use std::time::Duration;
+
+use fleet_core::run::{Ending, Reason, RunMove};
+use fleet_core::schedule::Caps;
+use fleet_core::task::{Status, TaskMove, TaskState};
+use fleet_store::StoreError;
+use fleet_store::ops::{
+    AdvanceRun, Claim, Claimed, EndRun, ListTasks, MoveTask, RenewLease, StatusFilter, TaskFilter,
+};
+
+use super::{Signal, Worker, now};
+
+/// Somebody who waits looks by themselves after this, whether the bell rang or not.
+const LOOK_ANYWAY: Duration = Duration::from_millis(200);
+
+/// The lease of tasks that are claimed and forgotten.
+const CARELESS: Duration = Duration::from_millis(100);
+
+pub(super) async fn work(worker: &mut Worker) -> Result<(), StoreError> {
+    let watch = worker.watch().await?;
+    while worker.goes_on() {
+        let careless = worker.dice.once_in(20);
+        let lease = if careless { CARELESS } else { worker.orders.lease };
+        let slots = 1 + worker.dice.below(3);
+        let claimed = claim(worker, lease, slots).await?;
+        if claimed.is_empty() {
+            if worker.told(Signal::AllAdded) && nothing_is_left(worker).await? {
+                return Ok(());
+            }
+            watch.changed(LOOK_ANYWAY).await;
+        }
+        for claimed in claimed.into_iter().filter(|_| !careless) {
+            attempt(worker, &claimed).await?;
+        }
+    }
+    Ok(())
+}
+
+/// One task from beginning to end, without a pause.
+pub(super) async fn once(worker: &mut Worker) -> Result<(), StoreError> {
+    let claimed = claim_one(worker).await?;
+    worker.advance(&claimed, RunMove::Start).await?;
+    worker.advance(&claimed, RunMove::Exit).await?;
+    end(worker, &claimed, Ending::Succeeded).await.map(drop)
+}
+
+/// Waits for a task; its time may not have come yet.
+pub(super) async fn claim_one(worker: &mut Worker) -> Result<Claimed, StoreError> {
+    let lease = worker.orders.lease;
+    loop {
+        assert!(worker.goes_on(), "told to stop without a task");
+        if let Some(claimed) = claim(worker, lease, 1).await?.pop() {
+            return Ok(claimed);
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// So many tasks, if there are any.
+pub(super) async fn claim(
+    worker: &mut Worker,
+    lease: Duration,
+    slots: usize,
+) -> Result<Vec<Claimed>, StoreError> {
+    let claim = Claim {
+        runner: worker.orders.name.clone(),
+        runs: (0..slots).map(|_| worker.id()).collect(),
+        default_agent: "scripted".parse().unwrap(),
+        caps: Caps::default(),
+        lease,
+        now: now(),
+    };
+    // Not tried again as it is: the ids may be taken by an attempt whose answer was lost. Its tasks come back
+    // when their leases end.
+    let claimed = match worker.store.call(claim).await {
+        Err(StoreError::Unreachable { why, .. }) if worker.orders.patient => {
+            worker.notes.write(format_args!("unreachable {why}"));
+            Vec::new()
+        }
+        claimed => claimed?,
+    };
+    for Claimed { task, run } in &claimed {
+        worker.notes.write(format_args!("claimed {} {}", task.id, run.fence));
+    }
+    Ok(claimed)
+}
+
+/// Takes up again what was given up: bad luck has no bound, the number of retries has.
+async fn nothing_is_left(worker: &mut Worker) -> Result<bool, StoreError> {
+    let unfinished = [TaskState::Failed, TaskState::Running, TaskState::Queued].map(Status::In);
+    let list = ListTasks {
+        statuses: StatusFilter(unfinished.to_vec()),
+        filter: TaskFilter::default(),
+        limit: 1,
+        now: now(),
+    };
+    let left = worker.call(list).await?.tasks;
+    for task in left.iter().filter(|task| task.state() == TaskState::Failed) {
+        match worker.call(MoveTask { id: task.id, event: TaskMove::Retry, remark: None, now: now() }).await {
+            // Somebody else did it first.
+            Ok(_) | Err(StoreError::Illegal { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(left.is_empty())
+}
+
+/// Does what a keeper does; a lost lease ends the attempt, and is no error.
+pub(super) async fn attempt(worker: &mut Worker, claimed: &Claimed) -> Result<(), StoreError> {
+    let (task, fence) = (claimed.task.id, claimed.run.fence);
+    match keep(worker, claimed).await {
+        Ok(word) => worker.notes.write(format_args!("ended {task} {fence} {word}")),
+        Err(StoreError::LeaseLost { .. }) => worker.notes.write(format_args!("lost {task} {fence}")),
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Start, renew, exit, end; returns a word for the end.
+async fn keep(worker: &mut Worker, claimed: &Claimed) -> Result<&'static str, StoreError> {
+    let (run, fence) = (claimed.run.id, claimed.run.fence);
+    if worker.dice.once_in(12) {
+        return end(worker, claimed, Ending::Released("hand-over".to_owned())).await;
+    }
+    worker.advance(claimed, RunMove::Start).await?;
+    worker.call(RenewLease { run, fence, lease: worker.orders.lease, now: now() }).await?;
+    if worker.dice.once_in(10) {
+        return end(worker, claimed, Ending::Failed(Reason::AgentError, "by chance".to_owned())).await;
+    }
+    worker.advance(claimed, RunMove::Exit).await?;
+    end(worker, claimed, Ending::Succeeded).await
+}
+
+pub(super) async fn end(
+    worker: &mut Worker,
+    claimed: &Claimed,
+    ending: Ending,
+) -> Result<&'static str, StoreError> {
+    let word = match ending {
+        Ending::Succeeded => "done",
+        _ => "again",
+    };
+    let (run, fence, jitter) = (claimed.run.id, claimed.run.fence, worker.dice.roll());
+    worker.call(EndRun { run, fence, ending, jitter, now: now() }).await.map(|_| word)
+}
+
+impl Worker {
+    pub(super) async fn advance(&mut self, claimed: &Claimed, event: RunMove) -> Result<(), StoreError> {
+        let (run, fence) = (claimed.run.id, claimed.run.fence);
+        match self.call(AdvanceRun { run, fence, event, now: now() }).await {
+            // An attempt whose answer was lost in an interruption had worked after all.
+            Err(StoreError::IllegalRun { .. }) if self.orders.patient => Ok(()),
+            result => result.map(drop),
+        }
+    }
+}
