@@ -40,8 +40,9 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     }
     let text = error.render().to_string();
-    // Everything up to the usage line: clap names the culprits below its first line.
-    let lines = text.lines().take_while(|line| !line.starts_with("Usage:")).map(str::trim);
+    // Everything up to the usage or the pointer to the help: clap names the culprits below its first line.
+    let is_advice = |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
+    let lines = text.lines().take_while(|line| !is_advice(line)).map(str::trim);
     let message = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
     let message = message.trim_start_matches("error: ").to_owned();
     let problem = Problem::new(Code::Usage, message).hint("`fleet help` lists the commands");
