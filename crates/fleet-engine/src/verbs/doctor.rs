@@ -1,5 +1,6 @@
 //! Looks at everything that is needed, and says what is wrong and what to do.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -69,8 +70,15 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
 
 fn home(engine: &Engine) -> Check {
     let home = engine.home();
-    let Ok(found) = std::fs::metadata(home) else {
-        return Check::good("home", format!("{} (made when first needed)", home.display()));
+    let found = match std::fs::metadata(home) {
+        Ok(found) => found,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Check::good("home", format!("{} (made when first needed)", home.display()));
+        }
+        Err(error) => {
+            let problem = Problem::new(Code::Io, format!("{} cannot be used: {error}", home.display()));
+            return Check::bad("home", problem.hint("set `FLEET_HOME` to a folder that you can write to"));
+        }
     };
     if !found.is_dir() {
         let problem = Problem::new(Code::Io, format!("{} is not a folder", home.display()));
@@ -131,7 +139,7 @@ async fn store(engine: &Engine) -> Vec<Check> {
         return vec![Check::warning("store", "not looked at", "mend the configuration first")];
     }
     if let Ok(StoreUrl::Sqlite(path)) = engine.store_url()
-        && !path.exists()
+        && matches!(path.try_exists(), Ok(false))
     {
         return vec![Check::good("store", format!("{} (made when first needed)", path.display()))];
     }
