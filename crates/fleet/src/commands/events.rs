@@ -21,7 +21,7 @@ pub(crate) struct Events {
     #[arg(short, long)]
     follow: bool,
     /// Only events after this number; 0 is all of them [default: the newest]
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(0..))]
     since: Option<i64>,
     /// Only events of this repository
     #[arg(long)]
