@@ -1,7 +1,7 @@
 //! `fleet config edit`
 
 use std::fs::{DirBuilder, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -32,12 +32,11 @@ impl Edit {
         let old = config::text(&file)?;
         let before = old.clone().unwrap_or_else(config::template);
         let draft = draft(context.engine.home(), &before)?;
-        edit(context.engine.environment(), &draft)?;
-        let after = read_file(&draft)?;
+        let refused = |problem| abandoned(problem, &draft, &before);
+        edit(context.engine.environment(), &draft).map_err(refused)?;
+        let after = read_file(&draft).map_err(refused)?;
         if after != before {
-            config::replace(&file, old.as_deref(), &after).map_err(|problem| {
-                problem.hint(format!("the file was not changed; your text is in {}", draft.display()))
-            })?;
+            config::replace(&file, old.as_deref(), &after).map_err(refused)?;
         }
         // Failing to tidy up is no reason to say that the edit failed.
         let _ = std::fs::remove_file(&draft);
@@ -52,6 +51,9 @@ impl Edit {
     }
 }
 
+/// Nobody keeps more than this; it only bounds the search for a free name.
+const MOST_DRAFTS: u32 = 1_000;
+
 /// A copy to work on, so that nobody ever reads a half-edited configuration: private, because it may hold a
 /// password, and new each time, because an earlier one may hold what somebody could not save. Never inside a
 /// repository, which could have put a link in its place.
@@ -60,11 +62,29 @@ fn draft(home: &Path, text: &str) -> Outcome<PathBuf> {
         Problem::new(Code::Io, format!("cannot write a draft in {}: {error}", home.display()))
     };
     DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(failed)?;
-    let draft = home.join(format!("config.draft-{}.toml", std::process::id()));
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    Ok(draft)
+    let mut number = 1;
+    loop {
+        let name =
+            if number == 1 { "config.draft.toml".to_owned() } else { format!("config.draft-{number}.toml") };
+        let draft = home.join(name);
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < MOST_DRAFTS => number += 1,
+            opened => {
+                opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
+                return Ok(draft);
+            }
+        }
+    }
+}
+
+/// Nothing was saved: what somebody wrote stays, a draft without a word of theirs does not.
+fn abandoned(problem: Problem, draft: &Path, before: &str) -> Problem {
+    if std::fs::read(draft).is_ok_and(|text| text != before.as_bytes()) {
+        return problem.hint(format!("the file was not changed; your text is in {}", draft.display()));
+    }
+    // Failing to tidy up is not what went wrong.
+    let _ = std::fs::remove_file(draft);
+    problem
 }
 
 fn edit(environment: &Environment, draft: &Path) -> Done {
