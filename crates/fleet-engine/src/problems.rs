@@ -115,6 +115,11 @@ pub(crate) fn repository(error: &DiscoverError) -> Problem {
         DiscoverError::NoSuchDirectory { .. } | DiscoverError::NotADirectory { .. } => {
             problem.hint("name the directory of a git repository with `--project DIR`")
         }
-        _ => problem,
+        DiscoverError::BrokenGitFile { .. } | DiscoverError::InvalidGitFile { .. } => problem
+            .hint("`git worktree repair` in the main work tree mends a work tree that was moved")
+            .hint("remove the file if it is a leftover"),
+        DiscoverError::Io { source, .. } => {
+            Problem { message: format!("{}: {source}", problem.message), ..problem }
+        }
     }
 }
