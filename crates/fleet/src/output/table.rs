@@ -42,8 +42,8 @@ impl Column {
 }
 
 const GAP: usize = 2;
-/// A column that gives way keeps at least this much.
-const LEAST: usize = 12;
+/// Columns that give way keep so much; where that is still too wide, only so much as the longest of their headers.
+const LEAST: [usize; 2] = [12, 7];
 
 /// Lays out a table for the terminal; columns without content are left out. Into a pipe nothing is ever cut.
 pub(crate) fn table(columns: Vec<Column>) -> String {
@@ -73,12 +73,14 @@ fn lay_out(columns: Vec<Column>, terminal: Option<usize>) -> String {
 /// Takes what is missing from the columns that give way, the widest first.
 fn shrink(columns: &[Column], widths: &mut [usize], terminal: usize) {
     let total = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-    while total(widths) > terminal {
-        let widest = (0..widths.len())
-            .filter(|at| columns[*at].gives_way && widths[*at] > LEAST)
-            .max_by_key(|at| widths[*at]);
-        let Some(at) = widest else { return };
-        widths[at] -= 1;
+    for least in LEAST {
+        while total(widths) > terminal {
+            let widest = (0..widths.len())
+                .filter(|at| columns[*at].gives_way && widths[*at] > least)
+                .max_by_key(|at| widths[*at]);
+            let Some(at) = widest else { break };
+            widths[at] -= 1;
+        }
     }
 }
 

@@ -34,12 +34,12 @@ fn render(list: &TaskList, all_projects: bool) -> String {
         Column::new("STATUS", column(|task| task.status.to_owned())).painted(paint_status),
         Column::new("AGE", column(|task| ago(task.created_at.0, clock::now()))).painted(dim),
         Column::new("TITLE", column(|task| task.title.clone())).giving_way(),
-        Column::new("AGENT", column(agent)),
-        Column::new("LABELS", column(labels)).painted(dim),
+        Column::new("AGENT", column(agent)).giving_way(),
+        Column::new("LABELS", column(labels)).painted(dim).giving_way(),
         Column::new("NOTE", column(note)).giving_way(),
     ];
     if all_projects {
-        columns.insert(4, Column::new("PROJECT", projects));
+        columns.insert(4, Column::new("PROJECT", projects).giving_way());
     }
     table(columns)
 }
