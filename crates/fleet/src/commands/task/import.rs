@@ -27,8 +27,9 @@ pub(crate) struct Import {
 const FORMAT: &str = "A line is a JSON object. Only `title` is required:
   {\"key\": \"api\", \"title\": \"Write the API\", \"priority\": 4, \"labels\": [\"api\"]}
   {\"title\": \"Document the API\", \"after\": [\"api\"], \"description\": \"…\", \"agent\": \"codex\"}
-`after` names keys of the file, or ids of tasks that exist. Other fields are those of `fleet task export`:
-description, scope, complexity, model, base, branch, limits, retry, not_before, meta, id, state.";
+`after` names keys of the file, or ids of tasks that exist. The other fields are those that
+`fleet task export` writes: description, scope, complexity, model, base, branch, limits, retry,
+not_before, meta, id, state.";
 
 impl Import {
     pub(crate) async fn run(self, context: &Context) -> Done {
