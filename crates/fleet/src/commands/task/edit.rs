@@ -29,7 +29,7 @@ pub(crate) struct Edit {
     #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
     labels: Vec<String>,
     /// Take a label away; may be repeated
-    #[arg(long = "remove-label", value_name = "LABEL")]
+    #[arg(long = "remove-label", value_name = "LABEL", value_delimiter = ',')]
     remove_labels: Vec<String>,
     /// The files that it will touch: replaces all earlier ones; may be repeated
     #[arg(long, value_name = "GLOB")]
