@@ -1,0 +1,26 @@
+//! The built binary as people and programs meet it: what it prints, how it ends, and what it leaves behind.
+
+#![expect(clippy::disallowed_methods, reason = "shells, mounts and clocks are what the binary lives among")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "helpers of tests fail by panicking, and say what they skipped"
+)]
+
+mod bad_config;
+mod bad_input;
+mod bad_store;
+mod completions;
+mod concurrency;
+mod config;
+mod config_edit;
+mod disk_full;
+mod events;
+mod pipes;
+mod projects;
+mod queue;
+mod reference;
+mod shapes;
+mod support;

@@ -1,0 +1,233 @@
+//! `--json` answers against `docs/json.md`: every documented field is there, and no other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::support::{World, json_lines};
+
+const PAGE: &str = include_str!("../../../../docs/json.md");
+
+/// Fields of the table `| field | type | meaning |` of a task, with their types.
+fn task_fields() -> BTreeMap<String, String> {
+    let section = PAGE.split("\n## ").find(|section| section.starts_with("A task")).unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    let mut fields = BTreeMap::new();
+    for row in rows {
+        let mut cells = row.split(" | ");
+        let (names, kind) = (cells.next().unwrap(), cells.next().unwrap());
+        for name in names.split(", ") {
+            fields.insert(name.trim_matches('`').to_owned(), kind.to_owned());
+        }
+    }
+    assert!(fields.len() > 20, "the table was found: {fields:?}");
+    fields
+}
+
+fn is_time(text: &str) -> bool {
+    text.len() == 24 && text.ends_with('Z') && &text[10..11] == "T" && &text[19..20] == "."
+}
+
+fn fits(value: &Value, kind: &str) -> bool {
+    match kind.strip_suffix(" or null") {
+        Some(kind) => value.is_null() || fits(value, kind),
+        None => match kind {
+            "string" => value.is_string(),
+            "number" => value.is_i64(),
+            "boolean" => value.is_boolean(),
+            "object" => value.is_object(),
+            "list" => value.is_array(),
+            "time" => value.as_str().is_some_and(is_time),
+            "list of strings" => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
+            other => panic!("what is a {other}?"),
+        },
+    }
+}
+
+/// Exactly these fields, each of its type.
+#[track_caller]
+fn exactly(value: &Value, fields: &BTreeMap<String, String>) {
+    let object = value.as_object().unwrap_or_else(|| panic!("an object: {value}"));
+    let (is, should): (BTreeSet<_>, BTreeSet<_>) = (object.keys().collect(), fields.keys().collect());
+    assert_eq!(is, should, "{value}");
+    for (name, kind) in fields {
+        assert!(fits(&object[name], kind), "{name} is a {kind}: {}", object[name]);
+    }
+}
+
+/// Exactly these fields, written as `name: type; …`, each of which the page mentions.
+#[track_caller]
+fn shape(value: &Value, fields: &str) {
+    let pairs = fields.split("; ").map(|field| field.split_once(": ").unwrap());
+    let fields: BTreeMap<String, String> =
+        pairs.map(|(name, kind)| (name.to_owned(), kind.to_owned())).collect();
+    for name in fields.keys() {
+        let written = [format!("`{name}`"), format!("{name},"), format!("{name}}}"), format!("\"{name}\":")];
+        assert!(written.iter().any(|text| PAGE.contains(text)), "docs/json.md says nothing of {name}");
+    }
+    exactly(value, &fields);
+}
+
+/// A task, with further fields in some answers.
+#[track_caller]
+fn is_task(value: &Value, described: bool, more: &str) {
+    let mut fields = task_fields();
+    if !described {
+        fields.remove("description");
+    }
+    for (name, kind) in more.split("; ").filter_map(|field| field.split_once(": ")) {
+        fields.insert(name.to_owned(), kind.to_owned());
+    }
+    exactly(value, &fields);
+    shape(&value["retry"], "retries: number; backoff_seconds: number");
+    if !value["obstacle"].is_null() {
+        shape(&value["obstacle"], "chain: list of strings; state: string; needs_a_person: boolean");
+    }
+}
+
+#[track_caller]
+fn are_tasks(value: &Value, described: bool) {
+    for task in value.as_array().expect("a list") {
+        is_task(task, described, "");
+    }
+}
+
+fn answers_of_task_commands(world: &World) {
+    let json = |arguments: &[&str]| world.fleet.json(arguments);
+    let first =
+        json(&["task", "add", "One", "--limit", "tokens=200k", "--limit", "time=1h", "--limit", "usd=1"]);
+    is_task(&first, true, "");
+    shape(&first["limits"], "seconds: number; tokens: number; micro_usd: number");
+    let id = first["id"].as_str().unwrap();
+    let full = [
+        "task",
+        "add",
+        "Two",
+        "--after",
+        id,
+        "-l",
+        "b,a",
+        "--scope",
+        "src",
+        "--complexity",
+        "small",
+        "--agent",
+        "codex",
+        "--model",
+        "m",
+        "--base",
+        "main",
+        "--branch",
+        "b",
+        "--not-before",
+        "2h",
+        "--meta",
+        "k=v",
+    ];
+    let second = json(&full);
+    is_task(&second, true, "");
+    let other = second["id"].as_str().unwrap();
+    for command in ["list", "ready"] {
+        let list = json(&["task", command]);
+        shape(&list, "tasks: list; more: boolean; projects: object");
+        are_tasks(&list["tasks"], false);
+    }
+    let shown = json(&["task", "show", other]);
+    let more = "project_name: string; after: list; before: list; runs: list; events: list";
+    is_task(&shown, true, more);
+    shape(&shown["after"][0], "id: string; state: string");
+    is_event(&shown["events"][0]);
+    is_task(&json(&["task", "edit", id, "-p", "1"]), true, "changed: list of strings");
+    for arguments in [
+        &["task", "hold", id, "-m", "why"][..],
+        &["task", "release", id],
+        &["task", "cancel", id],
+        &["task", "retry", id],
+        &["task", "dep", "remove", other, id],
+        &["task", "dep", "add", other, id],
+    ] {
+        let moved = json(arguments);
+        shape(&moved, "tasks: list");
+        are_tasks(&moved["tasks"], false);
+    }
+    let tree = json(&["task", "dep", "tree", other]);
+    shape(&tree, "root: string; nodes: list");
+    shape(&tree["nodes"][0], "id: string; state: string; title: string; after: list of strings");
+    let line = "{\"title\":\"Three\"}";
+    shape(&world.fleet.stdin(line).json(&["task", "import", "-"]), "ids: list of strings; dry_run: boolean");
+    let gone = json(&["task", "delete", "--yes", other]);
+    shape(&gone, "deleted: list");
+    are_tasks(&gone["deleted"], true);
+}
+
+#[track_caller]
+fn is_event(event: &Value) {
+    let kind = event["kind"].as_str().unwrap();
+    shape(
+        event,
+        "seq: number; at: time; kind: string; project: string or null; task: string or null; run: string or null; data: object",
+    );
+    let section = PAGE.split("\n## ").find(|section| section.starts_with("Events")).unwrap();
+    let row = section.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{kind}`")));
+    let row = row.unwrap_or_else(|| panic!("docs/json.md has no event {kind}"));
+    let documented: BTreeSet<&str> =
+        row.rsplit(" | ").next().unwrap().split('`').skip(1).step_by(2).collect();
+    let fields: BTreeSet<&str> = event["data"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert!(
+        fields == documented || (documented == BTreeSet::from(["{}"]) && fields.is_empty()),
+        "{event}: {row}"
+    );
+}
+
+fn answers_of_other_commands(world: &World) {
+    let json = |arguments: &[&str]| world.fleet.json(arguments);
+    for event in json_lines(&world.fleet.ok(&["events", "--since", "0", "--json"])) {
+        is_event(&event);
+    }
+    let settings = json(&["config", "show"]);
+    shape(&settings, "settings: list");
+    shape(&settings["settings"][0], "key: string; value: string; origin: object");
+    shape(&json(&["config", "get", "agents.x.model"]), "key: string; value: string or null; origin: object");
+    let set = json(&["config", "set", "tasks.priority", "4"]);
+    shape(&set, "key: string; value: number; origin: object");
+    shape(&set["origin"], "kind: string; path: string; line: number");
+    shape(&json(&["config", "unset", "tasks.priority"]), "key: string; path: string; removed: boolean");
+    let edited = world.fleet.env("EDITOR", "true").json(&["config", "edit"]);
+    shape(&edited, "changed: boolean; path: string");
+    let report = json(&["config", "validate"]);
+    shape(&report, "problems: list; warnings: list of strings; files: list of strings");
+    let found = json(&["doctor"]);
+    shape(&found, "checks: list; healthy: boolean");
+    for check in found["checks"].as_array().unwrap() {
+        shape(check, "name: string; verdict: string; detail: string; hints: list of strings");
+    }
+    shape(&json(&["explain"])["codes"][0], "code: string; summary: string");
+    shape(&json(&["explain", "usage"]), "code: string; summary: string; text: string");
+}
+
+/// What `export` writes is what the table of import has, but for the names that only people give.
+fn lines_of_an_export(world: &World) {
+    let section = PAGE.split("\n## ").find(|section| section.starts_with("Import and export")).unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let documented: BTreeSet<&str> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
+    for line in json_lines(&world.fleet.ok(&["task", "export"])) {
+        for name in line.as_object().unwrap().keys() {
+            assert!(documented.contains(name.as_str()), "docs/json.md has no field {name} of a line");
+        }
+    }
+}
+
+#[test]
+fn json_is_as_documented_on_sqlite() {
+    let world = World::sqlite();
+    answers_of_task_commands(&world);
+    answers_of_other_commands(&world);
+    lines_of_an_export(&world);
+}
+
+#[test]
+fn json_is_as_documented_on_postgresql() {
+    let world = World::postgres();
+    answers_of_task_commands(&world);
+    answers_of_other_commands(&world);
+}

@@ -1,0 +1,141 @@
+//! What the tests here share: a repository with a queue, and texts without what differs from run to run.
+
+use std::process::{Command, Stdio};
+
+use fleet_testkit::fleet::{Fleet, Output};
+use fleet_testkit::postgres::{self, Database};
+use fleet_testkit::repo::Repo;
+use serde_json::Value;
+
+/// A home, a repository, and a store of one of the two engines.
+pub(crate) struct World {
+    pub(crate) fleet: Fleet,
+    pub(crate) repo: Repo,
+    _database: Option<Database>,
+}
+
+impl World {
+    pub(crate) fn sqlite() -> Self {
+        let repo = Repo::init();
+        Self { fleet: fleet().cwd(repo.path()), repo, _database: None }
+    }
+
+    pub(crate) fn postgres() -> Self {
+        let (repo, database) = (Repo::init(), postgres::database());
+        let fleet = fleet().cwd(repo.path()).env("FLEET_STORE", database.url());
+        Self { fleet, repo, _database: Some(database) }
+    }
+
+    /// Adds a task and returns its id.
+    #[track_caller]
+    pub(crate) fn add(&self, title: &str) -> String {
+        self.fleet.ok(&["task", "add", "-q", title]).trim_end().to_owned()
+    }
+
+    /// Everything that a command could have changed.
+    #[track_caller]
+    pub(crate) fn content(&self) -> String {
+        self.fleet.ok(&["task", "export"])
+            + &self.fleet.ok(&["events", "--json", "--since", "0", "-n", "9999"])
+    }
+}
+
+/// The binary in a home of its own.
+pub(crate) fn fleet() -> Fleet {
+    Fleet::new(env!("CARGO_BIN_EXE_fleet"))
+}
+
+/// What a failed command with `--json` said: code, message and hints.
+#[track_caller]
+pub(crate) fn error(output: &Output) -> (String, String, String) {
+    let line = output.stderr.trim_end();
+    assert_eq!(line.lines().count(), 1, "one line of JSON: {line}");
+    let said: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    let error = said["error"].as_object().unwrap_or_else(|| panic!("no error: {line}"));
+    let mut names: Vec<&str> = error.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["code", "hints", "message"]);
+    let hints: Vec<&str> =
+        error["hints"].as_array().unwrap().iter().map(|hint| hint.as_str().unwrap()).collect();
+    let text = |name: &str| error[name].as_str().unwrap().to_owned();
+    (text("code"), text("message"), hints.join("\n"))
+}
+
+/// The lines of JSON that a command printed.
+#[track_caller]
+pub(crate) fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Runs a line of shell, with the binary as `$FLEET`, in the surroundings of `fleet`.
+#[track_caller]
+pub(crate) fn shell(fleet: &Fleet, line: &str) -> Output {
+    let own = fleet.command(&[]);
+    let mut command = Command::new("bash");
+    command.args(["-o", "pipefail", "-c", line]).env_clear().stdin(Stdio::null());
+    command.current_dir(own.get_current_dir().unwrap());
+    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("FLEET", own.get_program());
+    let output = command.output().expect("bash can be started");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Output {
+        code: output.status.code().unwrap_or(-1),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+/// Whether a program is there; says so when it is not.
+pub(crate) fn has(program: &str) -> bool {
+    let found =
+        Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
+    let found = found.is_ok_and(|status| status.success());
+    if !found {
+        eprintln!("skipped: there is no {program} here");
+    }
+    found
+}
+
+/// Ages become `1s` and clock times a pattern; columns stay where they are.
+pub(crate) fn timeless(text: &str) -> String {
+    text.lines().map(timeless_line).collect::<Vec<_>>().join("\n")
+}
+
+fn timeless_line(line: &str) -> String {
+    let mut out = String::new();
+    for (at, word) in line.split(' ').enumerate() {
+        if at > 0 {
+            out.push(' ');
+        }
+        match word {
+            _ if is_age(word) && out.ends_with("    ") => {
+                // Right-aligned: what the age is longer, there are fewer spaces before it.
+                out.push_str(&" ".repeat(word.len() - 2));
+                out.push_str("1s");
+            }
+            _ if is_age(word) && line.contains(" ago") => out.push_str("1s"),
+            _ if is_age(word) => {
+                out.push_str("1s");
+                out.push_str(&" ".repeat(word.len() - 2));
+            }
+            _ if has_form(word, "0000-00-00") => out.push_str("YYYY-MM-DD"),
+            _ if has_form(word, "00:00:00") => out.push_str("hh:mm:ss"),
+            _ => out.push_str(word),
+        }
+    }
+    out
+}
+
+fn is_age(word: &str) -> bool {
+    word.len() >= 2
+        && word.ends_with(['s', 'm'])
+        && word[..word.len() - 1].chars().all(|c| c.is_ascii_digit() || c == 'm')
+}
+
+fn has_form(word: &str, form: &str) -> bool {
+    word.len() == form.len()
+        && word
+            .chars()
+            .zip(form.chars())
+            .all(|(is, should)| if should == '0' { is.is_ascii_digit() } else { is == should })
+}
