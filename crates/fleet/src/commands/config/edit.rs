@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::escaped;
 use fleet_engine::config;
 use fleet_engine::environment::Environment;
 
@@ -45,7 +46,7 @@ impl Edit {
             if after == before {
                 "nothing changed".to_owned()
             } else {
-                format!("saved {}", file.path().display())
+                format!("saved {}", escaped(&file.path().display().to_string()))
             }
         })
     }

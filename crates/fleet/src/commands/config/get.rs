@@ -1,6 +1,7 @@
 //! `fleet config get`
 
 use clap::Args;
+use fleet_core::text::escaped;
 
 use super::super::Context;
 use crate::Done;
@@ -20,7 +21,7 @@ impl Get {
         let setting = context.engine.config()?.get(&self.key)?;
         context.output.show(&setting, || {
             if self.show_origin {
-                format!("{}\t{}", setting.value, setting.origin)
+                format!("{}\t{}", setting.value, escaped(&setting.origin.to_string()))
             } else {
                 setting.value.to_string()
             }

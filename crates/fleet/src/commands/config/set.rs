@@ -1,6 +1,7 @@
 //! `fleet config set`
 
 use clap::Args;
+use fleet_core::text::escaped;
 use fleet_engine::config;
 
 use super::super::Context;
@@ -29,7 +30,7 @@ impl Set {
         let file = file(context, self.in_project)?;
         let setting = config::set(&file, &self.key, &self.value)?;
         context.output.show(&setting, || {
-            format!("{} = {}  {}", setting.key, setting.value, dim(&setting.origin.to_string()))
+            format!("{} = {}  {}", setting.key, setting.value, dim(&escaped(&setting.origin.to_string())))
         })
     }
 }

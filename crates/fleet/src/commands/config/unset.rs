@@ -1,6 +1,7 @@
 //! `fleet config unset`
 
 use clap::Args;
+use fleet_core::text::escaped;
 use fleet_engine::config;
 
 use super::super::Context;
@@ -24,7 +25,7 @@ impl Unset {
         let answer = serde_json::json!({ "key": self.key, "removed": was_there, "path": file.path() });
         context.output.show(&answer, || {
             let verb = if was_there { "removed from" } else { "was not in" };
-            format!("{} {verb} {}", self.key, file.path().display())
+            format!("{} {verb} {}", self.key, escaped(&file.path().display().to_string()))
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use fleet_core::problem::{Code, Problem};
+use fleet_core::text::escaped;
 
 use super::super::Context;
 use crate::Done;
@@ -15,13 +16,13 @@ impl Validate {
     pub(crate) fn run(context: &Context) -> Done {
         let report = context.engine.check_config();
         for problem in &report.problems {
-            context.output.note(&problem.message);
+            context.output.note(&escaped(&problem.message));
             for hint in &problem.hints {
-                context.output.note(&format!("  {} {hint}", dim("→")));
+                context.output.note(&format!("  {} {}", dim("→"), escaped(hint)));
             }
         }
         for warning in &report.warnings {
-            context.output.note(&format!("warning: {warning}"));
+            context.output.note(&format!("warning: {}", escaped(warning)));
         }
         if context.output.is_json() {
             print_json(&report)?;

@@ -69,7 +69,7 @@ fn fields(shown: &Response) -> String {
         task.meta.iter().map(|(key, value)| format!("{key}={}", escaped(value.as_str()))).collect::<Vec<_>>();
     let rows = [
         ("status", status),
-        ("project", shown.project_name.clone()),
+        ("project", escaped(&shown.project_name).into_owned()),
         ("priority", task.priority.to_string()),
         ("labels", list(task.labels.iter().map(Label::as_str).collect())),
         ("agent", agent),
