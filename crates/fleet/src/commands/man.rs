@@ -20,14 +20,17 @@ pub(crate) struct Man {
 
 impl Man {
     pub(crate) fn run(self) -> Done {
-        let failed =
-            |error: std::io::Error| Problem::new(Code::Io, format!("cannot write the manual: {error}"));
         if let Some(dir) = self.dir {
-            std::fs::create_dir_all(&dir).map_err(failed)?;
-            return clap_mangen::generate_to(Cli::command(), dir).map_err(failed);
+            let written =
+                std::fs::create_dir_all(&dir).and_then(|()| clap_mangen::generate_to(Cli::command(), &dir));
+            return written.map_err(|error| {
+                Problem::new(Code::Io, format!("cannot write the manual to {}: {error}", dir.display()))
+            });
         }
         let mut page = Vec::new();
-        clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(failed)?;
+        clap_mangen::Man::new(Cli::command())
+            .render(&mut page)
+            .map_err(|error| Problem::new(Code::Internal, format!("cannot make the manual: {error}")))?;
         print(&String::from_utf8_lossy(&page))
     }
 }
