@@ -87,7 +87,7 @@ text_types! {
     /// The value of a free metadata entry.
     MetaValue, "meta", |text| at_most(text, 4_096);
     /// Why a person did something.
-    Remark, "reason", |text| at_most(text, 2_000).and_then(|()| printable(text));
+    Remark, "remark", |text| at_most(text, 2_000).and_then(|()| printable(text));
 }
 
 /// The longest title, in characters.
