@@ -54,12 +54,14 @@ const BATCH: i64 = 500;
 const LOOK: Duration = Duration::from_secs(1);
 
 impl<'a> Follow<'a> {
-    /// Begins after the newest event of `seen`, or with the next one that happens.
+    /// Begins after the newest event of `seen`, which [`run`] gave for this request.
     pub async fn start(engine: &'a Engine, request: Request, seen: &[Event]) -> Outcome<Self> {
         let watch = engine.store().await?.watch().await.map_err(problems::store)?;
         let since = match (seen.last(), request.since) {
             (Some(last), _) => last.seq,
             (None, Some(since)) => since,
+            // There was nothing, so everything is new: also what happened since that look.
+            (None, None) if request.limit > 0 => 0,
             (None, None) => engine
                 .call(ops::Newest { project: None, limit: 1 })
                 .await?
@@ -83,5 +85,32 @@ impl<'a> Follow<'a> {
             }
             self.watch.changed(LOOK).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet_testkit::repo::Repo;
+
+    use super::*;
+    use crate::Start;
+    use crate::environment::Environment;
+
+    /// The first project comes between the look and the following: it must not be lost.
+    #[test]
+    fn what_happens_between_the_look_and_the_following_is_shown() {
+        let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
+        let environment = Environment::from_pairs([("FLEET_HOME", home.path())]);
+        let start = Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() };
+        let engine = Engine::new(start).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let request = Request { since: None, only_project: false, limit: 50 };
+            let seen = run(&engine, request).await.unwrap();
+            assert!(seen.is_empty());
+            engine.project().await.unwrap();
+            let mut follow = Follow::start(&engine, request, &seen).await.unwrap();
+            assert_eq!(follow.next().await.unwrap()[0].seq, 1);
+        });
     }
 }
