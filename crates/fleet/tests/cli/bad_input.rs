@@ -80,6 +80,7 @@ fn dependencies_that_cannot_be() {
         (&["task", "dep", "add", "{a}", "{b}"], 4, "dependency-cycle", "{a} → {b} → {a}"),
         (&["task", "dep", "remove", "{a}", "{b}"], 3, "dependency-not-found", "{a} does not wait for {b}"),
         (&["task", "add", "x", "--after", "t0zzzz"], 3, "task-not-found", "t0zzzz"),
+        (&["task", "hold", "{a}", "-m", "a\nb"], 2, "invalid-value", "remark: \"a\\nb\""),
         (&["task", "release", "{a}"], 4, "illegal-transition", "queued"),
         (&["task", "cancel", "{a}", "{b}", "zz!"], 2, "id-invalid", "zz!"),
     ]);

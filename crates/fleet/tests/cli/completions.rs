@@ -38,6 +38,8 @@ fn manuals_are_for_every_command() {
         let output = shell(&fleet, "\"$FLEET\" man > page.1 && man --warnings -l page.1 2>&1 > /dev/null");
         assert_eq!(output.code, 0, "{}", output.stdout);
     }
+    let refused = fleet.fail(1, &["man", "--dir", "/dev/null/man1"]).stderr;
+    assert!(refused.contains("/dev/null/man1"), "{refused}");
     fleet.ok(&["man", "--dir", "pages/man1"]);
     let written = std::fs::read_dir(fleet.user_home().join("pages/man1")).unwrap();
     let names: BTreeSet<String> =

@@ -96,3 +96,32 @@ fn a_place_without_a_repository_is_refused() {
     fleet.cwd(dir.path()).fail(3, &["task", "list"]);
     assert!(!fleet.home().join("fleet.db").exists(), "no store is made for nothing");
 }
+
+#[test]
+fn a_folder_cannot_disturb_the_terminal() {
+    let (fleet, dir) = (fleet(), tempfile::tempdir().unwrap());
+    let path = dir.path().join("e\u{1b}[31mv\u{7}il");
+    Repo::init().git(&["clone", "--quiet", ".", path.to_str().unwrap()]);
+    let here = fleet.cwd(&path);
+    let id = here.ok(&["task", "add", "-q", "x"]);
+    for arguments in [
+        &["task", "show", id.trim_end()][..],
+        &["task", "list", "-A"],
+        &["events"],
+        &["config", "set", "agent", "codex", "--in-project"],
+        &["config", "get", "agent", "--show-origin"],
+        &["config", "show", "--show-origin"],
+        &["config", "unset", "agent", "--in-project"],
+        &["doctor"],
+        &["config", "set", "store", "sqlite", "--in-project"],
+    ] {
+        // Colours on, because escape sequences are taken out where there are none.
+        let output = here.run(&[arguments, &["--color", "always"]].concat());
+        let said = output.stdout + &output.stderr;
+        assert!(!said.contains("[31mv") || said.contains("\\u{1b}[31mv\\u{7}il"), "{arguments:?}: {said:?}");
+        assert!(!said.contains("e\u{1b}") && !said.contains('\u{7}'), "{arguments:?}: {said:?}");
+    }
+    std::fs::write(path.join(".fleet/config.toml"), "x = 1").unwrap();
+    let said = here.fail(6, &["config", "validate", "--color", "always"]).stderr;
+    assert!(said.contains("e\\u{1b}[31mv\\u{7}il"), "{said:?}");
+}
