@@ -68,8 +68,6 @@ codes! {
     IdAmbiguous = "id-ambiguous", Invalid;
     /// No task has this id.
     TaskNotFound = "task-not-found", NotFound;
-    /// No project has this id or directory.
-    ProjectNotFound = "project-not-found", NotFound;
     /// No run has this id.
     RunNotFound = "run-not-found", NotFound;
     /// There is no page of this name to explain.

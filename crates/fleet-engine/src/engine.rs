@@ -1,7 +1,7 @@
 //! What every verb needs: where things are, how it is configured, the store.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use fleet_core::id::{IdKind, IdMaker, IdPrefix, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -32,7 +32,7 @@ pub struct Engine {
     start: Start,
     home: PathBuf,
     repository: Result<Repository, DiscoverError>,
-    config: OnceCell<Config>,
+    config: OnceLock<Config>,
     store: OnceCell<Store>,
     ids: Mutex<IdMaker>,
 }
@@ -53,7 +53,7 @@ impl Engine {
             start,
             home,
             repository,
-            config: OnceCell::new(),
+            config: OnceLock::new(),
             store: OnceCell::new(),
             ids: Mutex::new(IdMaker::default()),
         })
@@ -98,10 +98,7 @@ impl Engine {
             return Ok(config);
         }
         let config = Config::load(&self.sources())?;
-        Ok(self.config.get().unwrap_or_else(|| {
-            let _ = self.config.set(config);
-            self.config.get().unwrap_or_else(|| unreachable!("it was just set"))
-        }))
+        Ok(self.config.get_or_init(|| config))
     }
 
     /// Everything that is wrong with the configuration.

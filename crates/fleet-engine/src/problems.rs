@@ -57,7 +57,6 @@ fn code(error: &StoreError) -> Code {
         StoreError::TaskNotFound(_) => Code::TaskNotFound,
         StoreError::NoSuchDependency { .. } => Code::DependencyNotFound,
         StoreError::RunNotFound(_) => Code::RunNotFound,
-        StoreError::ProjectNotFound(_) => Code::ProjectNotFound,
         StoreError::Ambiguous { .. } => Code::IdAmbiguous,
         StoreError::Illegal { .. }
         | StoreError::NotNow { .. }

@@ -73,7 +73,7 @@ CREATE TABLE events (
 );";
 
 /// Writers commit side by side and a lower number may commit later, so `id` only orders what one reader sees;
-/// `seq` is given afterwards by whoever reads, one at a time, to rows that are committed (see `ops::events`).
+/// `seq` is given afterwards by whoever reads, one at a time, to rows that are committed (see `postgres::sequence`).
 const EVENTS_POSTGRES: &str = "
 CREATE TABLE events (
   id BIGINT GENERATED ALWAYS AS IDENTITY,

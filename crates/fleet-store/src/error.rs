@@ -12,8 +12,6 @@ pub enum StoreError {
     TaskNotFound(String),
     #[error("there is no run {0}")]
     RunNotFound(String),
-    #[error("there is no project {0}")]
-    ProjectNotFound(String),
     #[error("{prefix} could be any of {}", matches.join(", "))]
     Ambiguous { prefix: String, matches: Vec<String> },
     #[error("task {task} is {from}: it cannot be {}", event.participle())]

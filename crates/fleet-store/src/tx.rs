@@ -32,11 +32,14 @@ pub trait Tx: Send {
     fn query(&mut self, statement: Statement) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
     /// Runs a statement that is, or may turn out to be, the whole operation: it needs no transaction around it,
-    /// which saves PostgreSQL two more commands. Only before any other statement.
+    /// which saves PostgreSQL two more commands. Inside a transaction that has begun it is like any other.
     fn query_alone(
         &mut self,
         statement: Statement,
     ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
+
+    /// Says that more follows whatever comes: nothing may be committed before the end.
+    fn together(&mut self);
 
     /// Runs several statements in one trip to the server and returns the rows of each.
     fn query_all(

@@ -42,13 +42,16 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// Scheme, host and database only: user info and query may both hold secrets.
+/// Scheme, host and database only: user info and query may both hold secrets. An `@` behind a `?` may belong to
+/// a password with a `?` in it or to the query; then nothing is shown.
 fn without_password(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let rest = rest.split('?').next().unwrap_or_default();
-    let authority_end = rest.find('/').unwrap_or(rest.len());
-    let host = rest[..authority_end].rsplit_once('@').map_or(&rest[..authority_end], |(_, host)| host);
-    format!("{scheme}://{host}{}", &rest[authority_end..])
+    let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
+    if query.contains('@') {
+        return format!("{scheme}://…");
+    }
+    let shown = address.rsplit_once('@').map_or(address, |(_, shown)| shown);
+    format!("{scheme}://{shown}")
 }
 
 #[cfg(test)]

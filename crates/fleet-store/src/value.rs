@@ -1,4 +1,4 @@
-//! The few types that both engines agree on: integers, text, bytes, nothing.
+//! The few types that both engines agree on: integers, text, nothing.
 
 use crate::StoreError;
 
@@ -11,8 +11,6 @@ pub enum Value {
     Int(i64),
     /// Text, JSON included.
     Text(String),
-    /// Raw bytes.
-    Bytes(Vec<u8>),
 }
 
 impl From<i64> for Value {

@@ -51,7 +51,11 @@ pub(super) fn redact(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     let query = rest.find('?').unwrap_or(rest.len());
     let mut shown = format!("{scheme}://");
-    let end = rest[..query].rfind('@').or_else(|| rest.rfind('@')).unwrap_or(0);
+    // A password with a `?` in it, or a query with an `@`: nobody can tell where the secret ends.
+    if rest[query..].contains('@') {
+        return shown + HIDDEN;
+    }
+    let end = rest[..query].rfind('@').unwrap_or(0);
     match rest[..end].split_once(':') {
         Some((user, _)) => shown.extend([user, ":", HIDDEN, &rest[end..]]),
         None => shown.push_str(rest),

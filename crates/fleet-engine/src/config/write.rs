@@ -20,7 +20,7 @@ use super::value::Value;
 pub fn set(file: &ConfigFile, name: &str, text: &str) -> Outcome<Setting> {
     let key = keys::find(name).map_err(Flaw::without_place)?;
     let (value, written) = checked(file, key, name, text).map_err(Flaw::without_place)?;
-    let exclusive = acquire(file.path())?;
+    let exclusive = acquire(file)?;
     let old = file::read(file.path())?.unwrap_or_default();
     let body = without_mark(&old);
     let document = file::document(file.path(), body)?;
@@ -38,7 +38,7 @@ pub fn unset(file: &ConfigFile, name: &str) -> Outcome<bool> {
     if file::read(file.path())?.is_none() {
         return known.map(|()| false);
     }
-    let exclusive = acquire(file.path())?;
+    let exclusive = acquire(file)?;
     let old = file::read(file.path())?.unwrap_or_default();
     let document = file::document(file.path(), without_mark(&old))?;
     let path: Vec<&str> = name.split('.').collect();
@@ -64,7 +64,7 @@ pub fn replace(file: &ConfigFile, old: Option<&str>, new: &str) -> Outcome<()> {
     if let Some(problem) = content.problems.into_iter().next() {
         return Err(problem);
     }
-    let exclusive = acquire(file.path())?;
+    let exclusive = acquire(file)?;
     if file::read(file.path())?.as_deref() != old {
         let what = format!("{} was changed by somebody else meanwhile", file.path().display());
         return Err(Problem::new(Code::Changed, what));
@@ -88,8 +88,22 @@ fn read_back(file: &ConfigFile, text: &str, name: &str, value: &Value) -> Outcom
     content.entries.iter().find(is_it).map(|entry| entry.line).ok_or_else(|| defect(name))
 }
 
-fn acquire(path: &Path) -> Outcome<Exclusive> {
+fn acquire(file: &ConfigFile) -> Outcome<Exclusive> {
+    let path = file.path();
+    if matches!(file, ConfigFile::Project(_)) {
+        refuse_links(path)?;
+    }
     Exclusive::acquire(path).map_err(|error| unwritable(path, &error))
+}
+
+/// A link that came with a repository could lead a write anywhere. The user's own are followed.
+fn refuse_links(path: &Path) -> Outcome<()> {
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    match [Some(path), path.parent()].into_iter().flatten().find(|path| is_link(path)) {
+        None => Ok(()),
+        Some(link) => Err(Problem::new(Code::ConfigInvalid, format!("{} is a link", link.display()))
+            .hint("a repository's configuration is changed only in a plain file")),
+    }
 }
 
 /// The mark in front of the old text stays in front of the new one.

@@ -13,6 +13,7 @@ impl<O: Op> Op for All<O> {
     const READS_EVENTS: bool = O::READS_EVENTS;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<O::Out>, StoreError> {
+        tx.together();
         let mut out = Vec::with_capacity(self.0.len());
         for op in &self.0 {
             out.push(op.run(tx).await?);

@@ -135,6 +135,11 @@ pub struct DependencyTree {
     pub limit: i64,
 }
 
+impl DependencyTree {
+    /// Enough for any graph that a person looks at.
+    pub const EVERYTHING: i64 = 100_000;
+}
+
 impl Op for DependencyTree {
     type Out = Graph;
     const MODE: Mode = Mode::Read;

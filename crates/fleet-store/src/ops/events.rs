@@ -42,7 +42,7 @@ impl Op for Tail {
 /// The newest events.
 #[derive(Debug, Clone, Copy)]
 pub struct Newest {
-    /// Only this project's.
+    /// Only this project's and those of no project.
     pub project: Option<ProjectId>,
     /// So many, oldest of them first.
     pub limit: i64,
@@ -56,7 +56,7 @@ impl Op for Newest {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
         let newest = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events \
-             WHERE seq IS NOT NULL AND ($1 = '' OR project = $1) ORDER BY seq DESC LIMIT $2",
+             WHERE seq IS NOT NULL AND ($1 = '' OR project = $1 OR project IS NULL) ORDER BY seq DESC LIMIT $2",
             self.project.map_or(String::new(), |id| id.to_string()),
             self.limit,
         );

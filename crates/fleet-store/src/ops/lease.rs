@@ -218,6 +218,9 @@ async fn release_dependents<T: Tx>(tx: &mut T, done: TaskId, now: Millis) -> Res
     tx.defer(release).await
 }
 
+/// Tasks that were lost together are not tried again together: the odd distance spreads them over any wait.
+const SPREAD: usize = 1_597;
+
 /// Ends the runs whose keepers stopped renewing; returns them. Their tasks are tried again by policy.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpireLeases {
@@ -243,7 +246,7 @@ impl Op for ExpireLeases {
             self.limit,
         );
         let mut ended = Vec::new();
-        for mut row in tx.query(expired).await? {
+        for (mut row, spread) in tx.query(expired).await?.into_iter().zip((0..).step_by(SPREAD)) {
             let (task, run, fence) = (row.parse()?, row.parse()?, row.int()?);
             // Somebody may have been quicker between the look and the lock; a renewal counts, too.
             let (task, run) = match lock_both(tx, task, run, fence).await {
@@ -252,7 +255,13 @@ impl Op for ExpireLeases {
                 Err(error) => return Err(error),
             };
             let ending = Ending::Failed(Reason::Lost, "its keeper stopped answering".to_owned());
-            let end = EndRun { run: run.id, fence, ending, jitter: self.jitter, now: self.now };
+            let end = EndRun {
+                run: run.id,
+                fence,
+                ending,
+                jitter: self.jitter.wrapping_add(spread),
+                now: self.now,
+            };
             ended.push((end.end(tx, task, &run).await?, run.id));
         }
         Ok(ended)

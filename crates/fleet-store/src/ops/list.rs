@@ -7,7 +7,7 @@ use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::task::{Label, Status, Task, TaskState};
 use fleet_core::time::Millis;
 
-use super::deps::{DependencyTree, id_list};
+use super::deps::id_list;
 use super::rows::{self, Described, task_columns};
 use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
@@ -198,11 +198,6 @@ async fn obstacles<T: Tx>(tx: &mut T, tasks: &[Task]) -> Result<BTreeMap<TaskId,
         states.insert(row.parse()?, row.parse()?);
     }
     Ok(roots.iter().filter_map(|root| Some((*root, deps::obstacle(&edges, &states, *root)?))).collect())
-}
-
-impl DependencyTree {
-    /// Enough for any graph that a person looks at.
-    pub const EVERYTHING: i64 = 100_000;
 }
 
 /// What a claim would look at, in the order of service.

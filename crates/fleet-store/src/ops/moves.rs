@@ -6,7 +6,6 @@ use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{Remark, Task, TaskMove, TaskState};
 use fleet_core::time::Millis;
 
-use super::deps::id_list;
 use super::rows::{self, about, lock_task, record, step, write_state};
 use crate::StoreError;
 use crate::tx::{Lock, Mode, Op, Tx, sql};
@@ -38,7 +37,10 @@ impl Op for MoveTask {
             // A clean record: the failures before a person looked do not count against the next attempt.
             task.history.failures = 0;
             task.history.reason = None;
-            task.spec.not_before = None;
+            // What is left of a wait after a failure; what the author wished stays.
+            if was == TaskState::Failed {
+                task.spec.not_before = None;
+            }
         }
         if was == TaskState::Running {
             self.stop_run(tx).await?;
@@ -110,9 +112,9 @@ impl DeleteTask {
     /// A task that others still wait for stays, unless it is done: then nothing changes for them.
     async fn refuse_dependents<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
         let waiting = sql!(
-            "SELECT d.task FROM deps d JOIN tasks t ON t.id = d.task JOIN tasks o ON o.id = d.on_task \
-             WHERE d.on_task IN {list 1} AND o.state <> 'done' ORDER BY d.task",
-            id_list([self.id].into_iter()),
+            "SELECT d.task FROM deps d JOIN tasks o ON o.id = d.on_task \
+             WHERE d.on_task = $1 AND o.state <> 'done' ORDER BY d.task",
+            self.id,
         );
         let rows = tx.query(waiting).await?;
         let dependents = rows.into_iter().map(|mut row| row.parse()).collect::<Result<Vec<TaskId>, _>>()?;

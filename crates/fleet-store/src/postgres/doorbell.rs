@@ -63,9 +63,13 @@ async fn rest(turn: OwnedSemaphorePermit) {
 
 /// A ring that fails is covered by the slow poll of those who wait; the change itself is committed.
 async fn notify(pool: &Pool) {
-    if let Ok(connection) = connections::get(pool).await {
-        let _ = connection.batch_execute("NOTIFY fleet").await;
-    }
+    let ring = async {
+        if let Ok(connection) = connections::get(pool).await {
+            let _ = connection.batch_execute("NOTIFY fleet").await;
+        }
+    };
+    // Whoever made the change waits for the ring, and need not wait longer than those who poll.
+    let _ = tokio::time::timeout(RECONNECT, ring).await;
 }
 
 /// Listens on a connection of its own, for as long as the watch lives.
@@ -76,9 +80,9 @@ pub(super) async fn watch(config: Config, tls: MakeRustlsConnect, place: &str) -
     let task = tokio::spawn(async move {
         let mut listening = Some(first);
         loop {
-            if let Some(connection) = listening.take() {
+            if let Some(ear) = &mut listening {
                 // Ends only when the connection does.
-                let _ = connection.await;
+                let _ = (&mut ear.pump.0).await;
             }
             tokio::time::sleep(RECONNECT).await;
             listening = listen(&config, &tls, &rung).await.ok();
@@ -87,6 +91,13 @@ pub(super) async fn watch(config: Config, tls: MakeRustlsConnect, place: &str) -
         }
     });
     Ok(Watch::new(bell, AbortOnDrop(task)))
+}
+
+/// A connection that listens until it is dropped.
+struct Ear {
+    /// The server ends the connection when the client is dropped.
+    _client: tokio_postgres::Client,
+    pump: AbortOnDrop,
 }
 
 struct AbortOnDrop(tokio::task::JoinHandle<()>);
@@ -101,21 +112,17 @@ async fn listen(
     config: &Config,
     tls: &MakeRustlsConnect,
     bell: &Arc<Notify>,
-) -> Result<tokio::task::JoinHandle<()>, tokio_postgres::Error> {
+) -> Result<Ear, tokio_postgres::Error> {
     let connect = || config.connect(tls.clone());
     let (client, mut connection) = connections::with_room(connect, connections::is_full).await?;
     let rung = Arc::clone(bell);
-    let pump = tokio::spawn(async move {
+    let pump = AbortOnDrop(tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
             if matches!(message, AsyncMessage::Notification(_)) {
                 rung.notify_one();
             }
         }
-    });
+    }));
     client.batch_execute("LISTEN fleet").await?;
-    // The server ends the connection when the client is dropped, so it lives as long as the pump.
-    Ok(tokio::spawn(async move {
-        let _client = client;
-        let _ = pump.await;
-    }))
+    Ok(Ear { _client: client, pump })
 }

@@ -62,6 +62,10 @@ impl Postgres {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(connections::CONNECT_TIMEOUT);
         }
+        // A network that is gone is noticed, instead of waited for as long as the kernel likes.
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(crate::store::PATIENCE);
+        }
         config.application_name("codefleet");
         // The last one counts.
         let options = [LIMITS, config.get_options().unwrap_or_default(), PLANNING].join(" ");
@@ -112,7 +116,11 @@ impl Postgres {
                 // A connection that was lost here may or may not have committed: the caller has to know.
                 Err(error) => Err(error),
             },
-            Err(error @ StoreError::Unreachable { .. }) if tx.may_have_committed() => Err(error),
+            Err(error @ StoreError::Unreachable { .. })
+                if O::MODE == Mode::Write && tx.may_have_committed() =>
+            {
+                Err(error)
+            }
             // One that was lost earlier has not: it may have lain in the pool since before the server was started
             // again. If the server is gone for good, the next attempt cannot connect, and says so.
             Err(error @ (StoreError::Changed | StoreError::Unreachable { .. })) => {

@@ -12,7 +12,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// machine and encrypted to any other; `sslmode=disable` and `require` mean what they say.
 pub(super) fn choose_mode(config: &mut Config) {
     if config.get_ssl_mode() == SslMode::Prefer {
-        let local = config.get_hosts().iter().all(is_local);
+        // An address given by number counts more than a name.
+        let local =
+            config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback);
         config.ssl_mode(if local { SslMode::Disable } else { SslMode::Require });
     }
 }
@@ -60,6 +62,8 @@ mod tests {
         assert_eq!(mode("postgres://127.0.0.1/fleet"), SslMode::Disable);
         assert_eq!(mode("postgres://localhost,db.example/fleet"), SslMode::Require);
         assert_eq!(mode("postgresql:///fleet?host=/run/postgresql"), SslMode::Disable);
+        assert_eq!(mode("postgresql:///fleet?hostaddr=203.0.113.5"), SslMode::Require);
+        assert_eq!(mode("postgres://localhost/fleet?hostaddr=203.0.113.5"), SslMode::Require);
         assert_eq!(mode("postgres://localhost/fleet?sslmode=require"), SslMode::Require);
     }
 }

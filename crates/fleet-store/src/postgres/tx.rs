@@ -24,6 +24,8 @@ pub(super) struct PostgresTx<'a> {
     begin: Option<&'static str>,
     /// Whether a statement without a transaction around it has changed something, or may have.
     alone: bool,
+    /// Whether no statement may commit by itself.
+    together: bool,
     deferred: Vec<Statement>,
     /// Whether the operation has news.
     announced: bool,
@@ -48,6 +50,7 @@ impl<'a> PostgresTx<'a> {
             connection: Some(connection),
             begin: Some(begin),
             alone: false,
+            together: false,
             deferred: Vec::new(),
             announced: false,
             place,
@@ -152,8 +155,12 @@ impl Tx for PostgresTx<'_> {
         Dialect::Postgres
     }
 
+    fn together(&mut self) {
+        self.together = true;
+    }
+
     async fn query_alone(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
-        if self.begin.is_none() || !self.deferred.is_empty() {
+        if self.together || self.begin.is_none() || !self.deferred.is_empty() {
             return self.query(statement).await;
         }
         // Without BEGIN the statement commits by itself, and the transaction has still not begun.

@@ -14,7 +14,6 @@ impl ToSql for Value {
             Self::Int(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
             Self::Int(number) => number.to_sql(ty, out),
             Self::Text(text) => text.to_sql(ty, out),
-            Self::Bytes(bytes) => bytes.to_sql(ty, out),
         }
     }
 
@@ -31,7 +30,6 @@ impl<'a> FromSql<'a> for Value {
             Type::INT8 => Self::Int(i64::from_sql(ty, raw)?),
             Type::INT4 => Self::Int(i32::from_sql(ty, raw)?.into()),
             Type::BOOL => Self::Int(bool::from_sql(ty, raw)?.into()),
-            Type::BYTEA => Self::Bytes(raw.to_vec()),
             _ => Self::Text(String::from_sql(ty, raw)?),
         })
     }

@@ -118,10 +118,13 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<(), StoreE
     let explained = |error: rusqlite::Error| explain(&error, path);
     use_log(connection).map_err(explained)?;
     connection.execute_batch("BEGIN IMMEDIATE").map_err(explained)?;
-    let result = apply_missing(connection, path);
-    let end = if result.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    connection.execute_batch(end).map_err(explained)?;
-    result
+    let applied = apply_missing(connection, path);
+    applied.and_then(|()| connection.execute_batch("COMMIT").map_err(explained)).inspect_err(|_| {
+        // The engine may have rolled back by itself (a full disk); the cause is what is told.
+        if !connection.is_autocommit() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+    })
 }
 
 /// Somebody who only looks at a file whose maker was killed holds a lock for a moment, to clear away what that one

@@ -15,7 +15,8 @@ use super::connection::beside;
 /// Far above the megabyte at which SQLite begins anew by itself when it can: all writers wait meanwhile.
 const LARGE: u64 = 16 << 20;
 
-/// A read that takes longer, or a reader that is frozen, is left alone until the log has grown by [`STEP`].
+/// A read that takes longer, or a reader that is frozen, is left alone by this process until the log has grown by
+/// [`STEP`].
 const GRACE: Duration = Duration::from_millis(250);
 const STEP: u64 = LARGE / 4;
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -23,15 +23,18 @@ use crate::tx::Op;
 /// So many operations share a commit at most: one waits for the others that run before it.
 const BATCH: usize = 256;
 
+/// Far more than callers wait at once.
+const MOST_WAITING: usize = 4_096;
+
 /// Hands operations to the writing thread, which ends with the last clone of the store.
 pub(super) struct Writer {
-    // Unbounded: every sender waits for its answer, so there are never more entries than callers.
-    jobs: Sender<Box<dyn Job>>,
+    // Every sender waits for its answer, so only what was given up can pile up behind a frozen lock.
+    jobs: SyncSender<Box<dyn Job>>,
 }
 
 impl Writer {
     pub(super) fn start(path: PathBuf) -> Self {
-        let (jobs, queue) = channel();
+        let (jobs, queue) = sync_channel(MOST_WAITING);
         // If no thread can be had, the queue is dropped with the closure and every call says so.
         let _ =
             std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || serve(&path, &queue));
@@ -41,14 +44,17 @@ impl Writer {
     pub(super) async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         let gone = || StoreError::Failed("the writing thread is gone".to_owned());
         let (reply, answer) = oneshot::channel();
-        let claim = Arc::new(Claim::default());
-        let job = Pending { op, claim: Arc::clone(&claim), reply, result: None, rings: false };
-        self.jobs.send(Box::new(job)).map_err(|_| gone())?;
+        let turn = Arc::new(Turn::default());
+        let job = Pending { op, turn: Arc::clone(&turn), reply, result: None, rings: false };
+        self.jobs.try_send(Box::new(job)).map_err(|error| match error {
+            TrySendError::Full(_) => StoreError::Busy { seconds: 0 },
+            TrySendError::Disconnected(_) => gone(),
+        })?;
         let mut answer = answer;
         match tokio::time::timeout(PATIENCE, &mut answer).await {
             Ok(answer) => answer.map_err(|_| gone())?,
             // Not begun: it never will be. Begun: the outcome is near, and must be told as it is.
-            Err(_) if claim.take(Claim::ABANDONED) => Err(StoreError::Busy { seconds: PATIENCE.as_secs() }),
+            Err(_) if turn.take(Turn::ABANDONED) => Err(StoreError::Busy { seconds: PATIENCE.as_secs() }),
             Err(_) => answer.await.map_err(|_| gone())?,
         }
     }
@@ -56,15 +62,14 @@ impl Writer {
 
 /// Who has the say over a job: the writer that begins it or the caller that gives up. The first one wins.
 #[derive(Default)]
-struct Claim(AtomicU8);
+struct Turn(AtomicU8);
 
-impl Claim {
+impl Turn {
     const BEGUN: u8 = 1;
     const ABANDONED: u8 = 2;
 
     fn take(&self, by: u8) -> bool {
         self.0.compare_exchange(0, by, Ordering::AcqRel, Ordering::Acquire).is_ok()
-            || self.0.load(Ordering::Acquire) == by
     }
 }
 
@@ -82,7 +87,7 @@ trait Job: Send {
 
 struct Pending<O: Op> {
     op: O,
-    claim: Arc<Claim>,
+    turn: Arc<Turn>,
     reply: oneshot::Sender<Result<O::Out, StoreError>>,
     result: Option<Result<O::Out, StoreError>>,
     rings: bool,
@@ -94,7 +99,7 @@ impl<O: Op> Job for Pending<O> {
     }
 
     fn begin(&self) -> bool {
-        self.claim.take(Claim::BEGUN)
+        self.turn.take(Turn::BEGUN)
     }
 
     fn run(&mut self, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {

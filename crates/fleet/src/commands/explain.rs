@@ -33,7 +33,6 @@ pages! {
     IdInvalid = "id-invalid",
     IdAmbiguous = "id-ambiguous",
     TaskNotFound = "task-not-found",
-    ProjectNotFound = "project-not-found",
     RunNotFound = "run-not-found",
     CodeNotFound = "code-not-found",
     NotARepository = "not-a-repository",

@@ -41,7 +41,8 @@ impl Edit {
         }
         // Failing to tidy up is no reason to say that the edit failed.
         let _ = std::fs::remove_file(&draft);
-        let answer = serde_json::json!({ "changed": after != before, "path": file.path() });
+        let answer =
+            serde_json::json!({ "changed": after != before, "path": file.path().display().to_string() });
         context.output.show(&answer, || {
             if after == before {
                 "nothing changed".to_owned()

@@ -22,7 +22,7 @@ impl Unset {
     pub(crate) fn run(self, context: &Context) -> Done {
         let file = file(context, self.in_project)?;
         let was_there = config::unset(&file, &self.key)?;
-        let answer = serde_json::json!({ "key": self.key, "removed": was_there, "path": file.path() });
+        let answer = serde_json::json!({ "key": self.key, "removed": was_there, "path": file.path().display().to_string() });
         context.output.show(&answer, || {
             let verb = if was_there { "removed from" } else { "was not in" };
             format!("{} {verb} {}", self.key, escaped(&file.path().display().to_string()))
