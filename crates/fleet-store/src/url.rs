@@ -72,10 +72,7 @@ mod tests {
     #[test]
     fn secrets_are_never_shown() {
         let shown = |text: &str| StoreUrl::Postgres(text.to_owned()).to_string();
-        assert_eq!(
-            shown("postgres://me:p@ss/w@db.example/fleet?password=x"),
-            "postgres://ss/w@db.example/fleet"
-        );
+        assert_eq!(shown("postgres://me:p@ss/w@db.example/fleet?password=x"), "postgres://db.example/fleet");
         assert_eq!(shown("postgres://me:secret@db:5432/fleet?sslmode=require"), "postgres://db:5432/fleet");
         assert_eq!(
             format!("{:?}", StoreUrl::Postgres("postgresql:///x?password=p".to_owned())),
