@@ -1,6 +1,7 @@
 //! Settings: who wins, what stays, and that passwords stay secret.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
@@ -129,15 +130,15 @@ fn a_link_of_a_repository_leads_no_write_out_of_it() {
     let world = World::sqlite();
     let elsewhere = tempfile::tempdir().unwrap();
     let victim = elsewhere.path().join("config.toml");
-    std::fs::write(&victim, "# not ours\n").unwrap();
+    fs::write(&victim, "# not ours\n").unwrap();
     let folder = world.repo.path().join(".fleet");
-    std::fs::create_dir(&folder).unwrap();
-    std::os::unix::fs::symlink(&victim, folder.join("config.toml")).unwrap();
+    fs::create_dir(&folder).unwrap();
+    symlink(&victim, folder.join("config.toml")).unwrap();
     let refused = world.fleet.fail(6, &["config", "set", "--in-project", "tasks.priority", "4"]);
     assert!(refused.stderr.contains("is a link"), "{}", refused.stderr);
-    std::fs::remove_dir_all(&folder).unwrap();
-    std::os::unix::fs::symlink(elsewhere.path(), &folder).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+    symlink(elsewhere.path(), &folder).unwrap();
     let refused = world.fleet.fail(6, &["config", "set", "--in-project", "tasks.priority", "4"]);
     assert!(refused.stderr.contains("is a link"), "{}", refused.stderr);
-    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "# not ours\n");
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "# not ours\n");
 }
