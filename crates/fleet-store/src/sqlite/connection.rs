@@ -15,10 +15,6 @@ use crate::{StoreError, migrate};
 /// "flee", so that another program's database is never taken for ours.
 const APPLICATION_ID: i64 = 0x666c_6565;
 
-/// The WAL is merged into the file when it has grown to this many pages. A process that is alone replays the
-/// WAL when it opens the file, so a small one keeps every command fast.
-const CHECKPOINT_PAGES: i64 = 100;
-
 /// A file beside the database, `fleet.db.lock` for example.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -71,7 +67,8 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+    // Whoever writes sees to the log (see `log`).
+    connection.pragma_update(None, "wal_autocheckpoint", 0)
 }
 
 /// The version of the schema, 0 for a new file; refuses files of other programs and of newer versions.
