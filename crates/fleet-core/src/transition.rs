@@ -83,8 +83,11 @@ pub(crate) use named;
 mod tests {
     use std::fmt::{Debug, Display, Write};
 
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::IllegalTransition;
-    use crate::run::{RunMove, RunState};
+    use crate::run::{Ending, Reason, RunMove, RunState};
     use crate::task::{TaskMove, TaskState};
 
     /// States down, events across, the resulting state in the cell: what a reviewer reads.
@@ -119,5 +122,95 @@ mod tests {
     #[test]
     fn run_states_by_events() {
         insta::assert_snapshot!(table(RunState::ALL, RunMove::ALL, RunState::next));
+    }
+
+    /// Everything that can happen to a task and its newest run, as those see it who make it happen.
+    #[derive(Debug, Clone)]
+    enum Happening {
+        Claim,
+        Person(TaskMove),
+        Advance(RunMove),
+        /// How it ended, and what the policy makes of a failure.
+        End(Ending, TaskMove),
+    }
+
+    fn happening() -> impl Strategy<Value = Happening> {
+        let person = [TaskMove::Hold, TaskMove::Release, TaskMove::Cancel, TaskMove::Retry, TaskMove::Answer];
+        let failed = (select(Reason::ALL), select(vec![TaskMove::Fail, TaskMove::Requeue]))
+            .prop_map(|(reason, verdict)| Happening::End(Ending::Failed(reason, String::new()), verdict));
+        prop_oneof![
+            Just(Happening::Claim),
+            select(person.to_vec()).prop_map(Happening::Person),
+            select(vec![RunMove::Start, RunMove::Exit]).prop_map(Happening::Advance),
+            Just(Happening::End(Ending::Succeeded, TaskMove::Finish)),
+            Just(Happening::End(Ending::Asked, TaskMove::Ask)),
+            Just(Happening::End(Ending::Released(String::new()), TaskMove::Requeue)),
+            failed,
+        ]
+    }
+
+    #[derive(Debug, Clone, Copy)]
+    struct Pair {
+        task: TaskState,
+        run: Option<RunState>,
+    }
+
+    impl Pair {
+        fn live_run(self) -> Option<RunState> {
+            self.run.filter(|run| run.is_live())
+        }
+
+        /// What is there afterwards; nothing, if one of the two machines has no arrow for it.
+        fn after(self, happening: &Happening) -> Option<Self> {
+            match happening {
+                Happening::Claim => {
+                    Some(Self { task: self.task.next(TaskMove::Start).ok()?, run: Some(RunState::Preparing) })
+                }
+                Happening::Person(event) => {
+                    let task = self.task.next(*event).ok()?;
+                    // Whatever takes a task from its run stops the run: that must be possible at every moment.
+                    let stopped = self.live_run().map(|run| run.next(RunMove::Cancel).unwrap());
+                    Some(Self { task, run: stopped.or(self.run) })
+                }
+                Happening::Advance(event) => {
+                    Some(Self { run: Some(self.live_run()?.next(*event).ok()?), ..self })
+                }
+                Happening::End(ending, consequence) => {
+                    let run = self.live_run()?.next(ending.run_move()).ok()?;
+                    // A run that ends always finds its task in a state that can take the consequence.
+                    Some(Self { task: self.task.next(*consequence).unwrap(), run: Some(run) })
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_sequence_of_events_leads_astray(story in prop::collection::vec(happening(), 0..60)) {
+            let mut now = Pair { task: TaskState::Queued, run: None };
+            for happening in &story {
+                let Some(next) = now.after(happening) else { continue };
+                if now.task.is_settled() && next.task != now.task {
+                    prop_assert!(now.task != TaskState::Done, "done was left by {happening:?}");
+                    let by = match happening {
+                        Happening::Person(event) => (*event, next.task),
+                        other => return Err(TestCaseError::fail(format!("settled, but left by {other:?}"))),
+                    };
+                    let given_up = [(TaskMove::Retry, TaskState::Queued), (TaskMove::Cancel, TaskState::Cancelled)];
+                    prop_assert!(given_up.contains(&by), "{:?} was left by {:?}", now.task, by);
+                }
+                prop_assert_eq!(
+                    next.live_run().is_some(),
+                    next.task == TaskState::Running,
+                    "{:?} became {:?} by {:?}", now, next, happening
+                );
+                if let (Some(was), Some(is)) = (now.run, next.run) {
+                    let new = matches!(happening, Happening::Claim);
+                    prop_assert!(was.is_live() || was == is || new, "a run that was over went on: {happening:?}");
+                    prop_assert!(!(was.is_live() && new), "a second run beside a live one");
+                }
+                now = next;
+            }
+        }
     }
 }
