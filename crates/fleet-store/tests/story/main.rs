@@ -1,0 +1,36 @@
+//! The story of the store: every scenario is written once and holds on both engines.
+//!
+//! What only one engine has (files, a schema made by hand) stands in `files` and `open`. Each scenario ends with
+//! the audit and with a replay of all events: whatever it was about, nothing may contradict.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests fail by panicking"
+)]
+#![expect(clippy::print_stdout, reason = "a measured time is told, and bounded only generously")]
+
+#[macro_use]
+mod harness;
+
+mod batches;
+mod caps;
+mod claim;
+mod deletion;
+mod deps;
+mod deps_races;
+mod events;
+mod failures;
+mod files;
+mod lease;
+mod locked;
+mod model;
+mod moves;
+mod obstacles;
+mod open;
+mod projects;
+mod resolve;
+mod scopes;
+mod tasks;
+mod watch;

@@ -1,0 +1,276 @@
+//! The same tasks without a store: what the pure domain alone says should be there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use fleet_core::deps::{self, Edge, Obstacle};
+use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::policy::{RetryPolicy, Verdict, after_failure};
+use fleet_core::run::{Ending, Reason, Run};
+use fleet_core::schedule::{self, Waiting};
+use fleet_core::task::{Task, TaskMove, TaskState};
+use fleet_core::time::Millis;
+use fleet_store::StoreError;
+use fleet_store::ops::RenewLease;
+
+use super::step::{End, Step};
+use crate::harness::{LEASE, Rig};
+
+pub(super) struct World {
+    project: ProjectId,
+    tasks: BTreeMap<TaskId, Known>,
+    edges: BTreeSet<Edge>,
+    live: Vec<Run>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Known {
+    state: TaskState,
+    priority: i64,
+    not_before: Option<Millis>,
+    retry: RetryPolicy,
+    failures: u32,
+    reason: Option<Reason>,
+    fence: i64,
+}
+
+/// How far apart tasks that were lost together are tried again, in the order of their ids.
+const SPREAD: usize = 1_597;
+
+/// What the model knows of a task, in a form that the store's tasks have, too.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    id: TaskId,
+    known: Known,
+    open: i64,
+    after: Vec<TaskId>,
+}
+
+pub(super) fn shape(task: &Task, after: &[TaskId]) -> Shape {
+    let known = Known {
+        state: task.state(),
+        priority: task.spec.priority.get(),
+        not_before: task.spec.not_before,
+        retry: task.spec.retry,
+        failures: task.history.failures,
+        reason: task.history.reason,
+        fence: task.history.fence,
+    };
+    Shape { id: task.id, known, open: task.open_deps, after: after.to_vec() }
+}
+
+impl World {
+    pub(super) fn new(project: ProjectId) -> Self {
+        Self { project, tasks: BTreeMap::new(), edges: BTreeSet::new(), live: Vec::new() }
+    }
+
+    pub(super) fn edges(&self) -> Vec<Edge> {
+        self.edges.iter().copied().collect()
+    }
+
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        let waiting = |(task, known): (&TaskId, &Known)| Waiting {
+            task: *task,
+            state: known.state,
+            priority: known.priority,
+            not_before: known.not_before,
+        };
+        self.tasks.iter().map(waiting).collect()
+    }
+
+    pub(super) fn shapes(&self) -> Vec<Shape> {
+        let shape = |(id, known): (&TaskId, &Known)| {
+            let after: Vec<TaskId> =
+                self.edges.iter().filter(|edge| edge.task == *id).map(|edge| edge.on).collect();
+            let open = after.iter().filter(|on| self.tasks[on].state != TaskState::Done).count();
+            Shape { id: *id, known: known.clone(), open: i64::try_from(open).unwrap(), after }
+        };
+        self.tasks.iter().map(shape).collect()
+    }
+
+    pub(super) fn obstacles(&self) -> BTreeMap<TaskId, Obstacle> {
+        let states = self.tasks.iter().map(|(id, known)| (*id, known.state)).collect();
+        let open = self.tasks.iter().filter(|(_, known)| !known.state.is_settled());
+        open.filter_map(|(id, _)| Some((*id, deps::obstacle(&self.edges(), &states, *id)?))).collect()
+    }
+
+    /// Takes a step in the store and in the model: both allow it, or both refuse it.
+    pub(super) async fn take(&mut self, rig: &Rig, step: &Step) {
+        match step {
+            Step::Add { .. } => self.add(rig, step).await,
+            Step::Pass(seconds) => rig.pass(Duration::from_secs(*seconds)),
+            Step::Claim { slots } => self.claim(rig, *slots).await,
+            Step::Expire => self.expire(rig).await,
+            Step::End(run, end) => self.end(rig, *run, *end).await,
+            Step::Renew(run) => self.renew(rig, *run).await,
+            Step::Depend { task, on } => self.depend(rig, *task, *on).await,
+            Step::Undepend { task, on } => self.undepend(rig, *task, *on).await,
+            Step::Move(task, event) => self.move_task(rig, *task, *event).await,
+            Step::Delete(task) => self.delete(rig, *task).await,
+        }
+    }
+
+    fn pick(&self, number: usize) -> Option<TaskId> {
+        self.tasks.keys().copied().cycle().nth(number % self.tasks.len().max(1))
+    }
+
+    fn known(&mut self, id: TaskId) -> &mut Known {
+        self.tasks.get_mut(&id).unwrap()
+    }
+
+    async fn add(&mut self, rig: &Rig, step: &Step) {
+        let Step::Add { priority, after, delay, retries } = step else { return };
+        let retry = RetryPolicy { retries: *retries, backoff_seconds: 20 };
+        let not_before = Some(rig.now().plus(Duration::from_secs(*delay))).filter(|_| *delay > 0);
+        let mut draft = rig.draft_in(self.project, "random");
+        draft.spec.priority = (*priority).try_into().unwrap();
+        draft.spec.retry = retry;
+        draft.spec.not_before = not_before;
+        draft.after = after
+            .iter()
+            .filter_map(|number| self.pick(*number))
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        self.edges.extend(draft.after.iter().map(|on| Edge { task: draft.id, on: *on }));
+        let state = TaskState::Queued;
+        let known =
+            Known { state, priority: *priority, not_before, retry, failures: 0, reason: None, fence: 0 };
+        self.tasks.insert(draft.id, known);
+        rig.add_one(draft).await;
+    }
+
+    async fn depend(&mut self, rig: &Rig, task: usize, on: usize) {
+        let (Some(task), Some(on)) = (self.pick(task), self.pick(on)) else { return };
+        let edge = Edge { task, on };
+        let answer = rig.store.call(rig.depending(task, on)).await;
+        let takes = [TaskState::Queued, TaskState::Held, TaskState::Failed, TaskState::Waiting];
+        if !takes.contains(&self.tasks[&task].state) {
+            assert!(matches!(answer, Err(StoreError::NotNow { .. })), "{answer:?}");
+        } else if let Some(circle) = deps::cycle(&self.edges(), edge) {
+            let Err(StoreError::Cycle { path }) = answer else { panic!("{answer:?} instead of {circle:?}") };
+            assert_eq!(path.len(), circle.len(), "both name a shortest one");
+        } else {
+            assert_eq!(answer.unwrap().1, self.edges.insert(edge));
+        }
+    }
+
+    async fn undepend(&mut self, rig: &Rig, task: usize, on: usize) {
+        let (Some(task), Some(on)) = (self.pick(task), self.pick(on)) else { return };
+        let answer = rig.store.call(rig.undepending(task, on)).await;
+        if self.edges.remove(&Edge { task, on }) {
+            answer.unwrap();
+        } else {
+            assert!(matches!(answer, Err(StoreError::NoSuchDependency { .. })), "{answer:?}");
+        }
+    }
+
+    async fn move_task(&mut self, rig: &Rig, task: usize, event: TaskMove) {
+        let Some(id) = self.pick(task) else { return };
+        let answer = rig.store.call(rig.moving(id, event)).await;
+        let known = self.known(id);
+        let Ok(to) = known.state.next(event) else {
+            assert!(matches!(answer, Err(StoreError::Illegal { .. })), "{answer:?}");
+            return;
+        };
+        assert_eq!(answer.unwrap().state(), to);
+        if event == TaskMove::Retry {
+            (known.failures, known.reason) = (0, None);
+            known.not_before = known.not_before.filter(|_| known.state != TaskState::Failed);
+        }
+        known.state = to;
+        self.live.retain(|run| run.task != id);
+    }
+
+    async fn delete(&mut self, rig: &Rig, task: usize) {
+        let Some(id) = self.pick(task) else { return };
+        let answer = rig.store.call(rig.deleting(id)).await;
+        let state = self.tasks[&id].state;
+        if state == TaskState::Running {
+            assert!(matches!(answer, Err(StoreError::NotNow { .. })), "{answer:?}");
+        } else if state != TaskState::Done && self.edges.iter().any(|edge| edge.on == id) {
+            assert!(matches!(answer, Err(StoreError::HasDependents { .. })), "{answer:?}");
+        } else {
+            answer.unwrap();
+            self.tasks.remove(&id);
+            self.edges.retain(|edge| edge.task != id && edge.on != id);
+        }
+    }
+
+    async fn claim(&mut self, rig: &Rig, slots: usize) {
+        let mut expected = schedule::ready(&self.waiting(), &self.edges(), rig.now());
+        expected.truncate(slots);
+        let claimed = rig.claim(slots).await;
+        assert_eq!(claimed.iter().map(|claimed| claimed.task.id).collect::<Vec<_>>(), expected);
+        for claimed in claimed {
+            self.step(claimed.task.id, TaskMove::Start);
+            let known = self.known(claimed.task.id);
+            known.fence += 1;
+            assert_eq!(claimed.run.fence, known.fence);
+            self.live.push(claimed.run);
+        }
+    }
+
+    async fn renew(&mut self, rig: &Rig, number: usize) {
+        let Some(at) = number.checked_rem(self.live.len()) else { return };
+        let run = &mut self.live[at];
+        rig.ok(RenewLease { run: run.id, fence: run.fence, lease: LEASE, now: rig.now() }).await;
+        run.lease_until = rig.now().plus(LEASE);
+    }
+
+    async fn end(&mut self, rig: &Rig, number: usize, end: End) {
+        let Some(at) = number.checked_rem(self.live.len()) else { return };
+        let run = self.live.remove(at);
+        let ending = match end {
+            End::Succeed => Ending::Succeeded,
+            End::Ask => Ending::Asked,
+            End::Release => Ending::Released("stopped".to_owned()),
+            End::Fail(reason) => Ending::Failed(reason, "failed".to_owned()),
+        };
+        if matches!(end, End::Succeed | End::Ask) {
+            rig.work(&run).await;
+        }
+        let told = rig.end(&run, ending).await;
+        match end {
+            End::Succeed => {
+                self.step(run.task, TaskMove::Finish);
+                self.known(run.task).reason = None;
+            }
+            End::Ask => self.step(run.task, TaskMove::Ask),
+            End::Release => self.step(run.task, TaskMove::Requeue),
+            End::Fail(reason) => self.fail(run.task, reason, (rig.now(), 0)),
+        }
+        assert_eq!(told.state(), self.tasks[&run.task].state);
+    }
+
+    async fn expire(&mut self, rig: &Rig) {
+        let (mut lost, live): (Vec<Run>, Vec<Run>) =
+            self.live.drain(..).partition(|run| run.lease_until < rig.now());
+        self.live = live;
+        let ended: BTreeSet<_> = rig.ok(rig.expiring()).await.into_iter().map(|(_, run)| run).collect();
+        assert_eq!(ended, lost.iter().map(|run| run.id).collect());
+        lost.sort_unstable_by_key(|run| run.task);
+        for (run, jitter) in lost.iter().zip((0..).step_by(SPREAD)) {
+            self.fail(run.task, Reason::Lost, (rig.now(), jitter));
+        }
+    }
+
+    fn step(&mut self, id: TaskId, event: TaskMove) {
+        let known = self.known(id);
+        known.state = known.state.next(event).unwrap_or_else(|illegal| panic!("{illegal}"));
+    }
+
+    fn fail(&mut self, id: TaskId, reason: Reason, (now, jitter): (Millis, u64)) {
+        let known = self.known(id);
+        let verdict = after_failure(reason, known.failures, known.retry, jitter);
+        known.failures += 1;
+        known.reason = Some(reason);
+        match verdict {
+            Verdict::GiveUp => self.step(id, TaskMove::Fail),
+            Verdict::RetryAfter(wait) => {
+                known.not_before = Some(now.plus(wait));
+                self.step(id, TaskMove::Requeue);
+            }
+        }
+    }
+}
