@@ -5,6 +5,7 @@ mod table;
 mod when;
 
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
@@ -79,9 +80,15 @@ pub(crate) fn print_json<T: Serialize>(answer: &T) -> Outcome<()> {
     print(&text.map_err(|error| Problem::new(Code::Internal, error.to_string()))?)
 }
 
+/// Whether standard output shows colours.
+fn is_colored() -> bool {
+    static COLORED: OnceLock<bool> = OnceLock::new();
+    *COLORED.get_or_init(|| anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never)
+}
+
 /// Writes text and a line end to standard output. A reader that went away is no problem of ours.
 pub(crate) fn print(text: &str) -> Outcome<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = std::io::stdout().lock();
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     match out
         .write_all(text.as_bytes())

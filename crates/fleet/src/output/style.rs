@@ -31,6 +31,7 @@ pub(crate) fn paint_status(status: &str) -> String {
     paint(style, status)
 }
 
+/// Colours only where standard output shows them; what goes to standard error is looked at once more there.
 fn paint(style: Style, text: &str) -> String {
-    format!("{style}{text}{style:#}")
+    if super::is_colored() { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }
