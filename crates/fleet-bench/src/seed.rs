@@ -35,6 +35,8 @@ const RETRY: &str = r#"{"retries":2,"backoff_seconds":10}"#;
 
 pub(crate) fn fill_sqlite(path: &Path, project: ProjectId, count: usize) {
     let mut connection = rusqlite::Connection::open(path).expect("the store's file");
+    // Room for all of it, and no sync: only the content counts here.
+    connection.execute_batch("PRAGMA cache_size = -1000000; PRAGMA synchronous = OFF").expect("settings");
     let tx = connection.transaction().expect("a transaction");
     {
         let insert = format!(
