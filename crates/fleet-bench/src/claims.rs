@@ -28,9 +28,11 @@ pub(crate) fn sqlite(_: &Setting) -> Vec<Row> {
     for round in 0..ROUNDS {
         let path = dir.path().join(format!("{round}.db"));
         let runtime = runtime();
-        let (store, project) =
-            runtime.block_on(seed::with_project(&StoreUrl::Sqlite(path.clone()), "/bench/.git"));
+        let url = StoreUrl::Sqlite(path.clone());
+        let (store, project) = runtime.block_on(seed::with_project(&url, "/bench/.git"));
+        drop(store);
         seed::fill_sqlite(&path, project, CLAIMS * 4);
+        let (store, _) = runtime.block_on(seed::with_project(&url, "/bench/.git"));
         ours.push(runtime.block_on(claims_per_second(&store)));
         bare.push(bare_sqlite(&dir.path().join(format!("{round}-bare.db"))));
     }

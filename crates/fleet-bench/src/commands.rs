@@ -66,9 +66,10 @@ fn fill(home: &Path, repo: &Path) {
     let path = home.join("fleet.db");
     let common_dir = repo.canonicalize().expect("a repository").join(".git");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let (_store, project) = runtime.block_on(seed::with_project(
+    let (store, project) = runtime.block_on(seed::with_project(
         &StoreUrl::Sqlite(path.clone()),
         common_dir.to_str().expect("a plain path"),
     ));
+    drop(store);
     seed::fill_sqlite(&path, project, 1_000);
 }

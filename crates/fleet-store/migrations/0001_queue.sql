@@ -43,6 +43,8 @@ CREATE INDEX tasks_by_status ON tasks (status, priority DESC, id);
 CREATE INDEX tasks_by_project ON tasks (project, status, priority DESC, id);
 CREATE INDEX tasks_by_lane ON tasks (agent, project, scoped, priority DESC, id) WHERE status = 'ready';
 CREATE INDEX tasks_due ON tasks (not_before) WHERE deferred = 1;
+-- Without it SQLite looks for the due tasks of a project among all of its tasks.
+CREATE INDEX tasks_due_by_project ON tasks (project, not_before) WHERE deferred = 1;
 
 CREATE TABLE task_descriptions (
   task TEXT PRIMARY KEY REFERENCES tasks (id),
