@@ -85,7 +85,7 @@ pub struct Subject {
 /// A fact with its place in the order of all facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Counts from one, without gaps, in commit order.
+    /// Counts from one, without gaps, causes before effects.
     pub seq: i64,
     /// When it happened, by the clock of the process that wrote it.
     pub at: Millis,
