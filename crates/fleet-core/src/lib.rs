@@ -11,6 +11,7 @@ pub mod limits;
 pub mod policy;
 pub mod problem;
 pub mod project;
+pub mod redact;
 pub mod refname;
 pub mod run;
 pub mod schedule;
@@ -19,5 +20,6 @@ pub mod task;
 pub mod text;
 pub mod time;
 mod transition;
+pub mod watchdog;
 
 pub use transition::{IllegalTransition, UnknownName};

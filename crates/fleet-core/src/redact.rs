@@ -1,0 +1,100 @@
+//! Takes secrets out of what an agent prints, before it reaches a disk or a screen.
+//!
+//! A secret is masked byte by byte, so that positions in the output stay what they were.
+
+/// Shorter values are words that occur by themselves: masking them would make output unreadable and protect nothing.
+const SHORTEST: usize = 8;
+
+/// Masks known values in a stream that comes in pieces.
+pub struct Redactor {
+    secrets: Vec<Vec<u8>>,
+    /// The end of the stream so far, in case a secret goes on in the next piece.
+    held: Vec<u8>,
+    longest: usize,
+}
+
+impl Redactor {
+    /// Masks these values.
+    pub fn new(secrets: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let secrets: Vec<_> = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST).collect();
+        let longest = secrets.iter().map(Vec::len).max().unwrap_or(0);
+        Self { secrets, held: Vec::new(), longest }
+    }
+
+    /// Takes the next piece; gives what cannot be part of a secret any more.
+    pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
+        self.held.extend_from_slice(piece);
+        self.mask();
+        let keep = self.longest.saturating_sub(1).min(self.held.len());
+        let rest = self.held.split_off(self.held.len() - keep);
+        std::mem::replace(&mut self.held, rest)
+    }
+
+    /// What is left at the end.
+    pub fn end(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held)
+    }
+
+    fn mask(&mut self) {
+        for secret in &self.secrets {
+            let mut from = 0;
+            while let Some(at) = find(&self.held[from..], secret) {
+                self.held[from + at..from + at + secret.len()].fill(b'*');
+                from += at + secret.len();
+            }
+        }
+    }
+}
+
+/// The first place of `needle`. Most bytes are not its first one, and comparing starts only there.
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    let (first, rest) = needle.split_first()?;
+    let last = haystack.len().checked_sub(needle.len())?;
+    let mut from = 0;
+    while let Some(at) = haystack.get(from..=last)?.iter().position(|byte| byte == first) {
+        let start = from + at;
+        if haystack[start + 1..].starts_with(rest) {
+            return Some(start);
+        }
+        from = start + 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn redacted(secrets: &[&str], pieces: &[&str]) -> String {
+        let mut redactor = Redactor::new(secrets.iter().map(|secret| secret.as_bytes().to_vec()));
+        let mut out: Vec<u8> = pieces.iter().flat_map(|piece| redactor.push(piece.as_bytes())).collect();
+        out.extend(redactor.end());
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn masks_secrets_even_across_pieces() {
+        assert_eq!(redacted(&["sk-12345678"], &["key=sk-12", "345678!"]), "key=***********!");
+        assert_eq!(redacted(&["sk-12345678"], &["sk-1234567"]), "sk-1234567");
+        assert_eq!(redacted(&["aaaaaaaa"], &["aaaaaaaaaaaaaaaaaa"]), "****************aa");
+        assert_eq!(redacted(&["short"], &["short"]), "short");
+        assert_eq!(redacted(&[], &["a", "b"]), "ab");
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_do_not_matter(text in "[ab]{0,60}", cuts in proptest::collection::vec(0usize..60, 0..6)) {
+            let secret = "abbababb";
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&str> = cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
+            let shown = redacted(&[secret], &pieces);
+            prop_assert_eq!(shown.len(), text.len());
+            prop_assert!(!shown.contains(secret));
+            prop_assert_eq!(shown, redacted(&[secret], &[&text]));
+        }
+    }
+}

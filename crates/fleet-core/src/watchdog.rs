@@ -1,0 +1,183 @@
+//! When the keeper of a run has to do something by itself: pure, by a clock that the caller hands in.
+//!
+//! The clock is how long the machine was awake, not the time of day: a laptop that slept for a night must not find
+//! its agents idle in the morning.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::time::Span;
+
+/// What a run may use at most, and how often its work is put in safety.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// From the start of the agent to its end.
+    pub time: Option<Duration>,
+    /// Without a byte of output.
+    pub idle: Option<Duration>,
+    /// Input and output together.
+    pub tokens: Option<u64>,
+    /// In millionths of a US dollar.
+    pub micro_usd: Option<u64>,
+    /// Between two snapshots.
+    pub snapshot_every: Option<Duration>,
+}
+
+/// A bound that was passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overrun {
+    /// It took too long.
+    Time(Duration),
+    /// It was silent for too long.
+    Idle(Duration),
+    /// It used more tokens than these.
+    Tokens(u64),
+    /// It used more money than this.
+    Money(u64),
+}
+
+impl fmt::Display for Overrun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(limit) => write!(f, "stopped after {}, its time limit", Span(*limit)),
+            Self::Idle(limit) => write!(f, "stopped after {} without output", Span(*limit)),
+            Self::Tokens(limit) => write!(f, "stopped: it used more than {limit} tokens"),
+            Self::Money(limit) => {
+                write!(
+                    f,
+                    "stopped: it used more than {}.{:02} USD",
+                    limit / 1_000_000,
+                    limit % 1_000_000 / 10_000
+                )
+            }
+        }
+    }
+}
+
+/// What to do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Next {
+    /// Stop the agent.
+    Stop(Overrun),
+    /// Put the work in safety.
+    Snapshot,
+    /// Nothing for this long, unless something happens.
+    Sleep(Duration),
+}
+
+/// Longest sleep, when nothing is due.
+const LONGEST: Duration = Duration::from_hours(1);
+
+/// Follows one agent.
+#[derive(Debug, Clone)]
+pub struct Watchdog {
+    bounds: Bounds,
+    started: Duration,
+    last_output: Duration,
+    last_snapshot: Duration,
+    tokens: u64,
+    micro_usd: u64,
+}
+
+impl Watchdog {
+    /// Begins to watch an agent that was started now.
+    pub const fn new(bounds: Bounds, now: Duration) -> Self {
+        Self { bounds, started: now, last_output: now, last_snapshot: now, tokens: 0, micro_usd: 0 }
+    }
+
+    /// The agent printed something.
+    pub const fn heard(&mut self, now: Duration) {
+        self.last_output = now;
+    }
+
+    /// What the agent has used so far, all together.
+    pub const fn used(&mut self, tokens: u64, micro_usd: u64) {
+        (self.tokens, self.micro_usd) = (tokens, micro_usd);
+    }
+
+    /// The work was put in safety, or could not be: the next try is a whole pause away.
+    pub const fn snapshotted(&mut self, now: Duration) {
+        self.last_snapshot = now;
+    }
+
+    /// When the agent last printed something.
+    pub const fn last_output(&self) -> Duration {
+        self.last_output
+    }
+
+    /// What is due. The strictest bound comes first: money that is spent is gone.
+    pub fn next(&self, now: Duration) -> Next {
+        let Bounds { time, idle, tokens, micro_usd, snapshot_every } = self.bounds;
+        if let Some(limit) = micro_usd.filter(|limit| self.micro_usd > *limit) {
+            return Next::Stop(Overrun::Money(limit));
+        }
+        if let Some(limit) = tokens.filter(|limit| self.tokens > *limit) {
+            return Next::Stop(Overrun::Tokens(limit));
+        }
+        let left = |since: Duration, limit: Duration| (since + limit).saturating_sub(now);
+        let time_left = time.map(|limit| left(self.started, limit));
+        if let (Some(limit), Some(Duration::ZERO)) = (time, time_left) {
+            return Next::Stop(Overrun::Time(limit));
+        }
+        let idle_left = idle.map(|limit| left(self.last_output, limit));
+        if let (Some(limit), Some(Duration::ZERO)) = (idle, idle_left) {
+            return Next::Stop(Overrun::Idle(limit));
+        }
+        let snapshot_left = snapshot_every.map(|pause| left(self.last_snapshot, pause));
+        if snapshot_left == Some(Duration::ZERO) {
+            return Next::Snapshot;
+        }
+        let soonest = [time_left, idle_left, snapshot_left].into_iter().flatten().min();
+        Next::Sleep(soonest.unwrap_or(LONGEST).min(LONGEST))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn s(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn bounds() -> Bounds {
+        Bounds {
+            time: Some(s(100)),
+            idle: Some(s(30)),
+            tokens: Some(1_000),
+            micro_usd: Some(2_500_000),
+            snapshot_every: Some(s(20)),
+        }
+    }
+
+    #[test]
+    fn sleeps_until_the_first_thing_is_due() {
+        let mut dog = Watchdog::new(bounds(), s(5));
+        assert_eq!(dog.next(s(5)), Next::Sleep(s(20)));
+        assert_eq!(dog.next(s(25)), Next::Snapshot);
+        dog.snapshotted(s(25));
+        assert_eq!(dog.next(s(25)), Next::Sleep(s(10)));
+        dog.heard(s(34));
+        assert_eq!(dog.next(s(34)), Next::Sleep(s(11)));
+        assert_eq!(Watchdog::new(Bounds::default(), s(0)).next(s(9)), Next::Sleep(LONGEST));
+    }
+
+    #[test]
+    fn stops_at_each_bound_and_says_which() {
+        let said = |dog: &Watchdog, now| match dog.next(now) {
+            Next::Stop(overrun) => overrun.to_string(),
+            other => panic!("{other:?}"),
+        };
+        let mut dog = Watchdog::new(bounds(), s(0));
+        assert_eq!(said(&dog, s(30)), "stopped after 30s without output");
+        dog.heard(s(99));
+        assert_eq!(said(&dog, s(100)), "stopped after 1m40s, its time limit");
+        dog.used(1_000, 2_500_000);
+        assert_eq!(dog.next(s(99)), Next::Snapshot, "what is allowed may be used up");
+        dog.used(1_001, 0);
+        assert_eq!(said(&dog, s(99)), "stopped: it used more than 1000 tokens");
+        dog.used(1_001, 2_500_001);
+        assert_eq!(said(&dog, s(99)), "stopped: it used more than 2.50 USD");
+    }
+}
