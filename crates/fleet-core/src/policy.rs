@@ -57,7 +57,12 @@ pub fn after_failure(reason: Reason, earlier_failures: u32, policy: RetryPolicy,
 /// Trying the same thing again cannot help.
 const fn needs_a_person(reason: Reason) -> bool {
     match reason {
-        Reason::Auth | Reason::BadModel | Reason::OverBudget | Reason::BlockedByAgent => true,
+        Reason::Auth
+        | Reason::BadModel
+        | Reason::OverBudget
+        | Reason::BlockedByAgent
+        | Reason::Untrusted
+        | Reason::AgentMissing => true,
         Reason::AgentError
         | Reason::NoChanges
         | Reason::RateLimited

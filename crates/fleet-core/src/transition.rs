@@ -145,6 +145,7 @@ mod tests {
             Just(Happening::End(Ending::Succeeded, TaskMove::Finish)),
             Just(Happening::End(Ending::Asked, TaskMove::Ask)),
             Just(Happening::End(Ending::Released(String::new()), TaskMove::Requeue)),
+            Just(Happening::End(Ending::Cancelled(String::new()), TaskMove::Cancel)),
             failed,
         ]
     }

@@ -47,6 +47,8 @@ pub enum Ending {
     Asked,
     /// Stopped through no fault of the task (shutdown, hand-over): tried again, not counted.
     Released(String),
+    /// A person stopped it, with a remark: neither tried again nor counted.
+    Cancelled(String),
 }
 
 impl Ending {
@@ -57,7 +59,7 @@ impl Ending {
             Self::Failed(Reason::TimedOut, _) => RunMove::TimeOut,
             Self::Failed(Reason::Lost, _) => RunMove::Lose,
             Self::Failed(..) => RunMove::Fail,
-            Self::Released(_) => RunMove::Cancel,
+            Self::Released(_) | Self::Cancelled(_) => RunMove::Cancel,
         }
     }
 }

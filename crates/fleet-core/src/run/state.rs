@@ -104,6 +104,10 @@ named! {
         SetupFailed = "setup_failed",
         /// The workspace could not be made.
         WorkspaceFailed = "workspace_failed",
+        /// The repository asks for commands that nobody has agreed to.
+        Untrusted = "untrusted",
+        /// The agent's program is not installed here.
+        AgentMissing = "agent_missing",
         /// The keeper vanished.
         Lost = "lost",
     }

@@ -147,7 +147,7 @@ impl EndRun {
         step(&mut task, event)?;
         let (reason, detail) = match &self.ending {
             Ending::Failed(reason, detail) => (Some(*reason), Some(detail.as_str())),
-            Ending::Released(detail) => (None, Some(detail.as_str())),
+            Ending::Released(detail) | Ending::Cancelled(detail) => (None, Some(detail.as_str())),
             Ending::Succeeded | Ending::Asked => (None, None),
         };
         let close = sql!(
@@ -183,6 +183,10 @@ impl EndRun {
                     TaskMove::Requeue,
                     Fact::TaskRequeued { reason: None, detail: detail.clone(), failures, not_before: None },
                 )
+            }
+            Ending::Cancelled(detail) => {
+                task.history.remark = Some(detail.clone());
+                (TaskMove::Cancel, Fact::TaskCancelled { remark: Some(detail.clone()) })
             }
             Ending::Failed(reason, detail) => self.failure(task, *reason, detail),
         }

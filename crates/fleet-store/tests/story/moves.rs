@@ -132,6 +132,7 @@ async fn cancelling_a_running_task_ends_its_run(rig: &Rig) {
         Ending::Asked,
         Ending::Failed(Reason::AgentError, String::new()),
         Ending::Released(String::new()),
+        Ending::Cancelled(String::new()),
     ] {
         assert!(lost(&rig.refused(rig.ending(&run, ending)).await));
     }
