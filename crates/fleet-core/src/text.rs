@@ -20,6 +20,16 @@ pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     escape_where(text, |c| is_unprintable(c) && c != '\n' && c != '\t')
 }
 
+/// At most `most` bytes of a text, whole characters, with `…` in place of what is missing.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    const ELLIPSIS: &str = "…";
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let end = text.floor_char_boundary(most.saturating_sub(ELLIPSIS.len()));
+    Cow::Owned(format!("{}{ELLIPSIS}", &text[..end]))
+}
+
 fn escape_where(text: &str, unprintable: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&unprintable) {
         return Cow::Borrowed(text);
@@ -45,5 +55,13 @@ mod tests {
         assert_eq!(escaped("\u{1b}[2Jgone\r\n"), r"\u{1b}[2Jgone\r\n");
         assert_eq!(escaped("a\u{202e}b\u{9b}c"), r"a\u{202e}b\u{9b}c");
         assert_eq!(escaped_lines("a\tb\n\u{7}c\u{2028}"), "a\tb\n\\u{7}c\\u{2028}");
+    }
+
+    #[test]
+    fn long_texts_lose_their_end_and_never_half_a_character() {
+        assert_eq!(shortened("漢字漢字", 12), "漢字漢字");
+        assert_eq!(shortened("漢字漢字", 11), "漢字…");
+        assert_eq!(shortened("漢字漢字", 8), "漢…");
+        assert_eq!(shortened("漢字", 1), "…");
     }
 }

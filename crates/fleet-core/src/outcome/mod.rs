@@ -1,0 +1,187 @@
+//! How a run ended: decided from what the tool itself saw, never from what an agent says alone.
+//!
+//! Owns the table from evidence to ending, and the final result of a run, in which every claim about changes is
+//! replaced by what git shows. Must never look at anything but its arguments.
+
+mod result;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+pub use result::{Names, ResultStatus, RunResult};
+
+use crate::report::{Report, ReportStatus};
+use crate::run::{Ending, Reason};
+
+/// How an agent's process ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentExit {
+    /// With this exit status.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It never ran; a sentence says why.
+    NotStarted(String),
+}
+
+impl AgentExit {
+    /// Whether it says by itself that all went well.
+    pub const fn is_success(&self) -> bool {
+        matches!(self, Self::Code(0))
+    }
+}
+
+impl std::fmt::Display for AgentExit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "the agent ended with exit status {code}"),
+            Self::Signal(signal) => write!(f, "the agent was ended by signal {signal}"),
+            Self::NotStarted(why) => write!(f, "the agent could not be started: {why}"),
+        }
+    }
+}
+
+/// What an agent declared through `fleet done` or `fleet fail` while it ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Declared {
+    /// It is done.
+    Done(Report),
+    /// It cannot go on.
+    Fail {
+        /// Why.
+        summary: String,
+    },
+}
+
+/// Why a keeper stopped an agent that would have gone on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// It ran longer than its limit; the sentence names the limit.
+    TimeLimit(String),
+    /// Nothing came from it for too long.
+    Idle(String),
+    /// It used more tokens than it may.
+    Tokens(String),
+    /// It cost more than it may.
+    Money(String),
+    /// A person stopped it, with a remark.
+    Killed(String),
+    /// The runner shuts down or hands over: no fault of the task.
+    Shutdown(String),
+}
+
+/// What the tool itself saw of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// How the agent's process ended.
+    pub exit: AgentExit,
+    /// The report in the last thing that the agent wrote.
+    pub report: Option<Report>,
+    /// What the agent declared while it ran; it counts more than what is read out of a text.
+    pub declared: Option<Declared>,
+    /// A question to a person that the agent ended with.
+    pub question: Option<String>,
+    /// The failure that the agent's own stream told of, and did not recover from.
+    pub failure: Option<(Reason, String)>,
+    /// How many commits git shows since the base.
+    pub commits: usize,
+    /// How many files git shows as changed since the base.
+    pub files: usize,
+    /// The task asks for no change.
+    pub read_only: bool,
+    /// Why the keeper stopped the agent, if it did.
+    pub stopped: Option<Stop>,
+}
+
+impl Evidence {
+    /// Whether git shows any change.
+    pub const fn has_changes(&self) -> bool {
+        self.commits > 0 || self.files > 0
+    }
+
+    /// The report that counts: what was declared, else what was read.
+    pub const fn said(&self) -> Option<&Report> {
+        match &self.declared {
+            Some(Declared::Done(report)) => Some(report),
+            Some(Declared::Fail { .. }) => None,
+            None => self.report.as_ref(),
+        }
+    }
+}
+
+/// How the run ended. The first row that fits decides:
+///
+/// 1. A person stopped it: cancelled, whatever else was seen. A person's word is last.
+/// 2. It was never started: a person has to install something.
+/// 3. It declared an end: that counts, even if the process then hung, was shut down or ended badly, because the
+///    work was over at that moment. Whether it is a success is decided by row 8.
+/// 4. The keeper stopped it: over a limit, or released.
+/// 5. It ended with a question.
+/// 6. Its own stream told of a failure, which says more than the exit status, and is there even with status 0.
+/// 7. The process ended badly, and the agent did not say that it is blocked, which would tell more.
+/// 8. What remains is judged by git: see [`by_evidence`].
+#[must_use]
+pub fn decide(evidence: &Evidence) -> Ending {
+    if let Some(Stop::Killed(remark)) = &evidence.stopped {
+        return Ending::Cancelled(remark.clone());
+    }
+    if let AgentExit::NotStarted(_) = &evidence.exit {
+        return Ending::Failed(Reason::AgentMissing, evidence.exit.to_string());
+    }
+    match &evidence.declared {
+        Some(Declared::Fail { summary }) => return Ending::Failed(Reason::BlockedByAgent, summary.clone()),
+        Some(Declared::Done(_)) => return by_evidence(evidence),
+        None => {}
+    }
+    if let Some(stop) = &evidence.stopped {
+        return after_stop(stop);
+    }
+    if evidence.question.is_some() {
+        return Ending::Asked;
+    }
+    if let Some((reason, text)) = &evidence.failure {
+        return Ending::Failed(*reason, text.clone());
+    }
+    let is_blocked = evidence.said().is_some_and(|report| report.status == ReportStatus::Blocked);
+    if !evidence.exit.is_success() && !is_blocked {
+        return Ending::Failed(Reason::AgentError, evidence.exit.to_string());
+    }
+    by_evidence(evidence)
+}
+
+fn after_stop(stop: &Stop) -> Ending {
+    match stop {
+        Stop::TimeLimit(text) => Ending::Failed(Reason::TimedOut, text.clone()),
+        Stop::Idle(text) => Ending::Failed(Reason::Stale, text.clone()),
+        Stop::Tokens(text) | Stop::Money(text) => Ending::Failed(Reason::OverBudget, text.clone()),
+        Stop::Shutdown(text) => Ending::Released(text.clone()),
+        Stop::Killed(remark) => Ending::Cancelled(remark.clone()),
+    }
+}
+
+/// The agent thinks that it is done, or says nothing. The first row that fits decides:
+///
+/// 1. It says that it could not go on: failed, whatever it left.
+/// 2. The task asks for no change: success. Changes that are there all the same are kept and remarked upon.
+/// 3. Git shows changes: success, also when the agent says that there are none or says nothing.
+/// 4. It says honestly that nothing had to change: success.
+/// 5. It claims changes that git does not show, or says nothing at all: no changes.
+fn by_evidence(evidence: &Evidence) -> Ending {
+    let said = evidence.said();
+    let status = said.map(|report| report.status);
+    if let (Some(ReportStatus::Blocked), Some(report)) = (status, said) {
+        return Ending::Failed(Reason::BlockedByAgent, report.summary.clone());
+    }
+    if evidence.read_only || evidence.has_changes() || status == Some(ReportStatus::CompletedNoChanges) {
+        return Ending::Succeeded;
+    }
+    let detail = match said {
+        Some(report) => {
+            format!("the agent reported that it is done ({}), but git shows no change", report.summary)
+        }
+        None => "the agent ended without a report, and git shows no change".to_owned(),
+    };
+    Ending::Failed(Reason::NoChanges, detail)
+}

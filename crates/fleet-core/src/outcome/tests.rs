@@ -1,0 +1,205 @@
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A writing task whose agent ended well, said nothing and changed nothing.
+fn silent() -> Evidence {
+    Evidence {
+        exit: AgentExit::Code(0),
+        report: None,
+        declared: None,
+        question: None,
+        failure: None,
+        commits: 0,
+        files: 0,
+        read_only: false,
+        stopped: None,
+    }
+}
+
+fn report(status: ReportStatus) -> Report {
+    Report::new(status, "as it says")
+}
+
+/// What the agent left, what it said and how its process ended, all combined: what a reviewer reads.
+#[test]
+fn endings_by_evidence() {
+    let mut table = format!("{:<42}", "");
+    let columns = [(false, 0), (false, 1), (true, 0), (true, 1)];
+    for (read_only, files) in columns {
+        let name = format!("{}, {files} files", if read_only { "read-only" } else { "writing" });
+        write!(table, "{name:<22}").unwrap();
+    }
+    let says: [(&str, Option<ReportStatus>); 4] = [
+        ("says nothing", None),
+        ("completed", Some(ReportStatus::Completed)),
+        ("completed_no_changes", Some(ReportStatus::CompletedNoChanges)),
+        ("blocked", Some(ReportStatus::Blocked)),
+    ];
+    for (exit, declares) in [(0, false), (1, false), (1, true)] {
+        for (name, status) in says {
+            if declares && status.is_none() {
+                continue;
+            }
+            let row = format!("exit {exit}, {}{name}", if declares { "declares " } else { "" });
+            write!(table, "\n{row:<42}").unwrap();
+            for (read_only, files) in columns {
+                let said = status.map(report);
+                let (report, declared) =
+                    if declares { (None, said.map(Declared::Done)) } else { (said, None) };
+                let exit = AgentExit::Code(exit);
+                let evidence = Evidence { exit, report, declared, files, read_only, ..silent() };
+                write!(table, "{:<22}", short(&decide(&evidence))).unwrap();
+            }
+        }
+    }
+    insta::assert_snapshot!(table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n"));
+}
+
+fn short(ending: &Ending) -> String {
+    match ending {
+        Ending::Failed(reason, _) => reason.to_string(),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}
+
+/// Each row has everything that the rows below it have, and wins.
+#[test]
+fn the_order_of_precedence() {
+    let text = |text: &str| text.to_owned();
+    let mut evidence = Evidence { report: Some(report(ReportStatus::Completed)), files: 1, ..silent() };
+    assert_eq!(decide(&evidence), Ending::Succeeded);
+    evidence.exit = AgentExit::Signal(9);
+    assert_eq!(
+        decide(&evidence),
+        Ending::Failed(Reason::AgentError, text("the agent was ended by signal 9"))
+    );
+    evidence.failure = Some((Reason::Auth, text("refused")));
+    assert_eq!(decide(&evidence), Ending::Failed(Reason::Auth, text("refused")));
+    evidence.question = Some(text("which?"));
+    assert_eq!(decide(&evidence), Ending::Asked);
+    for (stop, ending) in [
+        (Stop::TimeLimit(text("4h")), Ending::Failed(Reason::TimedOut, text("4h"))),
+        (Stop::Idle(text("20m")), Ending::Failed(Reason::Stale, text("20m"))),
+        (Stop::Tokens(text("1k")), Ending::Failed(Reason::OverBudget, text("1k"))),
+        (Stop::Money(text("$1")), Ending::Failed(Reason::OverBudget, text("$1"))),
+        (Stop::Shutdown(text("bye")), Ending::Released(text("bye"))),
+    ] {
+        evidence.stopped = Some(stop);
+        assert_eq!(decide(&evidence), ending);
+    }
+    evidence.declared = Some(Declared::Fail { summary: text("no way") });
+    assert_eq!(decide(&evidence), Ending::Failed(Reason::BlockedByAgent, text("no way")));
+    evidence.declared = Some(Declared::Done(report(ReportStatus::Completed)));
+    assert_eq!(decide(&evidence), Ending::Succeeded);
+    evidence.exit = AgentExit::NotStarted(text("no claude on PATH"));
+    let missing = text("the agent could not be started: no claude on PATH");
+    assert_eq!(decide(&evidence), Ending::Failed(Reason::AgentMissing, missing));
+    evidence.stopped = Some(Stop::Killed(text("enough")));
+    assert_eq!(decide(&evidence), Ending::Cancelled(text("enough")));
+}
+
+fn result(evidence: &Evidence, files: &[&str]) -> RunResult {
+    let files: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
+    RunResult::new(evidence, &decide(evidence), Names { files, commits: Vec::new() })
+}
+
+#[test]
+fn a_result_has_the_files_of_git_and_says_where_the_claim_differs() {
+    let mut claim = report(ReportStatus::Completed);
+    claim.files_changed = ["./src/a.rs", "/work/tree/b.rs", "c.rs", "/a/c.rs"].map(str::to_owned).to_vec();
+    let evidence = Evidence { report: Some(claim.clone()), files: 3, commits: 1, ..silent() };
+    let seen = result(&evidence, &["src/a.rs", "b.rs", "d.rs"]);
+    assert_eq!(seen.files_changed, ["src/a.rs", "b.rs", "d.rs"]);
+    assert_eq!((seen.status, seen.files, seen.commit_count), (ResultStatus::Completed, 3, 1));
+    assert_eq!(seen.remarks, ["reported as changed, but git shows no change: c.rs, /a/c.rs"]);
+    assert_eq!(seen.claimed, Some(claim));
+    let json = serde_json::to_string(&seen).unwrap();
+    assert_eq!(serde_json::from_str::<RunResult>(&json).unwrap(), seen);
+    assert_eq!(
+        result(&evidence, &["src/a.rs"]).remarks,
+        [] as [&str; 0],
+        "a list that was cut proves nothing"
+    );
+}
+
+#[test]
+fn a_claimed_change_that_git_does_not_show_is_no_change() {
+    let mut claim = report(ReportStatus::Completed);
+    claim.files_changed = (0..8).map(|number| format!("{number}.rs")).collect();
+    let seen = result(&Evidence { report: Some(claim), ..silent() }, &[]);
+    assert_eq!((seen.status, seen.reason), (ResultStatus::NoChanges, Some(Reason::NoChanges)));
+    assert_eq!(
+        seen.remarks,
+        ["reported as changed, but git shows no change: 0.rs, 1.rs, 2.rs, 3.rs, 4.rs and 3 more"]
+    );
+    insta::assert_snapshot!(seen.summary, @"the agent reported that it is done (as it says), but git shows no change");
+}
+
+#[test]
+fn a_status_is_corrected_by_what_was_seen() {
+    let status = |evidence: &Evidence| result(evidence, &[]).status;
+    let nothing_to_do = Evidence { report: Some(report(ReportStatus::CompletedNoChanges)), ..silent() };
+    assert_eq!(status(&nothing_to_do), ResultStatus::CompletedNoChanges);
+    assert_eq!(status(&Evidence { files: 1, ..nothing_to_do }), ResultStatus::Completed);
+    let answer = Evidence { read_only: true, report: Some(report(ReportStatus::Completed)), ..silent() };
+    assert_eq!(status(&answer), ResultStatus::Completed);
+    let wrote = result(&Evidence { files: 1, ..answer }, &["a"]);
+    assert_eq!(
+        wrote.remarks,
+        ["the task is read-only, but files were changed; the changes are kept on the branch"]
+    );
+    let asked = Evidence { question: Some("which?".to_owned()), ..silent() };
+    assert_eq!((status(&asked), result(&asked, &[]).summary.as_str()), (ResultStatus::Asked, "which?"));
+    let failed = Evidence { declared: Some(Declared::Fail { summary: "no".to_owned() }), ..silent() };
+    assert_eq!(status(&failed), ResultStatus::Blocked);
+    assert_eq!(result(&failed, &[]).claimed.map(|report| report.status), Some(ReportStatus::Blocked));
+    let done = Some(Declared::Done(report(ReportStatus::Completed)));
+    let hung = Evidence { declared: done, files: 1, exit: AgentExit::Signal(9), ..silent() };
+    let hung = result(&hung, &["a"]);
+    assert_eq!(hung.status, ResultStatus::Completed);
+    assert_eq!(hung.remarks, ["it declared that it is done; afterwards the agent was ended by signal 9"]);
+}
+
+fn evidence() -> impl Strategy<Value = Evidence> {
+    let said = || prop::option::of(prop::sample::select(ReportStatus::ALL).prop_map(report));
+    let exit = prop_oneof![(0..3).prop_map(AgentExit::Code), (1..16).prop_map(AgentExit::Signal)];
+    let declared = prop::option::of(prop_oneof![
+        prop::sample::select(ReportStatus::ALL).prop_map(|status| Declared::Done(report(status))),
+        Just(Declared::Fail { summary: String::new() }),
+    ]);
+    let failure =
+        prop::option::of(prop::sample::select(Reason::ALL).prop_map(|reason| (reason, String::new())));
+    let text = String::new;
+    let stops = [Stop::Idle(text()), Stop::Shutdown(text()), Stop::Money(text()), Stop::Killed(text())];
+    let stopped = prop::option::of(prop::sample::select(stops.to_vec()));
+    (exit, said(), declared, failure, stopped, (0..2usize, 0..2usize, any::<bool>())).prop_map(
+        |(exit, report, declared, failure, stopped, (commits, files, read_only))| Evidence {
+            question: None,
+            exit,
+            report,
+            declared,
+            failure,
+            stopped,
+            commits,
+            files,
+            read_only,
+        },
+    )
+}
+
+proptest! {
+    /// Whatever an agent says, a success was seen: a good end and a change, or an honest reason for none.
+    #[test]
+    fn no_success_without_evidence(evidence in evidence()) {
+        if decide(&evidence) == Ending::Succeeded {
+            let done = matches!(evidence.declared, Some(Declared::Done(_)));
+            prop_assert!(done || (evidence.exit.is_success() && evidence.failure.is_none()));
+            let honest = evidence.said().is_some_and(|said| said.status == ReportStatus::CompletedNoChanges);
+            prop_assert!(evidence.has_changes() || evidence.read_only || honest);
+            prop_assert!(!matches!(evidence.stopped, Some(Stop::Killed(_))));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The result contract: what an agent says about its own work, one JSON object for all agents.
+//!
+//! Owns the shape of that object and how it is found in whatever an agent wrote last. A report is a claim: what it
+//! is worth is decided in [`crate::outcome`], against what git shows. Must never trust its input: every size is
+//! bounded, and the time to look for a report grows with the length of the text and no faster.
+
+mod json;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::shortened;
+use crate::transition::{UnknownName, named};
+
+named! {
+    /// How an agent says that it ended.
+    pub enum ReportStatus: "report status" {
+        /// It did what was asked, and changed something.
+        Completed = "completed",
+        /// It did what was asked, and nothing had to change.
+        CompletedNoChanges = "completed_no_changes",
+        /// It could not go on.
+        Blocked = "blocked",
+    }
+}
+
+named! {
+    /// What came of a test that an agent says it ran.
+    pub enum TestOutcome: "test outcome" {
+        /// It passed.
+        Passed = "passed",
+        /// It failed.
+        Failed = "failed",
+        /// It was not run.
+        Skipped = "skipped",
+        /// The agent named the test and did not say.
+        Unknown = "unknown",
+    }
+}
+
+/// A test or a check that an agent says it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestLine {
+    /// Its name, or the command.
+    pub name: String,
+    /// What came of it.
+    pub outcome: TestOutcome,
+    /// More words; often none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+/// What an agent says about its own work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// What was done, in a few sentences.
+    pub summary: String,
+    /// How it ended.
+    pub status: ReportStatus,
+    /// The files that it says it changed.
+    #[serde(default)]
+    pub files_changed: Vec<String>,
+    /// The commits that it says it made.
+    #[serde(default)]
+    pub commits: Vec<String>,
+    /// The tests that it says it ran.
+    #[serde(default)]
+    pub tests: Vec<TestLine>,
+    /// What it would do next.
+    #[serde(default)]
+    pub next_steps: Vec<String>,
+}
+
+/// The longest summary that is kept, in bytes.
+pub const LONGEST_SUMMARY: usize = 8 * 1024;
+/// The longest path, name or sentence in a list that is kept, in bytes.
+pub const LONGEST_ITEM: usize = 1024;
+/// The most items of each list that are kept.
+pub const MOST_ITEMS: usize = 500;
+/// A report stands at the end of what an agent wrote; nothing before so many bytes from the end is looked at.
+const LOOKED_AT: usize = 256 * 1024;
+
+impl Report {
+    /// A report without lists.
+    pub fn new(status: ReportStatus, summary: impl Into<String>) -> Self {
+        let (files_changed, commits, tests, next_steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { summary: summary.into(), status, files_changed, commits, tests, next_steps }
+    }
+
+    /// The last report in a text: alone, in a fenced block, or amid prose.
+    ///
+    /// Lenient, because models write it: trailing commas, line breaks in strings, unknown fields, other words for
+    /// a status and fields of a wrong type are no reason to lose what was said. A candidate must have a summary
+    /// and something else of the contract, so that not every JSON object in an answer is taken for a report.
+    pub fn find(text: &str) -> Option<Self> {
+        let text = &text[text.ceil_char_boundary(text.len().saturating_sub(LOOKED_AT))..];
+        json::objects(text).filter_map(|object| read::report(&object)).last()
+    }
+
+    /// The same with every text and list cut to what is kept, for a report that came from elsewhere.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        shorten(&mut self.summary, LONGEST_SUMMARY);
+        for list in [&mut self.files_changed, &mut self.commits, &mut self.next_steps] {
+            list.truncate(MOST_ITEMS);
+            for item in list {
+                shorten(item, LONGEST_ITEM);
+            }
+        }
+        self.tests.truncate(MOST_ITEMS);
+        for test in &mut self.tests {
+            shorten(&mut test.name, LONGEST_ITEM);
+            shorten(&mut test.detail, LONGEST_ITEM);
+        }
+        self
+    }
+}
+
+fn shorten(text: &mut String, most: usize) {
+    if text.len() > most {
+        *text = shortened(text, most).into_owned();
+    }
+}
