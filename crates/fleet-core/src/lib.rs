@@ -18,6 +18,7 @@ pub mod report;
 pub mod run;
 pub mod schedule;
 pub mod scope;
+pub mod size;
 pub mod task;
 pub mod text;
 pub mod time;

@@ -13,6 +13,13 @@ use fleet_core::problem::{Code, Outcome, Problem};
 /// How the name of every variable of codefleet begins.
 pub const PREFIX: &str = "FLEET_";
 
+/// Whether a shell can name a variable so: `[A-Za-z_][A-Za-z0-9_]*`.
+pub fn is_variable_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 /// The variables and the current directory, as they were when the process started.
 ///
 /// A variable with an empty value counts as unset: that is the only way in which many tools can take one away.

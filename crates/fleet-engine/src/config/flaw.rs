@@ -7,7 +7,8 @@ use std::fmt;
 
 use fleet_core::problem::{Code, Problem};
 
-use super::keys::{self, Form, Kind};
+use super::form::Form;
+use super::keys::{self, Kind};
 use super::value::Mismatch;
 use super::{secret, suggest};
 
@@ -50,7 +51,7 @@ impl Flaw {
         // Somebody who wrote `--config postgres://…?a=b` named the whole address a key.
         let shown = quoted(&secret::redact(&keys::written(segments)));
         let flaw = Self::new(Code::ConfigUnknownKey, format!("unknown key {shown}"));
-        let flaw = match suggest::nearest(&name, keys::likely(&name, '.')) {
+        let flaw = match suggest::nearest(&name, keys::likely(&name)) {
             Some(meant) => flaw.hint(format!("did you mean `{meant}`?")),
             None => flaw,
         };
@@ -59,7 +60,7 @@ impl Flaw {
 
     pub(super) fn section(name: &str) -> Self {
         let start = format!("{name}.");
-        let inside: Vec<String> = keys::likely(&format!("{start}?"), '.')
+        let inside: Vec<String> = keys::likely(&start)
             .filter(|key| key.starts_with(&start))
             .map(|key| format!("`{key}`"))
             .collect();
@@ -72,6 +73,11 @@ impl Flaw {
     pub(super) fn agent_name(text: &str) -> Self {
         Self::new(Code::ConfigInvalid, format!("{} is not the name of an agent", quoted(text)))
             .hint(AGENT_NAME)
+    }
+
+    pub(super) fn variable_name(text: &str) -> Self {
+        Self::new(Code::ConfigInvalid, format!("{} is not the name of a variable", quoted(text)))
+            .hint("a name has letters, digits and `_`, and does not begin with a digit")
     }
 
     pub(super) fn mismatch(name: &str, mismatch: &Mismatch) -> Self {

@@ -1,17 +1,20 @@
-//! What can be configured, as data.
+//! What a key is, and how it is named.
 //!
-//! Owns the table of keys and how a key is named in a file, in the environment and by a person. Must never know
-//! what is set: values and layers live elsewhere. A new setting is one row here and one accessor.
+//! Owns the name of a key in a file, in the environment and by a person. Must never know what is set: values and
+//! layers live elsewhere. The keys themselves are in [`KEYS`].
 
 use super::flaw::Flaw;
+use super::form::Form;
 use super::suggest;
+use super::table::KEYS;
+use crate::environment::is_variable_name;
 use fleet_core::task::AgentName;
 
 /// Something that can be configured.
 #[derive(Debug)]
 pub struct Key {
-    /// The dotted name. At most one segment is `*`, which stands for the name of an agent and has one segment on
-    /// either side.
+    /// The dotted name. A first `*` stands for the name of an agent and has one segment before it. A second one
+    /// stands at the end, for the name of a variable.
     pub name: &'static str,
     /// Which values are allowed.
     pub kind: Kind,
@@ -39,19 +42,8 @@ pub enum Kind {
     },
     /// `true` or `false`.
     Boolean,
-    /// Any number of lines of text.
-    List,
-}
-
-/// What a string has to look like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Anything but nothing.
-    Plain,
-    /// The name of an agent.
-    AgentName,
-    /// Where the store is. May hold a password, and is therefore secret.
-    StoreAddress,
+    /// Any number of texts of this form.
+    List(Form),
 }
 
 /// Who may set a key.
@@ -76,102 +68,62 @@ pub enum Fixed {
     List(&'static [&'static str]),
 }
 
-const CAP: Kind = Kind::Integer { min: 0, max: 10_000 };
-
-/// Every key, in the order in which they are shown.
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "store",
-        kind: Kind::String(Form::StoreAddress),
-        default: Some(Fixed::Text("sqlite")),
-        doc: "Where everything is kept: `sqlite` (a file in the home folder), `sqlite:PATH` or `postgres://…`.",
-        scope: Scope::UserOnly,
-    },
-    Key {
-        name: "agent",
-        kind: Kind::String(Form::AgentName),
-        default: Some(Fixed::Text("claude")),
-        doc: "The agent for a task that names none.",
-        scope: Scope::Anywhere,
-    },
-    Key {
-        name: "color",
-        kind: Kind::OneOf(&["auto", "always", "never"]),
-        default: Some(Fixed::Text("auto")),
-        doc: "Colours in the output: `always`, `never`, or `auto` for terminals only.",
-        scope: Scope::UserOnly,
-    },
-    Key {
-        name: "tasks.priority",
-        kind: Kind::Integer { min: 1, max: 5 },
-        default: Some(Fixed::Integer(3)),
-        doc: "The priority of a task that is added without one, from 1 to 5.",
-        scope: Scope::Anywhere,
-    },
-    Key {
-        name: "tasks.retries",
-        kind: Kind::Integer { min: 0, max: 20 },
-        default: Some(Fixed::Integer(2)),
-        doc: "How many times a task is tried again after its first run failed.",
-        scope: Scope::Anywhere,
-    },
-    Key {
-        name: "tasks.list_limit",
-        kind: Kind::Integer { min: 1, max: 10_000 },
-        default: Some(Fixed::Integer(50)),
-        doc: "How many tasks a list shows at most.",
-        scope: Scope::Anywhere,
-    },
-    Key {
-        name: "caps.total",
-        kind: CAP,
-        default: Some(Fixed::Integer(0)),
-        doc: "How many runs there may be at a time; 0 for no cap.",
-        scope: Scope::UserOnly,
-    },
-    Key {
-        name: "caps.per_project",
-        kind: CAP,
-        default: Some(Fixed::Integer(0)),
-        doc: "How many runs there may be at a time in one project; 0 for no cap.",
-        scope: Scope::UserOnly,
-    },
-    Key {
-        name: "agents.*.model",
-        kind: Kind::String(Form::Plain),
-        default: None,
-        doc: "The model that this agent uses unless the task names one.",
-        scope: Scope::Anywhere,
-    },
-    Key {
-        name: "agents.*.cap",
-        kind: CAP,
-        default: None,
-        doc: "How many runs of this agent there may be at a time; 0 for no cap.",
-        scope: Scope::UserOnly,
-    },
+/// `FLEET_*` variables that are not configuration, without the prefix. A `*` at the end stands for anything.
+const RESERVED: &[&str] = &[
+    "BASE",
+    "BATCH",
+    "BIN",
+    "BRANCH",
+    "DEPTH",
+    "HOME",
+    "PORT",
+    "PORTS",
+    "PORT_COUNT",
+    "PROJECT",
+    "RUN",
+    "RUN_DIR",
+    "TASK",
+    "TOKEN",
+    "WORKSPACE",
+    "TEST_*",
 ];
 
-/// `FLEET_*` variables that are not configuration, without the prefix. A `*` at the end stands for anything.
-const RESERVED: &[&str] = &["HOME", "RUN", "TOKEN", "TASK", "PROJECT", "TEST_*"];
+/// What stands in a name for an agent or a variable that nobody named.
+const SOMETHING: &str = "NAME";
 
 impl Kind {
     /// Whether values of this kind are kept out of sight.
     pub const fn is_secret(self) -> bool {
-        matches!(self, Self::String(Form::StoreAddress))
+        matches!(self, Self::String(Form::StoreAddress | Form::VariableValue))
     }
 }
 
 impl Key {
     /// The two ends of a name with a wildcard.
-    pub(super) fn ends(&self) -> Option<(&'static str, &'static str)> {
+    fn ends(&self) -> Option<(&'static str, &'static str)> {
         self.name.split_once(".*.")
     }
 
-    /// Whether this is the key, or one of the keys, of that name.
+    /// Whether this is the key, or one of the keys, of that name. No name of an agent or a variable has a dot.
     pub(super) fn covers(&self, name: &str) -> bool {
-        let Some((head, tail)) = self.ends() else { return self.name == name };
-        between(name, head, tail, '.').is_some()
+        let (mut parts, mut segments) = (self.name.split('.'), name.split('.'));
+        loop {
+            match (parts.next(), segments.next()) {
+                (None, None) => return true,
+                (Some(part), Some(segment)) if part == "*" || part == segment => {}
+                _ => return false,
+            }
+        }
+    }
+
+    /// The name with its wildcards filled in.
+    pub(super) fn name_for(&self, agent: &str, variable: &str) -> String {
+        self.name.replacen('*', agent, 1).replace('*', variable)
+    }
+
+    /// Whether a variable can set it: not when it is itself about a variable, whose case would be lost.
+    pub(super) fn has_variable(&self) -> bool {
+        !self.name.ends_with(".*")
     }
 }
 
@@ -202,9 +154,10 @@ pub(super) fn named(segments: &[&str]) -> Named {
         if segments.len() < length {
             return Named::Section;
         }
-        let wild = parts().zip(segments).find(|(part, _)| *part == "*");
-        return match wild {
-            Some((_, agent)) if !is_agent_name(agent) => Named::Nothing(Flaw::agent_name(agent)),
+        let mut wild = parts().zip(segments).filter(|(part, _)| *part == "*").map(|(_, segment)| *segment);
+        return match (wild.next(), wild.next()) {
+            (Some(agent), _) if !is_agent_name(agent) => Named::Nothing(Flaw::agent_name(agent)),
+            (_, Some(name)) if !is_variable_name(name) => Named::Nothing(Flaw::variable_name(name)),
             _ => Named::Key(key),
         };
     }
@@ -240,10 +193,11 @@ pub(super) fn variable(suffix: &str) -> Variable {
     if RESERVED.iter().any(reserved) {
         return Variable::Reserved;
     }
-    match KEYS.iter().find_map(|key| Some((key, set_by(key, suffix)?))) {
-        Some((key, name)) => Variable::Sets(key, name),
-        None => Variable::Unknown(suggest::nearest(suffix, likely(suffix, '_').map(|name| upper(&name)))),
+    let settable = || KEYS.iter().filter(|key| key.has_variable());
+    if let Some((key, name)) = settable().find_map(|key| Some((key, set_by(key, suffix)?))) {
+        return Variable::Sets(key, name);
     }
+    Variable::Unknown(suggest::nearest(suffix, settable().map(|key| likely_variable(key, suffix))))
 }
 
 /// The name that the variable sets, when it belongs to this key. An agent with a `-` in its name has no variable.
@@ -255,14 +209,24 @@ fn set_by(key: &Key, suffix: &str) -> Option<String> {
     is_agent_name(&agent).then(|| format!("{head}.{agent}.{tail}"))
 }
 
-/// The names that somebody may have meant; a wildcard is filled with what stands in its place.
-pub(super) fn likely(given: &str, separator: char) -> impl Iterator<Item = String> {
-    let agent = given
-        .split_once(separator)
-        .and_then(|(_, rest)| rest.rsplit_once(separator))
-        .map(|(agent, _)| agent.to_ascii_lowercase())
-        .filter(|agent| is_agent_name(agent));
-    KEYS.iter().map(move |key| key.name.replace('*', agent.as_deref().unwrap_or("NAME")))
+/// The names that somebody may have meant; wildcards are filled with what stands in their places.
+pub(super) fn likely(given: &str) -> impl Iterator<Item = String> {
+    let segment = |place| given.split('.').nth(place);
+    let agent = segment(1).map(str::to_ascii_lowercase).filter(|agent| is_agent_name(agent));
+    let variable = segment(3).filter(|name| is_variable_name(name)).unwrap_or(SOMETHING).to_owned();
+    KEYS.iter().map(move |key| key.name_for(agent.as_deref().unwrap_or(SOMETHING), &variable))
+}
+
+/// The variable of this key that somebody may have meant. An agent may have a `_` in its name, so what comes
+/// behind the name is counted from the end.
+fn likely_variable(key: &Key, given: &str) -> String {
+    let agent = key.ends().and_then(|(_, tail)| {
+        let behind = upper(tail).split('_').count();
+        let (_, rest) = given.split_once('_')?;
+        let agent = rest.rsplitn(behind + 1, '_').nth(behind)?.to_ascii_lowercase();
+        is_agent_name(&agent).then_some(agent)
+    });
+    upper(&key.name_for(agent.as_deref().unwrap_or(SOMETHING), SOMETHING))
 }
 
 /// The segments as they stand in a file.

@@ -12,9 +12,11 @@ use serde::{Serialize, Serializer};
 
 use super::file;
 use super::flaw::Flaw;
-use super::keys::{self, KEYS, Key, Variable};
+use super::keys::{self, Key, Variable};
+use super::relations;
 use super::resolved::Config;
 use super::setting::{ConfigFile, Origin, Setting};
+use super::table::KEYS;
 use super::value::Value;
 use crate::environment::{Environment, PREFIX};
 
@@ -85,6 +87,8 @@ impl Layers {
         for given in sources.flags {
             layers.flag(given);
         }
+        let relations = relations::problems(&layers.settings);
+        layers.problems.extend(relations);
         layers
     }
 

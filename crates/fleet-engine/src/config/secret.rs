@@ -11,23 +11,43 @@ const HIDDEN: &str = "***";
 
 /// A text whose passwords are hidden wherever it is shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct Secret {
+    text: String,
+    part: Part,
+}
+
+/// What of a text is hidden.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The passwords of an address.
+    Passwords,
+    /// Everything, its length included.
+    Whole,
+}
 
 impl Secret {
-    /// Wraps a text.
+    /// Wraps an address.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self { text: text.into(), part: Part::Passwords }
+    }
+
+    /// Wraps a text of which nothing is ever shown.
+    pub fn whole(text: impl Into<String>) -> Self {
+        Self { text: text.into(), part: Part::Whole }
     }
 
     /// The whole text, passwords included.
     pub fn revealed(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
 impl fmt::Display for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&redact(&self.0))
+        match self.part {
+            Part::Passwords => f.write_str(&redact(&self.text)),
+            Part::Whole => f.write_str(HIDDEN),
+        }
     }
 }
 
@@ -105,6 +125,18 @@ mod tests {
             ("postgres://u:pw@h/db?password=pw", "postgres://u:***@h/db?password=***"),
         ] {
             assert_eq!(Secret::new(address).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn of_a_whole_secret_nothing_is_shown() {
+        for text in ["", "hunter2", "https://host/hunter2"] {
+            let secret = Secret::whole(text);
+            assert_eq!((secret.to_string().as_str(), secret.revealed()), (HIDDEN, text));
+            assert_eq!(
+                format!("{secret:?} {}", serde_json::to_string(&secret).unwrap()),
+                r#"Secret(***) "***""#
+            );
         }
     }
 

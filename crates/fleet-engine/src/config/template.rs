@@ -2,7 +2,8 @@
 //!
 //! Owns its text, made from the table of keys. Must never set anything: every line is a comment.
 
-use super::keys::{KEYS, Key, Kind};
+use super::keys::{Key, Kind};
+use super::table::KEYS;
 use super::value::Value;
 
 const INTRODUCTION: &str = "\
@@ -18,7 +19,7 @@ pub fn template() -> String {
 }
 
 fn paragraph(key: &Key) -> String {
-    let name = key.name.replace('*', "claude");
+    let name = key.name_for("claude", "NAME");
     let note = if key.default.is_none() { " Not set by default." } else { "" };
     format!("\n# {}{note}\n# {name} = {}\n", key.doc, example(key))
 }
@@ -29,7 +30,7 @@ fn example(key: &Key) -> String {
         (Some(value), _) => value.to_string(),
         (None, Kind::Integer { min, .. }) => min.to_string(),
         (None, Kind::Boolean) => "true".to_owned(),
-        (None, Kind::List) => "[]".to_owned(),
-        (None, Kind::String(_) | Kind::OneOf(_)) => "\"NAME\"".to_owned(),
+        (None, Kind::List(_)) => "[]".to_owned(),
+        (None, Kind::String(_) | Kind::OneOf(_)) => "\"VALUE\"".to_owned(),
     }
 }

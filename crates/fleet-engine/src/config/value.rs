@@ -8,7 +8,8 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::flaw::quoted;
-use super::keys::{Fixed, Form, Kind, is_agent_name};
+use super::form::Form;
+use super::keys::{Fixed, Kind};
 use super::secret::Secret;
 
 /// A value of some kind.
@@ -69,14 +70,11 @@ impl Value {
                 "false" => Ok(Self::Boolean(false)),
                 other => Err(Mismatch::new(kind, quoted(other))),
             },
-            Kind::List if text.trim_start().starts_with('[') => {
+            Kind::List(_) if text.trim_start().starts_with('[') => {
                 let parsed = text.trim().parse::<toml_edit::Value>();
                 Self::from_toml(kind, &parsed.map_err(|_| Mismatch::new(kind, quoted(text)))?)
             }
-            Kind::List => {
-                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-                Ok(Self::List(items.map(str::to_owned).collect()))
-            }
+            Kind::List(form) => Self::from_items(form, text),
         }
     }
 
@@ -90,29 +88,42 @@ impl Value {
                 Self::from_integer(kind, *number.value())
             }
             (Kind::Boolean, toml_edit::Value::Boolean(truth)) => Ok(Self::Boolean(*truth.value())),
-            (Kind::List, toml_edit::Value::Array(items)) => {
+            (Kind::List(form), toml_edit::Value::Array(items)) => {
                 let item = |item: &toml_edit::Value| {
-                    let text = item.as_str().map(str::to_owned);
+                    let text = item.as_str().filter(|text| form.accepts(text)).map(str::to_owned);
                     text.ok_or_else(|| Mismatch::new(kind, format!("a list with {}", described(item))))
                 };
                 Ok(Self::List(items.iter().map(item).collect::<Result<_, _>>()?))
             }
+            (_, other) if is_hidden(kind) => Err(Mismatch::new(kind, sort_of(other))),
             (_, other) => Err(Mismatch::new(kind, described(other))),
         }
+    }
+
+    /// Items with commas between them. A command may hold a comma, so that a text is one command.
+    fn from_items(form: Form, text: &str) -> Result<Self, Mismatch> {
+        let separator: &[char] = if form == Form::Command { &[] } else { &[','] };
+        let mut list = Vec::new();
+        for item in text.split(separator).map(str::trim).filter(|item| !item.is_empty()) {
+            if !form.accepts(item) {
+                let got = format!("a list with the string {}", quoted(item));
+                return Err(Mismatch::new(Kind::List(form), got));
+            }
+            list.push(item.to_owned());
+        }
+        Ok(Self::List(list))
     }
 
     fn from_string(kind: Kind, text: &str) -> Result<Self, Mismatch> {
         let good = match kind {
             Kind::OneOf(words) => words.contains(&text),
-            Kind::String(Form::Plain) => is_plain(text),
-            Kind::String(Form::AgentName) => is_agent_name(text),
-            Kind::String(Form::StoreAddress) => is_plain(text) && is_store_address(text),
-            Kind::Integer { .. } | Kind::Boolean | Kind::List => false,
+            Kind::String(form) => form.accepts(text),
+            Kind::Integer { .. } | Kind::Boolean | Kind::List(_) => false,
         };
         if good {
             return Ok(Self::wrapped(kind, text.to_owned()));
         }
-        Err(Mismatch::new(kind, if kind.is_secret() { beginning(text) } else { quoted(text) }))
+        Err(Mismatch::new(kind, shown(kind, text)))
     }
 
     fn from_integer(kind: Kind, number: i64) -> Result<Self, Mismatch> {
@@ -123,7 +134,11 @@ impl Value {
     }
 
     fn wrapped(kind: Kind, text: String) -> Self {
-        if kind.is_secret() { Self::Secret(Secret::new(text)) } else { Self::String(text) }
+        match kind {
+            _ if is_hidden(kind) => Self::Secret(Secret::whole(text)),
+            _ if kind.is_secret() => Self::Secret(Secret::new(text)),
+            _ => Self::String(text),
+        }
     }
 
     /// As it stands in a file; nothing when there is nothing to write.
@@ -139,7 +154,8 @@ impl Value {
     }
 }
 
-/// As a person reads it: lists with commas, nothing for what is unset.
+/// As a person reads it: lists as they stand in a file, so that their items can be told apart; nothing for what is
+/// unset.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -148,7 +164,7 @@ impl fmt::Display for Value {
             Self::Secret(secret) => write!(f, "{secret}"),
             Self::Integer(number) => write!(f, "{number}"),
             Self::Boolean(truth) => write!(f, "{truth}"),
-            Self::List(items) => f.write_str(&items.join(", ")),
+            Self::List(items) => write!(f, "{}", items.iter().collect::<toml_edit::Array>()),
         }
     }
 }
@@ -177,31 +193,27 @@ impl Mismatch {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::String(Form::Plain) => f.write_str("one line of text"),
-            Self::String(Form::AgentName) => f.write_str("the name of an agent"),
-            Self::String(Form::StoreAddress) => f.write_str("`sqlite`, `sqlite:PATH` or `postgres://…`"),
+            Self::String(form) => write!(f, "{form}"),
             Self::OneOf(words) => write!(f, "one of `{}`", words.join("`, `")),
             Self::Integer { min, max } => write!(f, "a whole number from {min} to {max}"),
             Self::Boolean => f.write_str("`true` or `false`"),
-            Self::List => f.write_str("a list of strings"),
+            Self::List(form) => write!(f, "a list of {}", form.plural()),
         }
     }
 }
 
-/// Strings end up on terminals and in argument lists, so control characters are never right.
-fn is_plain(text: &str) -> bool {
-    !text.trim().is_empty() && !text.chars().any(char::is_control)
+/// Whether nothing at all may be shown of values of this kind.
+fn is_hidden(kind: Kind) -> bool {
+    kind == Kind::String(Form::VariableValue)
 }
 
-/// `sqlite://…` is refused: it looks like an absolute path to some and like a relative one to others.
-fn is_store_address(text: &str) -> bool {
-    if text == "sqlite" {
-        return true;
+/// As much of a refused text as may be shown.
+fn shown(kind: Kind, text: &str) -> String {
+    match kind {
+        _ if is_hidden(kind) => String::new(),
+        _ if kind.is_secret() => beginning(text),
+        _ => quoted(text),
     }
-    let after = |start| text.strip_prefix(start).filter(|rest: &&str| !rest.is_empty());
-    after("sqlite:").is_some_and(|path| !path.starts_with("//"))
-        || after("postgres://").is_some()
-        || after("postgresql://").is_some()
 }
 
 /// As much of a refused address as cannot be a password.
@@ -227,11 +239,24 @@ fn described(value: &toml_edit::Value) -> String {
     }
 }
 
+/// What it is, without what it says.
+fn sort_of(value: &toml_edit::Value) -> &'static str {
+    match value {
+        toml_edit::Value::String(_) => "a string",
+        toml_edit::Value::Integer(_) | toml_edit::Value::Float(_) => "a number",
+        toml_edit::Value::Boolean(_) => "a truth value",
+        toml_edit::Value::Datetime(_) => "a date",
+        toml_edit::Value::Array(_) => "a list",
+        toml_edit::Value::InlineTable(_) => "a section",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const RANGE: Kind = Kind::Integer { min: 1, max: 5 };
+    const LIST: Kind = Kind::List(Form::Plain);
 
     fn text(kind: Kind, text: &str) -> Result<Value, String> {
         Value::from_text(kind, text).map_err(|mismatch| mismatch.to_string())
@@ -269,16 +294,17 @@ mod tests {
 
     #[test]
     fn lists_come_with_commas_or_as_in_a_file() {
-        assert_eq!(text(Kind::List, "a, b,"), Ok(list(&["a", "b"])));
-        assert_eq!(text(Kind::List, ""), Ok(list(&[])));
-        assert_eq!(text(Kind::List, " ['a,b', \"c\"] "), Ok(list(&["a,b", "c"])));
-        assert_eq!(toml(Kind::List, "[]"), Ok(list(&[])));
-        assert_eq!(text(Kind::List, "[a"), Err("must be a list of strings, not `[a`".to_owned()));
+        assert_eq!(text(LIST, "a, b,"), Ok(list(&["a", "b"])));
+        assert_eq!(text(LIST, ""), Ok(list(&[])));
+        assert_eq!(text(LIST, " ['a,b', \"c\"] "), Ok(list(&["a,b", "c"])));
+        assert_eq!(toml(LIST, "[]"), Ok(list(&[])));
+        assert_eq!(text(LIST, "[a"), Err("must be a list of strings, not `[a`".to_owned()));
         assert_eq!(
-            toml(Kind::List, "['a', 1]"),
+            toml(LIST, "['a', 1]"),
             Err("must be a list of strings, not a list with the number `1`".to_owned())
         );
-        assert_eq!(list(&["a", "b"]).to_string(), "a, b");
+        assert_eq!(list(&["a", "b, c"]).to_string(), r#"["a", "b, c"]"#);
+        assert_eq!(text(LIST, &list(&["a", "b, c"]).to_string()), Ok(list(&["a", "b, c"])));
         assert_eq!(list(&["a", "b"]).to_toml().unwrap().to_string(), r#"["a", "b"]"#);
         assert_eq!(serde_json::to_string(&list(&["a"])).unwrap(), r#"["a"]"#);
     }

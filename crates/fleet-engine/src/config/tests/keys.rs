@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use crate::config::keys::{self, KEYS, Named, Variable};
+use crate::config::keys::{self, Named, Variable};
 use crate::config::value::Value;
-use crate::config::{is_agent_name, template};
+use crate::config::{KEYS, is_agent_name, template};
 
 use super::World;
 
@@ -12,8 +12,9 @@ fn the_table_is_sound() {
     for key in KEYS {
         assert!(names.insert(key.name), "{} stands twice", key.name);
         assert!(key.doc.ends_with('.') && !key.doc.contains('\n'), "{}: one sentence, please", key.name);
-        let wild = key.name.split('.').filter(|part| *part == "*").count();
-        assert!(wild == 0 || (wild == 1 && key.name.split('.').count() == 3), "{}", key.name);
+        let parts: Vec<&str> = key.name.split('.').collect();
+        let wild: Vec<usize> = (0..parts.len()).filter(|at| parts[*at] == "*").collect();
+        assert!(matches!((wild.as_slice(), parts.len()), ([], _) | ([1], 3) | ([1, 3], 4)), "{}", key.name);
         if let Some(fixed) = key.default {
             let value = Value::fixed(key.kind, fixed);
             assert_eq!(Value::from_toml(key.kind, &value.to_toml().unwrap()).unwrap(), value, "{}", key.name);
@@ -22,20 +23,21 @@ fn the_table_is_sound() {
 }
 
 #[test]
-fn every_key_has_one_variable() {
+fn every_key_has_one_variable_but_those_about_variables() {
     for key in KEYS {
-        let name = key.name.replace('*', "my_agent2");
+        let name = key.name_for("my_agent2", "NAME");
         let suffix = name.replace('.', "_").to_ascii_uppercase();
         match keys::variable(&suffix) {
             Variable::Sets(found, set) => assert_eq!((found.name, set), (key.name, name)),
-            _ => panic!("FLEET_{suffix} does not set {name}"),
+            Variable::Unknown(_) => assert_eq!(key.name, "agents.*.env.*"),
+            Variable::Reserved => panic!("FLEET_{suffix} does not set {name}"),
         }
     }
 }
 
 #[test]
 fn some_variables_are_not_settings() {
-    for reserved in ["HOME", "RUN", "TOKEN", "TASK", "PROJECT", "TEST_POSTGRES"] {
+    for reserved in ["HOME", "RUN", "RUN_DIR", "TOKEN", "TASK", "PROJECT", "PORT", "PORTS", "TEST_POSTGRES"] {
         assert!(matches!(keys::variable(reserved), Variable::Reserved), "{reserved}");
     }
     let meant = |suffix| match keys::variable(suffix) {
@@ -44,7 +46,9 @@ fn some_variables_are_not_settings() {
     };
     assert_eq!(meant("TASK_PRIORITY").as_deref(), Some("TASKS_PRIORITY"));
     assert_eq!(meant("AGENTS_CLAUDE_MODLE").as_deref(), Some("AGENTS_CLAUDE_MODEL"));
+    assert_eq!(meant("AGENTS_MY_OWN_PAS_ENV").as_deref(), Some("AGENTS_MY_OWN_PASS_ENV"));
     assert_eq!(meant("AGENTS__X_MODEL").as_deref(), None);
+    assert_eq!(meant("AGENTS_CLAUDE_ENV_GREETING").as_deref(), None);
     assert_eq!(meant("BANANA"), None);
     assert_eq!(meant(""), None);
 }
@@ -60,6 +64,12 @@ fn segments_name_keys_sections_or_nothing() {
     assert_eq!(name(&["agents", "claude", "cap"]), "agents.*.cap");
     assert_eq!(name(&["agents", "Claude", "cap"]), "nothing");
     assert_eq!(name(&["agents", "a.b", "cap"]), "nothing");
+    assert_eq!(name(&["agents", "claude", "env", "cap"]), "agents.*.env.*");
+    assert_eq!(name(&["agents", "Claude", "env", "A"]), "nothing");
+    assert_eq!(name(&["agents", "claude", "env", "1A"]), "nothing");
+    assert_eq!(name(&["agents", "claude", "env", "A-B"]), "nothing");
+    assert_eq!(name(&["agents", "claude", "env", "A", "B"]), "nothing");
+    assert_eq!(name(&["agents", "claude", "env"]), "section");
     assert_eq!(name(&["tasks"]), "section");
     assert_eq!(name(&["agents", "claude"]), "section");
     assert_eq!(name(&["tasks.priority"]), "nothing");
@@ -94,6 +104,9 @@ fn the_template_shows_every_key_and_sets_none() {
     # Colours in the output: `always`, `never`, or `auto` for terminals only.
     # color = "auto"
 
+    # Whether commands that queue work start the runner when none is up.
+    # autostart = true
+
     # The priority of a task that is added without one, from 1 to 5.
     # tasks.priority = 3
 
@@ -109,11 +122,62 @@ fn the_template_shows_every_key_and_sets_none() {
     # How many runs there may be at a time in one project; 0 for no cap.
     # caps.per_project = 0
 
+    # How many runs this machine has at a time; 0 for as many as it has cores, at least 2.
+    # runner.slots = 0
+
+    # After how many seconds without a sign of life a run counts as lost.
+    # runner.lease_seconds = 30
+
+    # How long a run may take when its task has no limit of its own, or `none`.
+    # limits.time = "4h"
+
+    # How long an agent may say nothing before its run is stopped, or `none`.
+    # limits.idle = "20m"
+
+    # How much of an agent's output is kept, for each of its two streams.
+    # limits.log = "64MB"
+
+    # How long an agent that is told to stop has before it is killed.
+    # limits.stop_grace = "5s"
+
+    # How many worktrees of a project are kept to be used again.
+    # workspaces.pool = 4
+
+    # Whether files that git ignores stay in a worktree that is used again.
+    # workspaces.keep_ignored = false
+
+    # Files of your checkout that each new workspace gets a copy of, such as `.env`.
+    # workspaces.copy = []
+
+    # Commands that prepare a new workspace; those of a project run only after `fleet trust`.
+    # workspaces.setup = []
+
+    # How long the commands of `workspaces.setup` may take together.
+    # workspaces.setup_time = "10m"
+
+    # How often the work of a run is saved while it goes on, or `none` for only at its end.
+    # workspaces.snapshot_every = "5m"
+
+    # The first port that runs may use.
+    # ports.first = 21000
+
+    # The last port that runs may use.
+    # ports.last = 28999
+
+    # How many ports each run has for itself.
+    # ports.block = 10
+
     # The model that this agent uses unless the task names one. Not set by default.
-    # agents.claude.model = "NAME"
+    # agents.claude.model = "VALUE"
 
     # How many runs of this agent there may be at a time; 0 for no cap. Not set by default.
     # agents.claude.cap = 0
+
+    # Variables of yours that this agent may see, by name or as `PREFIX_*`. Not set by default.
+    # agents.claude.pass_env = []
+
+    # A variable that is set for this agent. Not set by default.
+    # agents.claude.env.NAME = "VALUE"
     "#);
     let defaults = World::new().load().unwrap().settings();
     assert_eq!(World::new().user(template()).load().unwrap().settings(), defaults);

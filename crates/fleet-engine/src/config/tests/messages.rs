@@ -45,7 +45,7 @@ fn a_section_is_not_a_key() {
       hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.list_limit`
       hint: `fleet config show` lists the keys
     config-unknown-key: /x/user.toml:2: `agents.claude` is a section, not a key
-      hint: its keys are `agents.claude.model`, `agents.claude.cap`
+      hint: its keys are `agents.claude.model`, `agents.claude.cap`, `agents.claude.pass_env`, `agents.claude.env.NAME`
       hint: `fleet config show` lists the keys
     ");
     let get = |name| world.shown(&World::new().load().unwrap().get(name).unwrap_err());

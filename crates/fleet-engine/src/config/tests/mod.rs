@@ -12,6 +12,7 @@ mod editing;
 mod keys;
 mod layers;
 mod messages;
+mod runs;
 mod writing;
 
 /// A folder with a user's file and a project's file, and what else a process is given.

@@ -39,10 +39,17 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "agent" => "codex",
         "color" => "never",
         "agents.*.model" => "opus \"4\"",
+        "autostart" | "workspaces.keep_ignored" => "true",
+        "limits.log" => "1MiB",
+        "workspaces.copy" => ".env, config/*.key",
+        "workspaces.setup" => "npm ci --loglevel=error,warn",
+        "agents.*.pass_env" => "AWS_*",
+        "ports.first" | "ports.last" => "30000",
+        "ports.block" => "1",
         _ => "5",
     };
-    for key in KEYS {
-        let name = key.name.replace('*', "my-agent");
+    for key in KEYS.iter().rev() {
+        let name = key.name_for("my-agent", "cap");
         let setting = set(&world.user_file(), &name, pick(key.name)).unwrap();
         assert_eq!(world.load().unwrap().get(&name).unwrap(), setting);
     }
@@ -50,7 +57,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
     assert_eq!((config.store(), config.model_for("my-agent")), (pick("store"), Some("opus \"4\"")));
     assert!(world.text().starts_with(&template()), "{}", world.text());
     for key in KEYS {
-        let name = key.name.replace('*', "my-agent");
+        let name = key.name_for("my-agent", "cap");
         assert!(unset(&world.user_file(), &name).unwrap(), "{name}");
         assert!(!unset(&world.user_file(), &name).unwrap(), "{name}");
     }
