@@ -8,31 +8,36 @@ const SHORTEST: usize = 8;
 /// Masks known values in a stream that comes in pieces.
 pub struct Redactor {
     secrets: Vec<Vec<u8>>,
-    /// The end of the stream so far, in case a secret goes on in the next piece.
+    /// The end of the stream so far, when it looks like the beginning of a secret.
     held: Vec<u8>,
-    longest: usize,
 }
 
 impl Redactor {
     /// Masks these values.
     pub fn new(secrets: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let secrets: Vec<_> = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST).collect();
-        let longest = secrets.iter().map(Vec::len).max().unwrap_or(0);
-        Self { secrets, held: Vec::new(), longest }
+        Self { secrets, held: Vec::new() }
     }
 
     /// Takes the next piece; gives what cannot be part of a secret any more.
     pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(piece);
         self.mask();
-        let keep = self.longest.saturating_sub(1).min(self.held.len());
-        let rest = self.held.split_off(self.held.len() - keep);
+        let rest = self.held.split_off(self.held.len() - self.begun());
         std::mem::replace(&mut self.held, rest)
     }
 
     /// What is left at the end.
     pub fn end(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
+    }
+
+    /// How many bytes at the end are the beginning of a secret.
+    fn begun(&self) -> usize {
+        let of = |secret: &Vec<u8>| {
+            (1..secret.len()).rev().find(|count| self.held.ends_with(&secret[..*count])).unwrap_or(0)
+        };
+        self.secrets.iter().map(of).max().unwrap_or(0)
     }
 
     fn mask(&mut self) {
