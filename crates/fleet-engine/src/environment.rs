@@ -20,6 +20,34 @@ pub fn is_variable_name(text: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// What points git at one repository: all that `git rev-parse --local-env-vars` tells, and two that hooks see.
+const OF_ONE_REPOSITORY: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// Whether nobody but codefleet may set this variable for an agent: its own, and those that would lead the agent's
+/// git out of its workspace.
+pub fn is_reserved(variable: &str) -> bool {
+    variable.starts_with(PREFIX) || OF_ONE_REPOSITORY.contains(&variable)
+}
+
 /// The variables and the current directory, as they were when the process started.
 ///
 /// A variable with an empty value counts as unset: that is the only way in which many tools can take one away.
@@ -66,6 +94,11 @@ impl Environment {
     /// The value of a variable as it is, for paths.
     pub fn get_os(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// All variables as they are, in alphabetical order.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &OsStr)> {
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
 
     /// The names of the `FLEET_*` variables that are set, in alphabetical order.
@@ -182,6 +215,28 @@ mod tests {
             ("PATH", "/bin"),
         ]);
         assert_eq!(environment.fleet_variables().collect::<Vec<_>>(), ["FLEET_A", "FLEET_B"]);
+    }
+
+    #[test]
+    fn what_leads_git_elsewhere_is_reserved() {
+        let names = fleet_testkit::repo::Repo::init().git(&["rev-parse", "--local-env-vars"]);
+        assert!(names.lines().count() > 10, "{names}");
+        for name in names.lines().chain(["FLEET_RUN", "FLEET_"]) {
+            assert!(is_reserved(name), "{name}");
+        }
+        for name in ["PATH", "GIT_AUTHOR_NAME", "GIT_CONFIG_GLOBAL", "FLEET"] {
+            assert!(!is_reserved(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn variables_have_names_that_shells_take() {
+        for good in ["A", "_", "a1_B"] {
+            assert!(is_variable_name(good), "{good}");
+        }
+        for bad in ["", "1A", "A-B", "A B", "A=B", "Ä", "BASH_FUNC_x%%", "A\u{fffd}"] {
+            assert!(!is_variable_name(bad), "{bad}");
+        }
     }
 
     #[test]

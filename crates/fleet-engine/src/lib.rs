@@ -4,6 +4,7 @@
 //! only place where store and host meet. Every transport (command line, HTTP, MCP) calls the same verbs with
 //! the same typed requests; no verb ever prints.
 
+pub mod agent_env;
 pub mod clock;
 pub mod config;
 mod engine;

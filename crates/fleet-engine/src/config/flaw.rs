@@ -80,6 +80,11 @@ impl Flaw {
             .hint("a name has letters, digits and `_`, and does not begin with a digit")
     }
 
+    pub(super) fn reserved_variable(name: &str) -> Self {
+        Self::new(Code::ConfigInvalid, format!("{} cannot be set for an agent", quoted(name)))
+            .hint("`FLEET_*`, and what points git at a repository, are set by codefleet for each run")
+    }
+
     pub(super) fn mismatch(name: &str, mismatch: &Mismatch) -> Self {
         let flaw = Self::new(Code::ConfigInvalid, format!("{} {mismatch}", quoted(name)));
         if mismatch.kind == Kind::String(Form::AgentName) { flaw.hint(AGENT_NAME) } else { flaw }

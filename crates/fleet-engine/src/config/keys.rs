@@ -7,7 +7,7 @@ use super::flaw::Flaw;
 use super::form::Form;
 use super::suggest;
 use super::table::KEYS;
-use crate::environment::is_variable_name;
+use crate::environment::{is_reserved, is_variable_name};
 use fleet_core::task::AgentName;
 
 /// Something that can be configured.
@@ -158,6 +158,7 @@ pub(super) fn named(segments: &[&str]) -> Named {
         return match (wild.next(), wild.next()) {
             (Some(agent), _) if !is_agent_name(agent) => Named::Nothing(Flaw::agent_name(agent)),
             (_, Some(name)) if !is_variable_name(name) => Named::Nothing(Flaw::variable_name(name)),
+            (_, Some(name)) if is_reserved(name) => Named::Nothing(Flaw::reserved_variable(name)),
             _ => Named::Key(key),
         };
     }

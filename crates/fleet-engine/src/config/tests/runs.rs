@@ -135,6 +135,17 @@ fn the_variables_of_an_agent_are_secret_and_the_users_own() {
 }
 
 #[test]
+fn what_codefleet_sets_for_each_run_cannot_be_configured() {
+    let world = World::new().user("[agents.claude.env]\nFLEET_TOKEN = 'x'\nGIT_DIR = 'x'\nGIT_TRACE = '1'\n");
+    insta::assert_snapshot!(world.problems(), @"
+    config-invalid: /x/user.toml:2: `FLEET_TOKEN` cannot be set for an agent
+      hint: `FLEET_*`, and what points git at a repository, are set by codefleet for each run
+    config-invalid: /x/user.toml:3: `GIT_DIR` cannot be set for an agent
+      hint: `FLEET_*`, and what points git at a repository, are set by codefleet for each run
+    ");
+}
+
+#[test]
 fn no_message_tells_what_a_variable_was_to_be() {
     let world = World::new()
         .user("[agents.claude.env]\nPIN = 1234\nKEYS = ['1234']\n'1234' = 'x'\nT = { a = '1234' }\n")
