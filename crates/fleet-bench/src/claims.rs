@@ -74,8 +74,10 @@ async fn claims_per_second(store: &Store) -> f64 {
                     let run = ids.next(seed::NOW, seed << 16 | n as u64);
                     let claim = ops::Claim {
                         runner: "bench".to_owned(),
+                        place: "bench".to_owned(),
                         runs: vec![run],
                         default_agent: "claude".parse().expect("a name"),
+                        able: None,
                         caps: Caps::default(),
                         lease: Duration::from_mins(1),
                         now: seed::NOW,

@@ -96,8 +96,10 @@ async fn claim(store: &Store, ids: &mut IdMaker) -> f64 {
     let begun = Instant::now();
     let claim = ops::Claim {
         runner: "bench".to_owned(),
+        place: "bench".to_owned(),
         runs: vec![ids.next(seed::NOW, 7)],
         default_agent: "claude".parse().expect("a name"),
+        able: None,
         caps: Caps::default(),
         lease: Duration::from_mins(1),
         now: seed::NOW,
@@ -107,6 +109,6 @@ async fn claim(store: &Store, ids: &mut IdMaker) -> f64 {
     let (run, fence, now) = (claimed.run.id, claimed.run.fence, seed::NOW);
     store.call(ops::AdvanceRun { run, fence, event: RunMove::Start, now }).await.expect("a start");
     let ending = Ending::Released("measured".to_owned());
-    store.call(ops::EndRun { run, fence, ending, jitter: 0, now }).await.expect("an end");
+    store.call(ops::EndRun { run, fence, ending, result: None, jitter: 0, now }).await.expect("an end");
     took
 }

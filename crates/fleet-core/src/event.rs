@@ -60,6 +60,45 @@ pub enum Fact {
     /// A run ended and the task is queued again.
     #[serde(rename = "task.requeued")]
     TaskRequeued { reason: Option<Reason>, detail: String, failures: u32, not_before: Option<Millis> },
+    /// The workspace of a run is ready: its branch, and the commit that it starts from.
+    #[serde(rename = "run.prepared")]
+    RunPrepared { branch: Option<String>, base: Option<String> },
+    /// The agent said something.
+    #[serde(rename = "run.said")]
+    RunSaid { text: String },
+    /// The agent thought aloud.
+    #[serde(rename = "run.thought")]
+    RunThought { text: String },
+    /// The agent used a tool.
+    #[serde(rename = "run.used_tool")]
+    RunUsedTool { name: String, summary: String, files: Vec<String> },
+    /// The agent left a note, from inside the run.
+    #[serde(rename = "run.note")]
+    RunNote { text: String },
+    /// The agent said how far it is, from inside the run.
+    #[serde(rename = "run.progress")]
+    RunProgress { text: String, percent: Option<u8> },
+    /// The agent declared its work over, from inside the run: a claim, not yet looked at.
+    #[serde(rename = "run.reported")]
+    RunReported { status: String, summary: String },
+    /// The agent met an error.
+    #[serde(rename = "run.error")]
+    RunError { reason: Option<Reason>, text: String },
+    /// What the run has used so far, in all.
+    #[serde(rename = "run.usage")]
+    RunUsage { input: u64, output: u64, micro_usd: u64 },
+    /// Somebody or a limit stops the run.
+    #[serde(rename = "run.stopping")]
+    RunStopping { why: String },
+    /// What the workspace held was kept under a name of git.
+    #[serde(rename = "run.snapshot")]
+    RunSnapshot { name: String, why: String },
+    /// A line of the agent that its decoder did not understand.
+    #[serde(rename = "run.raw")]
+    RunRaw { text: String },
+    /// So many more events of the run were left out, because they came too fast.
+    #[serde(rename = "run.omitted")]
+    RunOmitted { count: u64 },
     /// An agent takes no work until a moment.
     #[serde(rename = "agent.paused")]
     AgentPaused { agent: String, until: Millis, why: String },

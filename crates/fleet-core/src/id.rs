@@ -68,7 +68,7 @@ pub enum IdError {
 }
 
 /// The letters that ids begin with, and what they stand for.
-const KINDS: [(u8, &str); 3] = [(b'p', "project"), (b'r', "run"), (b't', "task")];
+const KINDS: [(u8, &str); 4] = [(b'p', "project"), (b'r', "run"), (b's', "batch"), (b't', "task")];
 
 /// What makes an id type: its letter and its word.
 pub trait IdKind: Copy + Sized {
@@ -154,6 +154,9 @@ id_types! {
     RunId, b'r', "run";
     /// Names a project.
     ProjectId, b'p', "project";
+    /// Names a batch: a set of tasks that were added together. Not `b`, which ids without their letter begin with
+    /// from 2037 on.
+    BatchId, b's', "batch";
 }
 
 /// The beginning of an id, as typed by a person: folded, with its kind's letter in front.

@@ -62,7 +62,8 @@ const fn needs_a_person(reason: Reason) -> bool {
         | Reason::OverBudget
         | Reason::BlockedByAgent
         | Reason::Untrusted
-        | Reason::AgentMissing => true,
+        | Reason::AgentMissing
+        | Reason::BranchTaken => true,
         Reason::AgentError
         | Reason::NoChanges
         | Reason::RateLimited

@@ -86,8 +86,12 @@ codes! {
     TaskExists = "task-exists", Conflict;
     /// Somebody else changed the same thing at the same moment.
     Changed = "changed", Conflict;
+    /// Another task that is not over has this branch.
+    BranchTaken = "branch-taken", Conflict;
     /// The lease on a run was lost to somebody else.
     LeaseLost = "lease-lost", Conflict;
+    /// The caller is not the agent of this run.
+    TokenRefused = "token-refused", Conflict;
     /// The store does not answer.
     StoreUnreachable = "store-unreachable", Store;
     /// The store stayed locked by another process for too long.

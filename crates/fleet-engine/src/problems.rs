@@ -24,6 +24,11 @@ pub(crate) fn store(error: StoreError) -> Problem {
         StoreError::NoSuchDependency { task, .. } => {
             problem.hint(format!("`fleet task dep tree {task}` shows them"))
         }
+        StoreError::BranchTaken { task, .. } => problem
+            .hint("choose another name with `--branch`, or none: then it is made from the id")
+            .hint(format!("`fleet task show {task}` shows who has it; `fleet task cancel {task}` frees it")),
+        StoreError::TokenRefused { .. } => problem
+            .hint("`fleet done`, `fail`, `note` and `progress` are for the agent of a run, inside of it"),
         StoreError::TaskExists(_) => {
             problem.hint("`fleet task import --new-ids` makes copies with ids of their own")
         }
@@ -66,8 +71,10 @@ fn code(error: &StoreError) -> Code {
         StoreError::HasDependents { .. } => Code::HasDependents,
         StoreError::TaskExists(_) => Code::TaskExists,
         StoreError::Field(_) => Code::InvalidValue,
+        StoreError::BranchTaken { .. } => Code::BranchTaken,
         StoreError::LeaseLost { .. } => Code::LeaseLost,
-        StoreError::Changed => Code::Changed,
+        StoreError::TokenRefused { .. } => Code::TokenRefused,
+        StoreError::Changed | StoreError::OutOfStep { .. } => Code::Changed,
         StoreError::Busy { .. } => Code::StoreBusy,
         StoreError::Unreachable { .. } => Code::StoreUnreachable,
         StoreError::Corrupt { .. } => Code::StoreCorrupt,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fleet_core::deps::Obstacle;
 use fleet_core::event::Event;
-use fleet_core::id::{ProjectId, RunId, TaskId};
+use fleet_core::id::{BatchId, ProjectId, RunId, TaskId};
 use fleet_core::limits::Limits;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::run::{Reason, Run, RunState};
@@ -50,6 +50,8 @@ pub struct TaskView {
     pub retry: RetryPolicy,
     pub not_before: Option<Moment>,
     pub meta: Meta,
+    pub batch: Option<BatchId>,
+    pub read_only: bool,
     /// How often it was started.
     pub attempts: i64,
     pub failures: u32,
@@ -95,8 +97,10 @@ impl TaskView {
             branch: spec.branch.as_ref().map(ToString::to_string),
             limits: spec.limits,
             retry: spec.retry,
-            not_before: spec.not_before.map(Moment),
+            not_before: task.due().map(Moment),
             meta: spec.meta.clone(),
+            batch: spec.batch,
+            read_only: spec.read_only,
             attempts: task.history.fence,
             failures: task.history.failures,
             reason: task.history.reason,

@@ -13,8 +13,9 @@ CREATE TABLE tasks (
   priority BIGINT NOT NULL,
   agent TEXT NOT NULL,          -- '' is the configured default
   open_deps BIGINT NOT NULL,    -- dependencies that are not done
-  deferred BIGINT NOT NULL,     -- 1 until a claim has seen not_before pass
-  not_before BIGINT,
+  deferred BIGINT NOT NULL,     -- 1 until a claim has seen due pass
+  not_before BIGINT,            -- what the author wished
+  retry_at BIGINT,              -- the end of the wait after a failure
   version BIGINT NOT NULL,
   fence BIGINT NOT NULL,        -- number of claims so far
   failures BIGINT NOT NULL,
@@ -30,6 +31,8 @@ CREATE TABLE tasks (
   limits TEXT NOT NULL,         -- JSON object
   retry TEXT NOT NULL,          -- JSON object
   meta TEXT NOT NULL,           -- JSON object
+  batch TEXT,
+  read_only BIGINT NOT NULL DEFAULT 0,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   status TEXT GENERATED ALWAYS AS (
@@ -37,14 +40,20 @@ CREATE TABLE tasks (
          WHEN open_deps > 0 THEN 'blocked'
          WHEN deferred = 1 THEN 'scheduled'
          ELSE 'ready' END) STORED,
+  due BIGINT GENERATED ALWAYS AS (
+    CASE WHEN retry_at IS NULL OR retry_at < not_before THEN not_before ELSE retry_at END) STORED,
   scoped BIGINT GENERATED ALWAYS AS (CASE WHEN scope = '[]' THEN 0 ELSE 1 END) STORED
 );
 CREATE INDEX tasks_by_status ON tasks (status, priority DESC, id);
 CREATE INDEX tasks_by_project ON tasks (project, status, priority DESC, id);
 CREATE INDEX tasks_by_lane ON tasks (agent, project, scoped, priority DESC, id) WHERE status = 'ready';
-CREATE INDEX tasks_due ON tasks (not_before) WHERE deferred = 1;
+CREATE INDEX tasks_due ON tasks (due) WHERE deferred = 1;
 -- Without it SQLite looks for the due tasks of a project among all of its tasks.
-CREATE INDEX tasks_due_by_project ON tasks (project, not_before) WHERE deferred = 1;
+CREATE INDEX tasks_due_by_project ON tasks (project, due) WHERE deferred = 1;
+CREATE INDEX tasks_by_batch ON tasks (batch, status, priority DESC, id) WHERE batch IS NOT NULL;
+-- Two tasks that are not over never work on the same branch.
+CREATE UNIQUE INDEX tasks_by_branch ON tasks (project, branch)
+  WHERE branch IS NOT NULL AND state IN ('queued', 'held', 'running', 'waiting');
 
 CREATE TABLE task_descriptions (
   task TEXT PRIMARY KEY REFERENCES tasks (id),
@@ -65,6 +74,8 @@ CREATE TABLE deps (
 ) {without_rowid};
 CREATE INDEX deps_by_on ON deps (on_task);
 
+-- Written again with every renewal and every batch of events, so long texts live apart, and no index has a column
+-- that such a write changes.
 CREATE TABLE runs (
   id TEXT PRIMARY KEY,
   task TEXT NOT NULL,
@@ -74,13 +85,42 @@ CREATE TABLE runs (
   reason TEXT,
   detail TEXT,
   runner TEXT NOT NULL,
+  place TEXT NOT NULL,          -- the host and home that run it
   agent TEXT NOT NULL,
+  model TEXT,
+  branch TEXT,
+  base TEXT,
+  workspace TEXT,
+  keeper TEXT,                  -- which process keeps it, in the words of its place
+  token_hash TEXT,              -- of the secret that lets its agent report
+  session TEXT,
+  input_tokens BIGINT NOT NULL DEFAULT 0,
+  output_tokens BIGINT NOT NULL DEFAULT 0,
+  micro_usd BIGINT NOT NULL DEFAULT 0,
+  activity TEXT,
+  percent BIGINT,
+  decoded BIGINT NOT NULL DEFAULT 0,  -- bytes of the agent's output that have become events
+  stop TEXT,                    -- JSON: somebody wants it stopped
   lease_until BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
+  started_at BIGINT,
   ended_at BIGINT
 );
 CREATE INDEX runs_by_task ON runs (task, fence);
-CREATE INDEX runs_live ON runs (lease_until) WHERE ended_at IS NULL;
+CREATE INDEX runs_by_branch ON runs (branch, id) WHERE branch IS NOT NULL;
+-- Live runs are few; those that ended are many and listed newest first. A claim pays only for the first index.
+CREATE INDEX runs_live ON runs (place, id) WHERE ended_at IS NULL;
+CREATE INDEX runs_ended_by_project ON runs (project, id) WHERE ended_at IS NOT NULL;
+CREATE INDEX runs_ended_by_place ON runs (place, id) WHERE ended_at IS NOT NULL;
+CREATE INDEX runs_ended_by_agent ON runs (agent, id) WHERE ended_at IS NOT NULL;
+
+-- What the agent declared, and what was found in the end.
+CREATE TABLE run_texts (
+  run TEXT NOT NULL REFERENCES runs (id),
+  kind TEXT NOT NULL,           -- report, result
+  text TEXT NOT NULL,           -- JSON
+  PRIMARY KEY (run, kind)
+) {without_rowid};
 
 -- Agents that take no work until a moment.
 CREATE TABLE pauses (
@@ -90,4 +130,3 @@ CREATE TABLE pauses (
 );
 
 {events}
-CREATE INDEX events_by_task ON events (task) WHERE task IS NOT NULL;

@@ -70,7 +70,8 @@ CREATE TABLE events (
   run TEXT,
   kind TEXT NOT NULL,
   data TEXT NOT NULL
-);";
+);
+CREATE INDEX events_by_task ON events (task) WHERE task IS NOT NULL;";
 
 /// Writers commit side by side and a lower number may commit later, so `id` only orders what one reader sees;
 /// `seq` is given afterwards by whoever reads, one at a time, to rows that are committed (see `postgres::sequence`).
@@ -85,6 +86,7 @@ CREATE TABLE events (
   kind TEXT NOT NULL,
   data TEXT NOT NULL
 );
+CREATE INDEX events_by_task ON events (task, seq) WHERE task IS NOT NULL;
 CREATE INDEX events_unsequenced ON events (id) WHERE seq IS NULL;
 CREATE UNIQUE INDEX events_by_seq ON events (seq) WHERE seq IS NOT NULL;";
 

@@ -32,8 +32,14 @@ pub enum StoreError {
     NoSuchDependency { task: TaskId, on: TaskId },
     #[error(transparent)]
     Field(#[from] FieldError),
+    #[error("branch {branch} belongs to task {task}, which is not over")]
+    BranchTaken { branch: String, task: TaskId },
     #[error("run {run} no longer belongs to this keeper")]
     LeaseLost { run: RunId },
+    #[error("this is not the token of run {run}")]
+    TokenRefused { run: RunId },
+    #[error("the events of run {run} go on at byte {decoded}, not at {from}")]
+    OutOfStep { run: RunId, decoded: i64, from: i64 },
 
     /// Two changes met; the driver tries again before anybody sees this.
     #[error("somebody else changed it at the same moment")]

@@ -58,7 +58,7 @@ macro_rules! from_ids {
         }
     )+};
 }
-from_ids!(TaskId, RunId, ProjectId);
+from_ids!(TaskId, RunId, ProjectId, BatchId);
 
 impl<T: Into<Self>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {
@@ -132,8 +132,17 @@ impl Row {
 
     /// The next column, JSON.
     pub fn json<T: serde::de::DeserializeOwned>(&mut self) -> Result<T, StoreError> {
-        serde_json::from_str(&self.text()?).map_err(|error| StoreError::Malformed(error.to_string()))
+        from_json(&self.text()?)
     }
+
+    /// The next column, JSON or nothing.
+    pub fn optional_json<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, StoreError> {
+        self.optional_text()?.as_deref().map(from_json).transpose()
+    }
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|error| StoreError::Malformed(error.to_string()))
 }
 
 fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, StoreError> {

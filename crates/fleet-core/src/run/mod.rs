@@ -1,12 +1,16 @@
 //! Runs: one attempt at a task by one agent in one workspace.
 
+mod report;
 mod state;
+mod stop;
 
 use serde::{Deserialize, Serialize};
 
+pub use report::RunReport;
 pub use state::{Reason, RunMove, RunState};
+pub use stop::{Stop, StopKind};
 
-use crate::id::{RunId, TaskId};
+use crate::id::{ProjectId, RunId, TaskId};
 use crate::time::Millis;
 
 /// One attempt at a task.
@@ -16,6 +20,8 @@ pub struct Run {
     pub id: RunId,
     /// What it attempts.
     pub task: TaskId,
+    /// The repository that it works on.
+    pub project: ProjectId,
     /// The fencing number: which attempt at the task this is. A write with a lower one is refused.
     pub fence: i64,
     /// Where it stands.
@@ -26,14 +32,51 @@ pub struct Run {
     pub detail: Option<String>,
     /// Who holds the lease.
     pub runner: String,
+    /// The host and home where it runs: whoever looks after that home looks after the run.
+    pub place: String,
     /// The agent that does it.
     pub agent: String,
+    /// The model that the agent was told to use; none is the agent's own default.
+    pub model: Option<String>,
+    /// The branch that its work goes to, once there is a workspace.
+    pub branch: Option<String>,
+    /// The commit that it started from.
+    pub base: Option<String>,
+    /// Where its workspace is, at its place.
+    pub workspace: Option<String>,
+    /// Who keeps it, in the words of its place: enough to tell that process from any other.
+    pub keeper: Option<String>,
+    /// The agent's own name for the conversation, to go on with it.
+    pub session: Option<String>,
+    /// What it has used so far.
+    pub usage: Totals,
+    /// The last thing that its agent said, in a few words.
+    pub activity: Option<String>,
+    /// How far its agent says that it is, of a hundred.
+    pub percent: Option<u8>,
+    /// How much of the agent's output has become events, in bytes.
+    pub decoded: i64,
+    /// Somebody wants it stopped.
+    pub stop: Option<Stop>,
     /// The lease ends here unless renewed.
     pub lease_until: Millis,
     /// When it was claimed.
     pub created_at: Millis,
+    /// When its agent was started.
+    pub started_at: Option<Millis>,
     /// When it ended.
     pub ended_at: Option<Millis>,
+}
+
+/// What a run has used, in all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Tokens that went in.
+    pub input_tokens: u64,
+    /// Tokens that came out.
+    pub output_tokens: u64,
+    /// Money, in millionths of a US dollar.
+    pub micro_usd: u64,
 }
 
 /// How a run ended, as its keeper reports it.
@@ -47,7 +90,7 @@ pub enum Ending {
     Asked,
     /// Stopped through no fault of the task (shutdown, hand-over): tried again, not counted.
     Released(String),
-    /// A person stopped it, with a remark: neither tried again nor counted.
+    /// A person stopped it and does not want the task any more.
     Cancelled(String),
 }
 

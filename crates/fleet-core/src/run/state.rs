@@ -104,11 +104,13 @@ named! {
         SetupFailed = "setup_failed",
         /// The workspace could not be made.
         WorkspaceFailed = "workspace_failed",
-        /// The repository asks for commands that nobody has agreed to.
-        Untrusted = "untrusted",
-        /// The agent's program is not installed here.
-        AgentMissing = "agent_missing",
         /// The keeper vanished.
         Lost = "lost",
+        /// The repository brings commands of its own that nobody has allowed yet.
+        Untrusted = "untrusted",
+        /// The agent's program is not installed.
+        AgentMissing = "agent_missing",
+        /// The branch is checked out elsewhere, or holds work that is not the task's.
+        BranchTaken = "branch_taken",
     }
 }

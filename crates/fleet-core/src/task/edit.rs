@@ -4,6 +4,7 @@ use super::{
     AgentName, BaseRef, BranchName, Complexity, Description, Labels, Meta, ModelName, Priority, TaskSpec,
     TaskState, Title,
 };
+use crate::id::BatchId;
 use crate::limits::Limits;
 use crate::policy::RetryPolicy;
 use crate::scope::FileScope;
@@ -27,6 +28,8 @@ pub struct TaskEdit {
     pub retry: Option<RetryPolicy>,
     pub not_before: Option<Option<Millis>>,
     pub meta: Option<Meta>,
+    pub batch: Option<Option<BatchId>>,
+    pub read_only: Option<bool>,
 }
 
 /// Why a field may not be changed now.
@@ -77,7 +80,9 @@ impl TaskEdit {
             limits,
             retry,
             not_before,
-            meta
+            meta,
+            batch,
+            read_only
         );
         let frozen =
             changed.iter().find(|field| !matches!(**field, "priority" | "labels" | "retry" | "meta"));

@@ -15,7 +15,7 @@ pub use fields::{
 };
 pub use state::{TaskMove, TaskState};
 
-use crate::id::{ProjectId, TaskId};
+use crate::id::{BatchId, ProjectId, TaskId};
 use crate::limits::Limits;
 use crate::policy::RetryPolicy;
 use crate::run::Reason;
@@ -71,6 +71,12 @@ pub struct TaskSpec {
     /// Free metadata.
     #[serde(default)]
     pub meta: Meta,
+    /// The set of tasks that it was added with.
+    #[serde(default)]
+    pub batch: Option<BatchId>,
+    /// Whether it is only to look: then nothing has to change for it to be done.
+    #[serde(default)]
+    pub read_only: bool,
 }
 
 fn empty_description() -> Description {
@@ -98,6 +104,8 @@ impl TaskSpec {
             retry: RetryPolicy::default(),
             not_before: None,
             meta: Meta::new(),
+            batch: None,
+            read_only: false,
         }
     }
 
@@ -131,6 +139,9 @@ pub struct TaskHistory {
     pub reason: Option<Reason>,
     /// A sentence about the present state, for people.
     pub remark: Option<String>,
+    /// The end of the wait after the last failure. Apart from what the author wished: a person who takes the task up
+    /// again forgets the one and keeps the other.
+    pub retry_at: Option<Millis>,
 }
 
 /// A task as the store knows it.
@@ -190,11 +201,16 @@ impl Task {
         Ok(())
     }
 
+    /// When it may start at the earliest: what its author wished, or the end of the wait after a failure.
+    pub fn due(&self) -> Option<Millis> {
+        self.spec.not_before.max(self.history.retry_at)
+    }
+
     /// What a list shows: the state, with the two derived ones.
     pub fn status(&self, now: Millis) -> Status {
         match self.state {
             TaskState::Queued if self.open_deps > 0 => Status::Blocked,
-            TaskState::Queued if self.spec.not_before.is_some_and(|at| at > now) => Status::Scheduled,
+            TaskState::Queued if self.due().is_some_and(|at| at > now) => Status::Scheduled,
             TaskState::Queued => Status::Ready,
             state => Status::In(state),
         }

@@ -35,6 +35,8 @@ pub struct Request {
     pub not_before: Option<String>,
     /// `KEY=VALUE`.
     pub meta: Vec<String>,
+    /// It is only to look.
+    pub read_only: bool,
     /// Add it, but do not start it before somebody releases it.
     pub hold: bool,
 }
@@ -90,6 +92,7 @@ fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     spec.not_before =
         request.not_before.as_deref().map(|text| clock::parse_moment(text, engine.now())).transpose()?;
     spec.meta = meta(Meta::new(), &request.meta)?;
+    spec.read_only = request.read_only;
     spec.check().map_err(problems::field)?;
     Ok(spec)
 }

@@ -32,6 +32,8 @@ pub struct Request {
     pub retries: Option<u32>,
     pub not_before: Option<String>,
     pub meta: Vec<String>,
+    /// It is only to look from now on.
+    pub read_only: bool,
     /// Fields to empty, by name.
     pub clear: Vec<String>,
 }
@@ -49,6 +51,8 @@ pub const CLEARABLE: &[&str] = &[
     "limits",
     "not-before",
     "meta",
+    "batch",
+    "read-only",
 ];
 
 /// The task as it is now, and what changed.
@@ -106,6 +110,8 @@ fn edit(engine: &Engine, request: &Request, before: &TaskSpec) -> Outcome<TaskEd
         retry: request.retries.map(|retries| RetryPolicy { retries, ..before.retry }),
         not_before: optional!(not_before, "not-before", moment),
         meta: changed_list(before.meta.clone(), &request.meta, cleared("meta"), meta)?,
+        batch: cleared("batch").then_some(None),
+        read_only: (request.read_only || cleared("read-only")).then_some(request.read_only),
     })
 }
 

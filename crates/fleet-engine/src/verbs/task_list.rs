@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use fleet_core::id::ProjectId;
+use fleet_core::id::{BatchId, ProjectId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{Label, Status, TaskState};
 use fleet_store::ops::{self, Page, StatusFilter, TaskFilter};
 
 use super::task_add::parsed;
-use crate::Engine;
 use crate::views::{TaskList, TaskView};
+use crate::{Engine, problems};
 
 /// Which tasks.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +20,8 @@ pub struct Request {
     pub all: bool,
     /// Only those with all of these.
     pub labels: Vec<String>,
+    /// Only those of this batch, of whatever project.
+    pub batch: Option<String>,
     /// Of every project instead of the directory's.
     pub all_projects: bool,
     /// So many at most; `None` is what is configured.
@@ -57,11 +59,13 @@ async fn filter(engine: &Engine, request: &Request) -> Outcome<Option<TaskFilter
     let mut unique = labels;
     unique.sort();
     unique.dedup();
-    if request.all_projects {
-        return Ok(Some(TaskFilter { project: None, labels: unique }));
+    let batch = request.batch.as_deref().map(str::parse::<BatchId>).transpose().map_err(problems::id)?;
+    let filter = TaskFilter { project: None, labels: unique, batch };
+    if request.all_projects || batch.is_some() {
+        return Ok(Some(filter));
     }
     let project = engine.known_project().await?;
-    Ok(project.map(|project| TaskFilter { project: Some(project.id), labels: unique }))
+    Ok(project.map(|project| TaskFilter { project: Some(project.id), ..filter }))
 }
 
 fn nothing() -> TaskList {

@@ -39,7 +39,7 @@ const CHECKS: &[(&str, &str)] = &[
     ),
     (
         "is scheduled for no moment",
-        "SELECT t.id FROM tasks t WHERE t.deferred = 1 AND t.not_before IS NULL LIMIT 10",
+        "SELECT t.id FROM tasks t WHERE t.deferred = 1 AND t.due IS NULL LIMIT 10",
     ),
     (
         "is an event with a gap before it",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fleet_core::deps::{self, Obstacle};
-use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::id::{BatchId, ProjectId, TaskId};
 use fleet_core::task::{Label, Status, Task, TaskState};
 use fleet_core::time::Millis;
 
@@ -19,6 +19,8 @@ pub struct TaskFilter {
     pub project: Option<ProjectId>,
     /// Only those that have all of these.
     pub labels: Vec<Label>,
+    /// Only those of this batch.
+    pub batch: Option<BatchId>,
 }
 
 /// The statuses that a list shows, in the order in which it shows them.
@@ -107,7 +109,7 @@ impl ListTasks {
         Ok(found)
     }
 
-    /// `$1` is the stored status or the time, `$2` the bound, then project and labels.
+    /// `$1` is the stored status or the time, `$2` the bound, then batch, project and labels.
     fn query(&self, kind: Kind, limit: i64) -> Statement {
         let key = match kind {
             Kind::Stored(status) => status.into(),
@@ -116,12 +118,14 @@ impl ListTasks {
         let labels = serde_json::to_string(&self.filter.labels).unwrap_or_default();
         let count = i64::try_from(self.filter.labels.len()).unwrap_or(i64::MAX);
         let mut params = vec![key, limit.into()];
+        params.extend(self.filter.batch.map(Into::into));
         params.extend(self.filter.project.map(Into::into));
         let labelled = !self.filter.labels.is_empty();
         if labelled {
             params.extend([labels.into(), count.into()]);
         }
-        Statement { sql: query_text(kind, self.filter.project.is_some(), labelled), params }
+        let narrowed = (self.filter.batch.is_some(), self.filter.project.is_some(), labelled);
+        Statement { sql: query_text(kind, narrowed), params }
     }
 }
 
@@ -154,34 +158,50 @@ fn kinds(status: Status) -> &'static [Kind] {
 }
 
 macro_rules! list_query {
-    ($($condition:literal)+) => {
+    ($($condition:expr),+) => {
         concat!("SELECT ", task_columns!(), " FROM tasks t WHERE ", $($condition,)+ " ORDER BY t.priority DESC, t.id LIMIT $2")
     };
 }
 
+macro_rules! labelled {
+    ($labels:literal, $count:literal) => {
+        concat!(
+            " AND t.id IN (SELECT task FROM task_labels WHERE label IN {list ",
+            $labels,
+            "} GROUP BY task HAVING count(*) = $",
+            $count,
+            ")"
+        )
+    };
+}
+
+/// By batch, project and labels. A batch is small beside a project: the engine is kept from taking the project's index
+/// for it.
 macro_rules! list_queries {
-    ($condition:literal, $project:expr, $labelled:expr) => {
-        match ($project, $labelled) {
-            (false, false) => list_query!($condition),
-            (true, false) => list_query!($condition " AND t.project = $3"),
-            (false, true) => list_query!($condition
-                " AND t.id IN (SELECT task FROM task_labels WHERE label IN {list 3} GROUP BY task HAVING count(*) = $4)"),
-            (true, true) => list_query!($condition
-                " AND t.project = $3 AND t.id IN (SELECT task FROM task_labels WHERE label IN {list 4} \
-                 GROUP BY task HAVING count(*) = $5)"),
+    ($condition:literal, $narrowed:expr) => {
+        match $narrowed {
+            (false, false, false) => list_query!($condition),
+            (false, true, false) => list_query!($condition, " AND t.project = $3"),
+            (false, false, true) => list_query!($condition, labelled!(3, 4)),
+            (false, true, true) => list_query!($condition, " AND t.project = $3", labelled!(4, 5)),
+            (true, false, false) => list_query!($condition, " AND t.batch = $3"),
+            (true, true, false) => list_query!($condition, " AND t.batch = $3 AND t.project || '' = $4"),
+            (true, false, true) => list_query!($condition, " AND t.batch = $3", labelled!(4, 5)),
+            (true, true, true) => {
+                list_query!($condition, " AND t.batch = $3 AND t.project || '' = $4", labelled!(5, 6))
+            }
         }
     };
 }
 
-fn query_text(kind: Kind, project: bool, labelled: bool) -> &'static str {
+fn query_text(kind: Kind, narrowed: (bool, bool, bool)) -> &'static str {
     match kind {
-        Kind::Stored(_) => list_queries!("t.status = $1", project, labelled),
+        Kind::Stored(_) => list_queries!("t.status = $1", narrowed),
         Kind::Due => list_queries!(
-            "t.deferred = 1 AND t.not_before <= $1 AND t.state = 'queued' AND t.open_deps = 0",
-            project,
-            labelled
+            "t.deferred = 1 AND t.due <= $1 AND t.state = 'queued' AND t.open_deps = 0",
+            narrowed
         ),
-        Kind::NotDue => list_queries!("t.status = 'scheduled' AND t.not_before > $1", project, labelled),
+        Kind::NotDue => list_queries!("t.status = 'scheduled' AND t.due > $1", narrowed),
     }
 }
 

@@ -3,15 +3,16 @@
 mod agents;
 mod all;
 mod audit;
+mod branches;
 mod claim;
 mod deps;
 mod events;
-mod lease;
 mod list;
 mod moves;
 mod projects;
 mod resolve;
 mod rows;
+mod runs;
 mod tasks;
 
 pub use agents::{Pause, PauseAgent, Pauses, ResumeAgent};
@@ -20,9 +21,12 @@ pub use audit::Audit;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
 pub use events::{Newest, Tail, TaskEvents};
-pub use lease::{AdvanceRun, EndRun, ExpireLeases, RenewLease};
 pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
 pub use moves::{DeleteTask, MoveTask};
 pub use projects::{EnsureProject, FindProject, ListProjects};
 pub use resolve::{AnyExisting, ResolveTask};
+pub use runs::{
+    AdvanceRun, Elsewhere, EndRun, ExpireLeases, GetRun, LiveRuns, PrepareRun, Prepared, RenewLease, Renewed,
+    RequestStop, RunDetail,
+};
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};

@@ -6,6 +6,7 @@ use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{Remark, Task, TaskMove, TaskState};
 use fleet_core::time::Millis;
 
+use super::branches::refuse_taken;
 use super::rows::{self, about, lock_task, record, step, write_state};
 use crate::StoreError;
 use crate::tx::{Lock, Mode, Op, Tx, sql};
@@ -37,10 +38,9 @@ impl Op for MoveTask {
             // A clean record: the failures before a person looked do not count against the next attempt.
             task.history.failures = 0;
             task.history.reason = None;
-            // What is left of a wait after a failure; what the author wished stays.
-            if was == TaskState::Failed {
-                task.spec.not_before = None;
-            }
+            // What the author wished stays.
+            task.history.retry_at = None;
+            refuse_taken(tx, &task).await?;
         }
         if was == TaskState::Running {
             self.stop_run(tx).await?;

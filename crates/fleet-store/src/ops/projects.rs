@@ -10,7 +10,15 @@ use crate::StoreError;
 use crate::tx::{Mode, Op, Tx, sql};
 use crate::value::Row;
 
-fn project(mut row: Row) -> Result<Project, StoreError> {
+/// The columns that [`project`] reads, in its order.
+macro_rules! project_columns {
+    () => {
+        "p.id, p.common_dir, p.name, p.created_at"
+    };
+}
+pub(super) use project_columns;
+
+pub(super) fn project(mut row: Row) -> Result<Project, StoreError> {
     Ok(Project {
         id: row.parse()?,
         common_dir: row.text()?,
@@ -65,7 +73,7 @@ impl Op for FindProject {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Project>, StoreError> {
         let find = sql!(
-            "SELECT id, common_dir, name, created_at FROM projects WHERE common_dir = $1",
+            concat!("SELECT ", project_columns!(), " FROM projects p WHERE p.common_dir = $1"),
             self.common_dir.as_str(),
         );
         tx.query_alone(find).await?.into_iter().next().map(project).transpose()
@@ -81,7 +89,7 @@ impl Op for ListProjects {
     const MODE: Mode = Mode::Read;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Project>, StoreError> {
-        let all = sql!("SELECT id, common_dir, name, created_at FROM projects ORDER BY name, id");
+        let all = sql!(concat!("SELECT ", project_columns!(), " FROM projects p ORDER BY p.name, p.id"));
         tx.query_alone(all).await?.into_iter().map(project).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use fleet_core::event::{Event, Fact, Subject};
 use fleet_core::id::TaskId;
-use fleet_core::run::{Reason, Run};
+use fleet_core::run::Reason;
 use fleet_core::task::{
     BaseRef, BranchName, Complexity, Description, FieldError, ModelName, Task, TaskHistory, TaskMove,
     TaskParts, TaskSpec,
@@ -16,9 +16,9 @@ use crate::value::{Row, Value};
 /// The columns that [`task`] reads, in its order. The description is joined in where it is wanted.
 macro_rules! task_columns {
     () => {
-        "t.id, t.project, t.state, t.priority, t.agent, t.open_deps, t.not_before, t.version, t.fence, t.failures, \
+        "t.id, t.project, t.state, t.priority, t.agent, t.open_deps, t.not_before, t.retry_at, t.version, t.fence, t.failures, \
          t.reason, t.remark, t.title, t.labels, t.scope, t.complexity, t.model, t.base, t.branch, t.limits, t.retry, \
-         t.meta, t.created_at, t.updated_at"
+         t.meta, t.batch, t.read_only, t.created_at, t.updated_at"
     };
 }
 pub(super) use task_columns;
@@ -67,13 +67,14 @@ pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreErro
     let agent = Some(row.text()?).filter(|agent| !agent.is_empty()).map(TryInto::try_into).transpose();
     let agent = agent.map_err(|error| stored_wrongly(&error))?;
     let open_deps = row.int()?;
-    let not_before = row.optional_int()?.map(Millis);
+    let (not_before, retry_at) = (row.optional_int()?.map(Millis), row.optional_int()?.map(Millis));
     let version = row.int()?;
     let history = TaskHistory {
         fence: row.int()?,
         failures: u32::try_from(row.int()?).unwrap_or(u32::MAX),
         reason: row.optional_parse()?,
         remark: row.optional_text()?,
+        retry_at,
     };
     let mut spec = TaskSpec::new(row.text()?.try_into().map_err(|error| stored_wrongly(&error))?);
     spec.priority = priority;
@@ -88,6 +89,8 @@ pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreErro
     spec.limits = row.json()?;
     spec.retry = row.json()?;
     spec.meta = row.json()?;
+    spec.batch = row.optional_parse()?;
+    spec.read_only = row.int()? != 0;
     let (created_at, updated_at) = (Millis(row.int()?), Millis(row.int()?));
     if described == Described::Joined {
         spec.description = Description::try_from(row.optional_text()?.unwrap_or_default())
@@ -101,11 +104,11 @@ fn stored_wrongly(error: &FieldError) -> StoreError {
     StoreError::Malformed(error.to_string())
 }
 
-fn json(value: &impl serde::Serialize) -> Result<Value, StoreError> {
+pub(super) fn json(value: &impl serde::Serialize) -> Result<Value, StoreError> {
     serde_json::to_string(value).map(Value::Text).map_err(|error| StoreError::Malformed(error.to_string()))
 }
 
-/// The author's fields, in the order of the columns from `title` to `meta`.
+/// The author's fields, in the order of the columns from `title` to `read_only`.
 pub(super) fn spec_values(spec: &TaskSpec) -> Result<Vec<Value>, StoreError> {
     Ok(vec![
         spec.title.as_str().into(),
@@ -118,6 +121,8 @@ pub(super) fn spec_values(spec: &TaskSpec) -> Result<Vec<Value>, StoreError> {
         json(&spec.limits)?,
         json(&spec.retry)?,
         json(&spec.meta)?,
+        spec.batch.into(),
+        spec.read_only.into(),
     ])
 }
 
@@ -156,9 +161,9 @@ pub(super) fn step(task: &mut Task, event: TaskMove) -> Result<(), StoreError> {
 /// Writes where a task stands now: state, history and when it may start. Nobody else can have changed it since it
 /// was read, because reading it for a change locked it.
 pub(super) async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> Result<(), StoreError> {
-    let deferred = task.spec.not_before.is_some_and(|at| at > now);
+    let deferred = task.due().is_some_and(|at| at > now);
     let statement = sql!(
-        "UPDATE tasks SET state = $2, fence = $3, failures = $4, reason = $5, remark = $6, not_before = $7, \
+        "UPDATE tasks SET state = $2, fence = $3, failures = $4, reason = $5, remark = $6, retry_at = $7, \
          deferred = $8, version = version + 1, updated_at = $9 WHERE id = $1",
         task.id,
         task.state().as_str(),
@@ -166,36 +171,11 @@ pub(super) async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> 
         task.history.failures,
         task.history.reason.map(Reason::as_str),
         task.history.remark.as_deref(),
-        task.spec.not_before,
+        task.history.retry_at,
         deferred,
         now,
     );
     tx.defer(statement).await
-}
-
-/// The columns that [`run`] reads, in its order.
-macro_rules! run_columns {
-    () => {
-        "r.id, r.task, r.fence, r.state, r.reason, r.detail, r.runner, r.agent, r.lease_until, r.created_at, r.ended_at"
-    };
-}
-pub(super) use run_columns;
-
-pub(super) fn run(mut row: Row) -> Result<Run, StoreError> {
-    let row = &mut row;
-    Ok(Run {
-        id: row.parse()?,
-        task: row.parse()?,
-        fence: row.int()?,
-        state: row.parse()?,
-        reason: row.optional_parse()?,
-        detail: row.optional_text()?,
-        runner: row.text()?,
-        agent: row.text()?,
-        lease_until: Millis(row.int()?),
-        created_at: Millis(row.int()?),
-        ended_at: row.optional_int()?.map(Millis),
-    })
 }
 
 /// Appends a fact; it becomes visible, gets its number and wakes those who wait with the transaction.

@@ -9,10 +9,12 @@ use fleet_core::run::Run;
 use fleet_core::task::{Task, TaskEdit, TaskHistory, TaskParts, TaskSpec, TaskState};
 use fleet_core::time::Millis;
 
+use super::branches::{refuse_taken, refuse_taken_by_any};
 use super::deps::id_list;
 use super::rows::{
-    self, Described, about, agent_value, lock_task, read_task, record, run_columns, spec_values, task_columns,
+    self, Described, about, agent_value, lock_task, read_task, record, spec_values, task_columns,
 };
+use super::runs::row::{self, run_columns};
 use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
 use crate::value::Value;
@@ -53,10 +55,12 @@ impl Op for AddTasks {
         for new in &self.tasks {
             let open = new.waits_for().iter().filter(|on| states.get(on) != Some(&TaskState::Done)).count();
             let open_deps = i64::try_from(open).unwrap_or(i64::MAX);
-            let task = new.to_task(open_deps, fences.get(&new.id).copied().unwrap_or(0), self.now);
-            tx.defer(insert(&task)?).await?;
-            rows::write_texts(tx, new.id, &new.spec).await?;
-            added.push(task);
+            added.push(new.to_task(open_deps, fences.get(&new.id).copied().unwrap_or(0), self.now));
+        }
+        refuse_taken_by_any(tx, &added).await?;
+        for task in &added {
+            tx.defer(insert(task)?).await?;
+            rows::write_texts(tx, task.id, &task.spec).await?;
         }
         // After all tasks are there: they may wait for each other.
         for (new, task) in self.tasks.iter().zip(&added) {
@@ -152,8 +156,8 @@ fn insert(task: &Task) -> Result<Statement, StoreError> {
     params.extend(spec_values(spec)?);
     let sql = "INSERT INTO tasks (id, project, state, priority, agent, open_deps, deferred, not_before, version, fence, \
                failures, created_at, updated_at, title, labels, scope, complexity, model, base, branch, limits, retry, \
-               meta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, $13, $14, $15, $16, $17, \
-               $18, $19, $20)";
+               meta, batch, read_only) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, $13, $14, \
+               $15, $16, $17, $18, $19, $20, $21, $22)";
     Ok(Statement { sql, params })
 }
 
@@ -196,7 +200,12 @@ impl Op for GetTask {
             rows.into_iter().map(|mut row| Ok((row.parse()?, row.parse()?))).collect()
         };
         let (after, before) = (neighbours()?, neighbours()?);
-        let runs = answers.next().unwrap_or_default().into_iter().map(rows::run).collect::<Result<_, _>>()?;
+        let runs = answers
+            .next()
+            .unwrap_or_default()
+            .into_iter()
+            .map(|mut row| row::run(&mut row))
+            .collect::<Result<_, _>>()?;
         Ok(TaskDetail { task, after, before, runs })
     }
 }
@@ -220,10 +229,18 @@ impl Op for EditTask {
         let mut task = lock_task(tx, self.id).await?;
         let state = task.state();
         let refused = |refused| StoreError::EditRefused { task: self.id, refused };
-        let fields = self.edit.clone().apply(&mut task.spec, state).map_err(refused)?;
+        let mut fields = self.edit.clone().apply(&mut task.spec, state).map_err(refused)?;
         task.spec.check()?;
+        // Whoever says when it may start also ends the wait after a failure.
+        let says_when = self.edit.not_before.is_some() && state != TaskState::Running;
+        if says_when && task.history.retry_at.take().is_some() && !fields.contains(&"not_before") {
+            fields.push("not_before");
+        }
         if fields.is_empty() {
             return Ok((task, fields));
+        }
+        if fields.contains(&"branch") {
+            refuse_taken(tx, &task).await?;
         }
         self.write(tx, &task).await?;
         let names = fields.iter().map(|field| (*field).to_owned()).collect();
@@ -240,13 +257,15 @@ impl EditTask {
             spec.priority.get().into(),
             agent_value(spec),
             spec.not_before.into(),
-            spec.not_before.is_some_and(|at| at > self.now).into(),
+            task.due().is_some_and(|at| at > self.now).into(),
             self.now.into(),
         ];
         params.extend(spec_values(spec)?);
+        params.push(task.history.retry_at.into());
         let sql = "UPDATE tasks SET priority = $2, agent = $3, not_before = $4, deferred = $5, updated_at = $6, \
                    title = $7, labels = $8, scope = $9, complexity = $10, model = $11, base = $12, branch = $13, \
-                   limits = $14, retry = $15, meta = $16, version = version + 1 WHERE id = $1";
+                   limits = $14, retry = $15, meta = $16, batch = $17, read_only = $18, retry_at = $19, \
+                   version = version + 1 WHERE id = $1";
         tx.defer(Statement { sql, params }).await?;
         rows::erase_texts(tx, task.id).await?;
         rows::write_texts(tx, task.id, spec).await

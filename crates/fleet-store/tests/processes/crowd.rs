@@ -78,7 +78,7 @@ async fn judge(place: &Place) {
 }
 
 async fn labelled(store: &Store, adder: &str) -> usize {
-    let filter = TaskFilter { project: None, labels: vec![label(adder)] };
+    let filter = TaskFilter { labels: vec![label(adder)], ..TaskFilter::default() };
     let list = ListTasks { statuses: StatusFilter::all(), filter, limit: 1_000, now: now() };
     store.call(list).await.unwrap().tasks.len()
 }

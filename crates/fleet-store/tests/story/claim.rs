@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use fleet_core::event::Fact;
 use fleet_core::id::{RunId, TaskId};
-use fleet_core::run::{Ending, Run, RunState};
+use fleet_core::run::{Ending, Run, RunState, Totals};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Status, Task, TaskEdit, TaskMove, TaskState};
 use fleet_store::ops::{
     Claim, Claimed, EditTask, ListTasks, NewTask, Ready, StatusFilter, TaskEvents, TaskFilter,
 };
 
-use crate::harness::{LEASE, Rig, together};
+use crate::harness::{HERE, LEASE, Rig, together};
 
 story! {
     the_most_urgent_and_then_the_oldest_come_first
@@ -82,17 +82,32 @@ async fn a_claimed_task_has_a_run_with_a_lease(rig: &Rig) {
     let claim = rig.claiming(2);
     let (runs, now) = (claim.runs.clone(), rig.now());
     let claimed = rig.ok(claim).await;
+    let project = rig.project("/repo/.git").await;
     let run = |id: RunId, task, agent: &str| Run {
         id,
         task,
+        project,
         fence: 1,
         state: RunState::Preparing,
         reason: None,
         detail: None,
         runner: "runner".to_owned(),
+        place: HERE.to_owned(),
         agent: agent.to_owned(),
+        model: None,
+        branch: None,
+        base: None,
+        workspace: None,
+        keeper: None,
+        session: None,
+        usage: Totals::default(),
+        activity: None,
+        percent: None,
+        decoded: 0,
+        stop: None,
         lease_until: now.plus(LEASE),
         created_at: now,
+        started_at: None,
         ended_at: None,
     };
     let expected = [run(runs[0], with_agent, "codex"), run(runs[1], without, "claude")];

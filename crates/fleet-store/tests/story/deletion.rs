@@ -36,7 +36,7 @@ async fn a_deleted_task_is_gone_but_its_past_stays(rig: &Rig) {
     assert!(matches!(rig.store.call(GetTask { id }).await, Err(StoreError::TaskNotFound(_))));
     assert_eq!(rig.get(on).await.before, []);
     let label = serde_json::from_str(r#"["a"]"#).unwrap();
-    let filter = TaskFilter { project: None, labels: label };
+    let filter = TaskFilter { labels: label, ..TaskFilter::default() };
     let list = ListTasks { statuses: StatusFilter::all(), filter, limit: 9, now: rig.now() };
     assert!(rig.ok(list).await.tasks.is_empty());
     let past = rig.ok(TaskEvents { task: id, limit: 100 }).await;

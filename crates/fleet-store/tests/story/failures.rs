@@ -94,7 +94,11 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
             }
             Verdict::RetryAfter(wait) => {
                 let not_before = Some(rig.now().plus(wait));
-                assert_eq!((task.state(), task.spec.not_before), (TaskState::Queued, not_before), "{reason}");
+                assert_eq!(
+                    (task.state(), task.history.retry_at),
+                    (TaskState::Queued, not_before),
+                    "{reason}"
+                );
                 Fact::TaskRequeued { reason: Some(reason), detail: detail.clone(), failures: 1, not_before }
             }
         };

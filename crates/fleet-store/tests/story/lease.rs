@@ -6,11 +6,11 @@ use std::time::Duration;
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::run::{Ending, Reason, Run, RunMove, RunState};
-use fleet_core::task::{TaskMove, TaskState};
+use fleet_core::task::{Task, TaskMove, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{All, ExpireLeases, RenewLease};
+use fleet_store::ops::{All, Claim, Elsewhere, ExpireLeases, LiveRuns, Prepared};
 
-use crate::harness::{LEASE, Rig, together};
+use crate::harness::{HERE, LEASE, Rig, together};
 
 story! {
     a_renewed_lease_does_not_expire
@@ -21,12 +21,9 @@ story! {
     runs_move_in_order_only
     an_unknown_run_is_named
     an_expiry_takes_no_more_than_its_limit
+    each_place_looks_after_its_own
     many_who_expire_leases_end_each_run_once
     a_renewal_and_an_expiry_that_meet_agree
-}
-
-fn renewing(rig: &Rig, run: &Run) -> RenewLease {
-    RenewLease { run: run.id, fence: run.fence, lease: LEASE, now: rig.now() }
 }
 
 async fn a_renewed_lease_does_not_expire(rig: &Rig) {
@@ -37,7 +34,7 @@ async fn a_renewed_lease_does_not_expire(rig: &Rig) {
     for _ in 0..5 {
         rig.pass(LEASE);
         assert!(rig.ok(rig.expiring()).await.is_empty(), "its last moment still belongs to the keeper");
-        rig.ok(renewing(rig, &run)).await;
+        rig.ok(rig.renewing(&run)).await;
         assert_eq!(rig.get(id).await.runs[0].lease_until, rig.now().plus(LEASE));
     }
     assert_eq!(rig.get(id).await.task, before, "a renewal is no change of the task");
@@ -52,13 +49,13 @@ async fn several_leases_are_renewed_together_or_not_at_all(rig: &Rig) {
     rig.tasks(3).await;
     let runs: Vec<Run> = rig.claim(3).await.into_iter().map(|claimed| claimed.run).collect();
     rig.pass(LEASE);
-    rig.ok(All(runs.iter().map(|run| renewing(rig, run)).collect())).await;
+    rig.ok(All(runs.iter().map(|run| rig.renewing(run)).collect())).await;
     for run in &runs {
         assert_eq!(rig.get(run.task).await.runs[0].lease_until, rig.now().plus(LEASE));
     }
     rig.moved(runs[1].task, TaskMove::Cancel).await;
     rig.pass(LEASE);
-    let error = rig.refused(All(runs.iter().map(|run| renewing(rig, run)).collect())).await;
+    let error = rig.refused(All(runs.iter().map(|run| rig.renewing(run)).collect())).await;
     assert!(matches!(error, StoreError::LeaseLost { run } if run == runs[1].id), "{error}");
     let kinds = rig.kinds().await;
     assert_eq!(kinds[4..], ["task.started", "task.started", "task.started", "task.cancelled"]);
@@ -90,7 +87,7 @@ async fn an_expired_lease_queues_the_task_again(rig: &Rig) {
             Fact::TaskFailed { reason, detail, failures }
         } else {
             let not_before = Some(rig.now().plus(wait));
-            assert_eq!((task.state(), task.spec.not_before), (TaskState::Queued, not_before));
+            assert_eq!((task.state(), task.history.retry_at), (TaskState::Queued, not_before));
             Fact::TaskRequeued { reason: Some(reason), detail, failures, not_before }
         };
         assert_eq!(rig.facts().await, [told]);
@@ -104,14 +101,17 @@ async fn all_refused(rig: &Rig, run: &Run) {
     let lost = |error: StoreError| {
         assert!(matches!(error, StoreError::LeaseLost { run: named } if named == run.id), "{error}");
     };
-    lost(rig.refused(renewing(rig, run)).await);
+    lost(rig.refused(rig.renewing(run)).await);
     for event in [RunMove::Start, RunMove::Exit] {
         lost(rig.refused(rig.advancing(run, event)).await);
     }
     let failed = Ending::Failed(Reason::AgentError, "late".to_owned());
-    for ending in [Ending::Succeeded, Ending::Asked, failed, Ending::Released("late".to_owned())] {
+    let (released, cancelled) = (Ending::Released("late".to_owned()), Ending::Cancelled("late".to_owned()));
+    for ending in [Ending::Succeeded, Ending::Asked, failed, released, cancelled] {
         lost(rig.refused(rig.ending(run, ending)).await);
     }
+    let keeper = Prepared { keeper: Some("late".to_owned()), ..Prepared::default() };
+    lost(rig.refused(rig.preparing(run, keeper)).await);
 }
 
 async fn a_keeper_that_lost_its_lease_changes_nothing(rig: &Rig) {
@@ -193,7 +193,7 @@ async fn an_unknown_run_is_named(rig: &Rig) {
     };
     unknown(rig.refused(rig.advancing(&run, RunMove::Start)).await);
     unknown(rig.refused(rig.ending(&run, Ending::Succeeded)).await);
-    let error = rig.refused(renewing(rig, &run)).await;
+    let error = rig.refused(rig.renewing(&run)).await;
     assert!(matches!(error, StoreError::LeaseLost { .. }), "the answer must not cost a second look: {error}");
 }
 
@@ -204,10 +204,31 @@ async fn an_expiry_takes_no_more_than_its_limit(rig: &Rig) {
     let some = ExpireLeases { limit: 2, ..rig.expiring() };
     let mut left = Vec::new();
     for _ in 0..4 {
-        left.push(rig.ok(some).await.len());
+        left.push(rig.ok(some.clone()).await.len());
     }
     assert_eq!(left, [2, 2, 1, 0]);
     assert_eq!(rig.kinds().await.iter().filter(|kind| *kind == "task.requeued").count(), 5);
+}
+
+async fn each_place_looks_after_its_own(rig: &Rig) {
+    let ids = rig.tasks(2).await;
+    let here = rig.start(ids[0]).await;
+    let there = Claim { place: "there".to_owned(), ..rig.claiming(1) };
+    let there = rig.ok(there).await.pop().unwrap().run;
+    let grace = Duration::from_secs(90);
+    let seen_from = |place: &str| {
+        let elsewhere = Some(Elsewhere { here: place.to_owned(), grace });
+        ExpireLeases { elsewhere, ..rig.expiring() }
+    };
+    rig.pass(LEASE + grace);
+    assert!(rig.ok(seen_from(HERE)).await.is_empty(), "the grace is not over");
+    rig.pass(Duration::from_millis(1));
+    let ended = |ended: Vec<(Task, RunId)>| ended.into_iter().map(|(_, run)| run).collect::<Vec<_>>();
+    assert_eq!(ended(rig.ok(seen_from(HERE)).await), [there.id]);
+    assert_eq!(rig.ok(LiveRuns { place: HERE.to_owned() }).await, rig.get(ids[0]).await.runs);
+    assert!(rig.ok(LiveRuns { place: "there".to_owned() }).await.is_empty());
+    assert_eq!(ended(rig.ok(seen_from("there")).await), [here.id], "nobody looked after it");
+    assert_eq!(rig.kinds().await[5..], ["task.requeued", "task.requeued"]);
 }
 
 async fn many_who_expire_leases_end_each_run_once(rig: &Rig) {
@@ -241,7 +262,7 @@ async fn a_renewal_and_an_expiry_that_meet_agree(rig: &Rig) {
         async move { rig.ok(rig.expiring()).await }
     });
     let renewals = together(claimed.iter().map(|claimed| {
-        let (rig, renew) = (rig.clone(), renewing(rig, &claimed.run));
+        let (rig, renew) = (rig.clone(), rig.renewing(&claimed.run));
         async move { rig.store.call(renew).await }
     }))
     .await;
@@ -249,9 +270,9 @@ async fn a_renewal_and_an_expiry_that_meet_agree(rig: &Rig) {
     for (claimed, renewed) in claimed.iter().zip(renewals) {
         let state = rig.state(claimed.task.id).await;
         match renewed {
-            Ok(()) if state == TaskState::Running => assert!(!expired.contains(&claimed.run.id)),
+            Ok(_) if state == TaskState::Running => assert!(!expired.contains(&claimed.run.id)),
             // Renewed with a fencing number that still held, then cancelled by nobody: it must run.
-            Ok(()) => panic!("a renewed run was ended"),
+            Ok(_) => panic!("a renewed run was ended"),
             Err(StoreError::LeaseLost { .. }) => {
                 assert!(expired.contains(&claimed.run.id) && state == TaskState::Queued);
             }

@@ -14,7 +14,9 @@
 #[macro_use]
 mod harness;
 
+mod able;
 mod batches;
+mod branches;
 mod caps;
 mod claim;
 mod deletion;
@@ -31,6 +33,7 @@ mod obstacles;
 mod open;
 mod projects;
 mod resolve;
+mod runs;
 mod scopes;
 mod tasks;
 mod watch;

@@ -19,6 +19,7 @@ story! {
     cancelling_a_running_task_ends_its_run
     cancelling_works_at_every_stage_of_a_run
     a_retry_starts_with_a_clean_record
+    a_retry_ends_the_wait_after_a_failure
     several_moves_happen_together_or_not_at_all
 }
 
@@ -178,11 +179,11 @@ async fn a_retry_starts_with_a_clean_record(rig: &Rig) {
         rig.pass(Duration::from_secs(10));
     }
     let failed = rig.get(id).await.task;
-    assert_eq!((failed.state(), failed.spec.not_before.is_some()), (TaskState::Failed, true));
+    assert_eq!((failed.state(), failed.history.retry_at.is_some()), (TaskState::Failed, true));
     rig.news().await;
     let task = rig.moved(id, TaskMove::Retry).await;
     assert_eq!(task.history, TaskHistory { fence: 2, ..TaskHistory::default() });
-    assert_eq!((task.state(), task.spec.not_before), (TaskState::Queued, None));
+    assert_eq!((task.state(), task.due()), (TaskState::Queued, None));
     assert_eq!(rig.facts().await, [Fact::TaskRetried {}]);
     let run = rig.start(id).await;
     let task = rig.end(&run, Ending::Failed(Reason::Stale, "silent".to_owned())).await;
@@ -198,6 +199,34 @@ async fn a_retry_starts_with_a_clean_record(rig: &Rig) {
     rig.ok(EditTask { id: other, edit, now: rig.now() }).await;
     rig.moved(other, TaskMove::Cancel).await;
     assert_eq!(rig.moved(other, TaskMove::Retry).await.spec.not_before, at, "what its author wished stays");
+}
+
+/// Cancelled in between or put aside: whoever takes the task up again wants it now.
+async fn a_retry_ends_the_wait_after_a_failure(rig: &Rig) {
+    let id = rig.task("one").await;
+    for aside in [TaskMove::Cancel, TaskMove::Hold] {
+        let run = rig.start(id).await;
+        let task = rig.end(&run, Ending::Failed(Reason::Stale, "silent".to_owned())).await;
+        assert!(task.due() > Some(rig.now()) && task.spec.not_before.is_none());
+        assert!(rig.claim(1).await.is_empty(), "not before the wait is over");
+        rig.moved(id, aside).await;
+        assert_eq!(rig.moved(id, TaskMove::Retry).await.due(), None, "after {aside}");
+    }
+    let run = rig.start(id).await;
+    rig.end(&run, Ending::Failed(Reason::Stale, "silent".to_owned())).await;
+    let now = TaskEdit { not_before: Some(None), ..TaskEdit::default() };
+    let (task, fields) = rig.ok(EditTask { id, edit: now, now: rig.now() }).await;
+    assert_eq!((task.due(), fields.as_slice()), (None, &["not_before"][..]), "an author who says when, too");
+    let run = rig.start(id).await;
+    rig.end(&run, Ending::Failed(Reason::Stale, "silent".to_owned())).await;
+    let later = rig.now().plus(Duration::from_hours(1));
+    let edit = TaskEdit { not_before: Some(Some(later)), ..TaskEdit::default() };
+    rig.ok(EditTask { id, edit, now: rig.now() }).await;
+    rig.pass(Duration::from_mins(30));
+    assert!(rig.claim(1).await.is_empty(), "the author's wish counts");
+    rig.pass(Duration::from_mins(30));
+    rig.start(id).await;
+    assert_eq!(rig.kinds().await.iter().filter(|kind| *kind == "task.requeued").count(), 4);
 }
 
 async fn several_moves_happen_together_or_not_at_all(rig: &Rig) {

@@ -44,6 +44,8 @@ fn rich(rig: &Rig) -> TaskSpec {
         retry: RetryPolicy { retries: 20, backoff_seconds: 86_400 },
         not_before: Some(rig.now().plus(Duration::from_hours(1))),
         meta: (0..64).map(meta).collect(),
+        batch: Some(rig.id()),
+        read_only: true,
     }
 }
 
@@ -97,6 +99,8 @@ fn whole_edit(spec: TaskSpec) -> TaskEdit {
         retry: Some(spec.retry),
         not_before: Some(spec.not_before),
         meta: Some(spec.meta),
+        batch: Some(spec.batch),
+        read_only: Some(spec.read_only),
     }
 }
 
@@ -107,7 +111,8 @@ fn single_edits(edit: &TaskEdit) -> Vec<(&'static str, TaskEdit)> {
             vec![$((stringify!($field), TaskEdit { $field: edit.$field.clone(), ..TaskEdit::default() })),+]
         };
     }
-    each!(title description priority labels scope complexity agent model base branch limits retry not_before meta)
+    each!(title description priority labels scope complexity agent model base branch limits retry not_before meta
+        batch read_only)
 }
 
 async fn every_field_can_be_changed_and_emptied(rig: &Rig) {
@@ -142,7 +147,7 @@ async fn texts_and_labels_are_replaced(rig: &Rig) {
     let other = rig.task("two").await;
     let find = |names: &[&str]| ListTasks {
         statuses: StatusFilter::open(),
-        filter: TaskFilter { project: None, labels: labels(names).iter().cloned().collect() },
+        filter: TaskFilter { labels: labels(names).iter().cloned().collect(), ..TaskFilter::default() },
         limit: 10,
         now: rig.now(),
     };

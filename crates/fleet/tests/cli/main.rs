@@ -18,6 +18,7 @@ mod config;
 mod config_edit;
 mod disk_full;
 mod events;
+mod fields;
 mod pipes;
 mod projects;
 mod queue;

@@ -8,32 +8,43 @@ use crate::ops::rows::{self, Described, task_columns};
 use crate::tx::{Tx, sql};
 use crate::value::Row;
 
-/// Gives nothing when a pause, a task that is due or a file scope constrains the choice. What it writes is what
-/// `Claim::start` writes; the story tests hold the two together.
-const AT_ONCE: &str = concat!(
-    "WITH head AS ( \
-       SELECT id, scoped, priority FROM tasks WHERE status = 'ready' \
-         AND NOT EXISTS (SELECT 1 FROM pauses WHERE until > $1) \
-         AND NOT EXISTS (SELECT 1 FROM tasks WHERE deferred = 1 AND not_before <= $1) \
-       ORDER BY priority DESC, id LIMIT $2 FOR UPDATE SKIP LOCKED), \
-     chosen AS ( \
-       SELECT h.id, r.run FROM (SELECT id, row_number() OVER (ORDER BY priority DESC, id) AS place FROM head) AS h \
-         JOIN jsonb_array_elements_text($3::text::jsonb) WITH ORDINALITY AS r (run, place) ON r.place = h.place \
-         WHERE NOT EXISTS (SELECT 1 FROM head WHERE scoped = 1)), \
-     moved AS ( \
-       UPDATE tasks t SET state = 'running', fence = fence + 1, remark = NULL, version = version + 1, updated_at = $1 \
-         FROM chosen c WHERE t.id = c.id RETURNING t.*, c.run), \
-     started AS ( \
-       INSERT INTO runs (id, task, project, fence, state, runner, agent, lease_until, created_at) \
-         SELECT run, id, project, fence, 'preparing', $4, coalesce(nullif(agent, ''), $5), $6, $1 FROM moved), \
-     told AS ( \
-       INSERT INTO events (at, project, task, run, kind, data) \
-         SELECT $1, project, id, run, 'task.started', json_build_object('runner', $4::text, 'agent', \
-           coalesce(nullif(agent, ''), $5::text), 'attempt', fence, 'lease_until', $6::bigint)::text \
-         FROM (SELECT * FROM moved ORDER BY priority DESC, id) AS m) \
-     SELECT t.run, ",
-    task_columns!(),
-    ", (SELECT d.text FROM task_descriptions d WHERE d.task = t.id) FROM moved t ORDER BY t.priority DESC, t.id"
+/// Gives nothing when a pause, a task that is due, a file scope or an agent that cannot be started (`$unable`)
+/// constrains the choice. What it writes is what `Claim::start` writes; the story tests hold the two together.
+macro_rules! at_once {
+    ($unable:literal) => {
+        concat!(
+            "WITH head AS ( \
+               SELECT id, scoped, priority, agent FROM tasks WHERE status = 'ready' \
+                 AND NOT EXISTS (SELECT 1 FROM pauses WHERE until > $1) \
+                 AND NOT EXISTS (SELECT 1 FROM tasks WHERE deferred = 1 AND due <= $1) \
+               ORDER BY priority DESC, id LIMIT $2 FOR UPDATE SKIP LOCKED), \
+             chosen AS ( \
+               SELECT h.id, r.run FROM (SELECT id, row_number() OVER (ORDER BY priority DESC, id) AS place FROM head) AS h \
+                 JOIN jsonb_array_elements_text($3::text::jsonb) WITH ORDINALITY AS r (run, place) ON r.place = h.place \
+                 WHERE NOT EXISTS (SELECT 1 FROM head WHERE scoped = 1",
+            $unable,
+            ")), \
+             moved AS ( \
+               UPDATE tasks t SET state = 'running', fence = fence + 1, remark = NULL, version = version + 1, updated_at = $1 \
+                 FROM chosen c WHERE t.id = c.id RETURNING t.*, c.run), \
+             started AS ( \
+               INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at) \
+                 SELECT run, id, project, fence, 'preparing', $4, $7, coalesce(nullif(agent, ''), $5), $6, $1 FROM moved), \
+             told AS ( \
+               INSERT INTO events (at, project, task, run, kind, data) \
+                 SELECT $1, project, id, run, 'task.started', json_build_object('runner', $4::text, 'agent', \
+                   coalesce(nullif(agent, ''), $5::text), 'attempt', fence, 'lease_until', $6::bigint)::text \
+                 FROM (SELECT * FROM moved ORDER BY priority DESC, id) AS m) \
+             SELECT t.run, ",
+            task_columns!(),
+            ", (SELECT d.text FROM task_descriptions d WHERE d.task = t.id) FROM moved t ORDER BY t.priority DESC, t.id"
+        )
+    };
+}
+
+const ANY: &str = at_once!("");
+const ABLE: &str = at_once!(
+    " OR coalesce(nullif(agent, ''), $5) NOT IN (SELECT jsonb_array_elements_text($8::text::jsonb))"
 );
 
 impl Claim {
@@ -42,15 +53,20 @@ impl Claim {
         if tx.dialect() != Dialect::Postgres || !self.caps.is_empty() {
             return Ok(None);
         }
-        let statement = sql!(
-            AT_ONCE,
+        let mut statement = sql!(
+            ANY,
             self.now,
             self.slots(),
             serde_json::json!(self.runs).to_string(),
             self.runner.as_str(),
             self.default_agent.as_str(),
             self.now.plus(self.lease),
+            self.place.as_str(),
         );
+        if let Some(able) = &self.able {
+            statement.sql = ABLE;
+            statement.params.push(serde_json::json!(able).to_string().into());
+        }
         let rows = tx.query_alone(statement).await?;
         if rows.is_empty() {
             return Ok(None);

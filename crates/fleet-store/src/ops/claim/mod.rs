@@ -7,11 +7,12 @@
 
 mod at_once;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fleet_core::event::{Fact, Subject};
+use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, RunId, TaskId};
-use fleet_core::run::{Run, RunState};
+use fleet_core::run::{Run, RunState, Totals};
 use fleet_core::schedule::{Candidate, Caps, Load};
 use fleet_core::scope::FileScope;
 use fleet_core::task::{AgentName, Task, TaskMove};
@@ -20,6 +21,7 @@ use fleet_core::time::Millis;
 use crate::StoreError;
 use crate::ops::deps::id_list;
 use crate::ops::rows::{self, Described, record, step, task_columns, write_state};
+use crate::ops::runs::row::about_run;
 use crate::tx::{Lock, Mode, Op, Statement, Tx, sql};
 use crate::value::Row;
 
@@ -28,10 +30,14 @@ use crate::value::Row;
 pub struct Claim {
     /// Who claims.
     pub runner: String,
+    /// The host and home where the runs will be.
+    pub place: String,
     /// Ids for the runs: as many tasks are taken at most.
     pub runs: Vec<RunId>,
     /// The agent of tasks that name none.
     pub default_agent: AgentName,
+    /// The agents that can be started there; `None` is any. Tasks of others are left to other claimers.
+    pub able: Option<BTreeSet<AgentName>>,
     /// How many may run at once.
     pub caps: Caps,
     /// The lease ends after this unless renewed.
@@ -62,7 +68,7 @@ const HEAD: &str = concat!(
 /// Scheduled tasks whose time has come take their place among the ready ones. Whom somebody else holds is left
 /// to them: waiting would line up all claimers, one behind the other, for the first task that is due.
 const PROMOTE: &str = "UPDATE tasks SET deferred = 0, version = version + 1 WHERE id IN ( \
-     SELECT id FROM tasks WHERE deferred = 1 AND not_before <= $1 {skip_locked})";
+     SELECT id FROM tasks WHERE deferred = 1 AND due <= $1 {skip_locked})";
 
 impl Op for Claim {
     type Out = Vec<Claimed>;
@@ -104,7 +110,17 @@ impl Claim {
         let Some(head) = answers.nth(1).filter(|_| !paused) else { return Ok(None) };
         let tasks =
             head.into_iter().map(|row| rows::task(row, Described::Joined)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Some(tasks).filter(|tasks| tasks.iter().all(|task| task.spec.scope.is_empty())))
+        let free = |task: &Task| task.spec.scope.is_empty() && self.can_start(self.agent_of(task));
+        Ok(Some(tasks).filter(|tasks| tasks.iter().all(free)))
+    }
+
+    /// The agent of a task, the default filled in.
+    fn agent_of<'a>(&'a self, task: &'a Task) -> &'a str {
+        task.spec.agent.as_ref().unwrap_or(&self.default_agent).as_str()
+    }
+
+    fn can_start(&self, agent: &str) -> bool {
+        self.able.as_ref().is_none_or(|able| able.iter().any(|name| name.as_str() == agent))
     }
 
     async fn constrained<T: Tx>(&self, tx: &mut T) -> Result<Vec<Task>, StoreError> {
@@ -172,7 +188,8 @@ impl Claim {
             let Some(mut row) = tx.query_one(next).await? else { return Ok(lanes) };
             last = Lane { agent: row.text()?, project: row.text()?, scoped: row.int()? };
             let project = last.project.parse().map_err(|error| StoreError::Malformed(format!("{error}")))?;
-            if load.lane(project, &self.agent(last.agent.clone()), &self.caps).is_ok() {
+            let agent = self.agent(last.agent.clone());
+            if self.can_start(&agent) && load.lane(project, &agent, &self.caps).is_ok() {
                 lanes.push(last.clone());
             }
         }
@@ -205,11 +222,10 @@ impl Claim {
         task.history.remark = None;
         write_state(tx, &task, self.now).await?;
         let run = self.new_run(&task, id);
-        insert_run(tx, &run, task.project).await?;
-        let subject = Subject { project: Some(task.project), task: Some(task.id), run: Some(id) };
+        insert_run(tx, &run).await?;
         let (runner, agent) = (run.runner.clone(), run.agent.clone());
         let fact = Fact::TaskStarted { runner, agent, attempt: run.fence, lease_until: run.lease_until };
-        record(tx, self.now, subject, &fact).await?;
+        record(tx, self.now, about_run(&run), &fact).await?;
         Ok(Claimed { task, run })
     }
 }
@@ -220,14 +236,28 @@ impl Claim {
         Run {
             id,
             task: task.id,
+            project: task.project,
             fence: task.history.fence,
             state: RunState::Preparing,
             reason: None,
             detail: None,
             runner: self.runner.clone(),
-            agent: task.spec.agent.as_ref().unwrap_or(&self.default_agent).as_str().to_owned(),
+            place: self.place.clone(),
+            agent: self.agent_of(task).to_owned(),
+            model: None,
+            branch: None,
+            base: None,
+            workspace: None,
+            keeper: None,
+            session: None,
+            usage: Totals::default(),
+            activity: None,
+            percent: None,
+            decoded: 0,
+            stop: None,
             lease_until: self.now.plus(self.lease),
             created_at: self.now,
+            started_at: None,
             ended_at: None,
         }
     }
@@ -240,16 +270,17 @@ struct Lane {
     scoped: i64,
 }
 
-async fn insert_run<T: Tx>(tx: &mut T, run: &Run, project: ProjectId) -> Result<(), StoreError> {
+async fn insert_run<T: Tx>(tx: &mut T, run: &Run) -> Result<(), StoreError> {
     let insert = sql!(
-        "INSERT INTO runs (id, task, project, fence, state, runner, agent, lease_until, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        "INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         run.id,
         run.task,
-        project,
+        run.project,
         run.fence,
         run.state.as_str(),
         run.runner.as_str(),
+        run.place.as_str(),
         run.agent.as_str(),
         run.lease_until,
         run.created_at,

@@ -24,7 +24,7 @@ pub(super) async fn hold(worker: &mut Worker) -> Result<(), StoreError> {
 async fn go_on(worker: &mut Worker, claimed: &Claimed) {
     let (run, fence) = (claimed.run.id, claimed.run.fence);
     let renew = RenewLease { run, fence, lease: worker.orders.lease, now: now() };
-    let said = worker.call(renew).await;
+    let said = worker.call(renew).await.map(drop);
     answer(worker, "renew", said);
     let said = worker.advance(claimed, RunMove::Exit).await;
     answer(worker, "exit", said);

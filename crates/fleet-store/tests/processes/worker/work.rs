@@ -66,8 +66,10 @@ pub(super) async fn claim(
 ) -> Result<Vec<Claimed>, StoreError> {
     let claim = Claim {
         runner: worker.orders.name.clone(),
+        place: "here".to_owned(),
         runs: (0..slots).map(|_| worker.id()).collect(),
         default_agent: "scripted".parse().unwrap(),
+        able: None,
         caps: Caps::default(),
         lease,
         now: now(),
@@ -143,7 +145,7 @@ pub(super) async fn end(
         _ => "again",
     };
     let (run, fence, jitter) = (claimed.run.id, claimed.run.fence, worker.dice.roll());
-    worker.call(EndRun { run, fence, ending, jitter, now: now() }).await.map(|_| word)
+    worker.call(EndRun { run, fence, ending, result: None, jitter, now: now() }).await.map(|_| word)
 }
 
 impl Worker {

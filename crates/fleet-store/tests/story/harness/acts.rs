@@ -9,10 +9,14 @@ use fleet_core::schedule::Caps;
 use fleet_core::task::{Task, TaskMove, TaskSpec, TaskState};
 use fleet_store::ops::{
     AddDependency, AddTasks, AdvanceRun, Claim, Claimed, DeleteTask, EndRun, EnsureProject, ExpireLeases,
-    GetTask, MoveTask, NewTask, RemoveDependency, TaskDetail,
+    GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, RemoveDependency, RenewLease, RunDetail,
+    TaskDetail,
 };
 
 use super::Rig;
+
+/// Where runs of the rig are.
+pub(crate) const HERE: &str = "here:/home/.fleet";
 
 /// How long claims of the rig hold.
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
@@ -100,8 +104,10 @@ impl Rig {
     pub(crate) fn claiming(&self, slots: usize) -> Claim {
         Claim {
             runner: "runner".to_owned(),
+            place: HERE.to_owned(),
             runs: (0..slots).map(|_| self.id()).collect(),
             default_agent: "claude".parse().unwrap(),
+            able: None,
             caps: Caps::default(),
             lease: LEASE,
             now: self.now(),
@@ -123,6 +129,18 @@ impl Rig {
         AdvanceRun { run: run.id, fence: run.fence, event, now: self.now() }
     }
 
+    pub(crate) fn preparing(&self, run: &Run, prepared: Prepared) -> PrepareRun {
+        PrepareRun { run: run.id, fence: run.fence, prepared, now: self.now() }
+    }
+
+    pub(crate) fn renewing(&self, run: &Run) -> RenewLease {
+        RenewLease { run: run.id, fence: run.fence, lease: LEASE, now: self.now() }
+    }
+
+    pub(crate) async fn detail(&self, run: &Run) -> RunDetail {
+        self.ok(GetRun { run: run.id }).await
+    }
+
     /// Lets the agent of a run start and exit.
     pub(crate) async fn work(&self, run: &Run) {
         self.ok(self.advancing(run, RunMove::Start)).await;
@@ -130,7 +148,7 @@ impl Rig {
     }
 
     pub(crate) fn ending(&self, run: &Run, ending: Ending) -> EndRun {
-        EndRun { run: run.id, fence: run.fence, ending, jitter: 0, now: self.now() }
+        EndRun { run: run.id, fence: run.fence, ending, result: None, jitter: 0, now: self.now() }
     }
 
     pub(crate) async fn end(&self, run: &Run, ending: Ending) -> Task {
@@ -149,6 +167,6 @@ impl Rig {
     }
 
     pub(crate) fn expiring(&self) -> ExpireLeases {
-        ExpireLeases { limit: 1_000, jitter: 0, now: self.now() }
+        ExpireLeases { elsewhere: None, limit: 1_000, jitter: 0, now: self.now() }
     }
 }

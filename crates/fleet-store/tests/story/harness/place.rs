@@ -36,7 +36,8 @@ pub(crate) async fn postgres(url: &str) -> Client {
 }
 
 /// Every table of the store but that of the events.
-const TABLES: [&str; 7] = ["projects", "tasks", "task_descriptions", "task_labels", "deps", "runs", "pauses"];
+const TABLES: [&str; 8] =
+    ["projects", "tasks", "task_descriptions", "task_labels", "deps", "runs", "run_texts", "pauses"];
 
 fn dump_sqlite(connection: &Connection) -> Vec<String> {
     let mut rows = Vec::new();

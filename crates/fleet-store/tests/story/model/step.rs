@@ -39,6 +39,7 @@ pub(super) enum End {
     Fail(Reason),
     Ask,
     Release,
+    Cancel,
 }
 
 pub(super) fn any() -> impl Strategy<Value = Step> {
@@ -67,5 +68,6 @@ fn end() -> impl Strategy<Value = End> {
         3 => select(Reason::ALL).prop_map(End::Fail),
         1 => Just(End::Ask),
         1 => Just(End::Release),
+        1 => Just(End::Cancel),
     ]
 }

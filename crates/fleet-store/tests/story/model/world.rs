@@ -11,7 +11,6 @@ use fleet_core::schedule::{self, Waiting};
 use fleet_core::task::{Task, TaskMove, TaskState};
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
-use fleet_store::ops::RenewLease;
 
 use super::step::{End, Step};
 use crate::harness::{LEASE, Rig};
@@ -28,6 +27,7 @@ struct Known {
     state: TaskState,
     priority: i64,
     not_before: Option<Millis>,
+    retry_at: Option<Millis>,
     retry: RetryPolicy,
     failures: u32,
     reason: Option<Reason>,
@@ -51,6 +51,7 @@ pub(super) fn shape(task: &Task, after: &[TaskId]) -> Shape {
         state: task.state(),
         priority: task.spec.priority.get(),
         not_before: task.spec.not_before,
+        retry_at: task.history.retry_at,
         retry: task.spec.retry,
         failures: task.history.failures,
         reason: task.history.reason,
@@ -73,7 +74,7 @@ impl World {
             task: *task,
             state: known.state,
             priority: known.priority,
-            not_before: known.not_before,
+            not_before: known.not_before.max(known.retry_at),
         };
         self.tasks.iter().map(waiting).collect()
     }
@@ -134,8 +135,16 @@ impl World {
             .collect();
         self.edges.extend(draft.after.iter().map(|on| Edge { task: draft.id, on: *on }));
         let state = TaskState::Queued;
-        let known =
-            Known { state, priority: *priority, not_before, retry, failures: 0, reason: None, fence: 0 };
+        let known = Known {
+            state,
+            priority: *priority,
+            not_before,
+            retry_at: None,
+            retry,
+            failures: 0,
+            reason: None,
+            fence: 0,
+        };
         self.tasks.insert(draft.id, known);
         rig.add_one(draft).await;
     }
@@ -175,8 +184,7 @@ impl World {
         };
         assert_eq!(answer.unwrap().state(), to);
         if event == TaskMove::Retry {
-            (known.failures, known.reason) = (0, None);
-            known.not_before = known.not_before.filter(|_| known.state != TaskState::Failed);
+            (known.failures, known.reason, known.retry_at) = (0, None, None);
         }
         known.state = to;
         self.live.retain(|run| run.task != id);
@@ -214,7 +222,7 @@ impl World {
     async fn renew(&mut self, rig: &Rig, number: usize) {
         let Some(at) = number.checked_rem(self.live.len()) else { return };
         let run = &mut self.live[at];
-        rig.ok(RenewLease { run: run.id, fence: run.fence, lease: LEASE, now: rig.now() }).await;
+        rig.ok(rig.renewing(run)).await;
         run.lease_until = rig.now().plus(LEASE);
     }
 
@@ -225,6 +233,7 @@ impl World {
             End::Succeed => Ending::Succeeded,
             End::Ask => Ending::Asked,
             End::Release => Ending::Released("stopped".to_owned()),
+            End::Cancel => Ending::Cancelled("not needed".to_owned()),
             End::Fail(reason) => Ending::Failed(reason, "failed".to_owned()),
         };
         if matches!(end, End::Succeed | End::Ask) {
@@ -238,6 +247,7 @@ impl World {
             }
             End::Ask => self.step(run.task, TaskMove::Ask),
             End::Release => self.step(run.task, TaskMove::Requeue),
+            End::Cancel => self.step(run.task, TaskMove::Cancel),
             End::Fail(reason) => self.fail(run.task, reason, (rig.now(), 0)),
         }
         assert_eq!(told.state(), self.tasks[&run.task].state);
@@ -268,7 +278,7 @@ impl World {
         match verdict {
             Verdict::GiveUp => self.step(id, TaskMove::Fail),
             Verdict::RetryAfter(wait) => {
-                known.not_before = Some(now.plus(wait));
+                known.retry_at = Some(now.plus(wait));
                 self.step(id, TaskMove::Requeue);
             }
         }

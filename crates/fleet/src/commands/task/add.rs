@@ -60,6 +60,9 @@ pub(crate) struct Add {
     /// Anything you want to keep with it; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     meta: Vec<String>,
+    /// It is only to look: nothing has to change for it to be done
+    #[arg(long)]
+    read_only: bool,
     /// Add it, but do not start it before `fleet task release`
     #[arg(long)]
     hold: bool,
@@ -96,6 +99,7 @@ impl Add {
             retries: self.retries,
             not_before: self.not_before,
             meta: self.meta,
+            read_only: self.read_only,
             hold: self.hold,
         };
         let task = task_add::run(&context.engine, request).await?;

@@ -61,7 +61,11 @@ pub(crate) struct Edit {
     /// Set an entry; `KEY=` takes it away; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     meta: Vec<String>,
-    /// Empty a field: description, labels, scope, complexity, agent, model, base, branch, limits, not-before, meta
+    /// It is only to look: nothing has to change for it to be done
+    #[arg(long)]
+    read_only: bool,
+    /// Empty a field: description, labels, scope, complexity, agent, model, base, branch, limits, not-before, meta,
+    /// batch, read-only
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     clear: Vec<String>,
 }
@@ -90,6 +94,7 @@ impl Edit {
             retries: self.retries,
             not_before: self.not_before,
             meta: self.meta,
+            read_only: self.read_only,
             clear: self.clear,
         };
         let edited = task_edit::run(&context.engine, request).await?;

@@ -20,6 +20,9 @@ pub(crate) struct List {
     /// Only tasks with this label; repeated: with all of them
     #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
     labels: Vec<String>,
+    /// Only the tasks of this batch, of whatever repository
+    #[arg(long, value_name = "ID")]
+    batch: Option<String>,
     /// The tasks of every repository
     #[arg(short = 'A', long)]
     all_projects: bool,
@@ -35,9 +38,9 @@ const EXAMPLES: &str = "Examples:
 
 impl List {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { statuses, all, labels, all_projects, limit } = self;
-        let narrowed = !statuses.is_empty() || !labels.is_empty();
-        let request = Request { statuses, all, labels, all_projects, limit };
+        let Self { statuses, all, labels, batch, all_projects, limit } = self;
+        let narrowed = !statuses.is_empty() || !labels.is_empty() || batch.is_some();
+        let request = Request { statuses, all, labels, batch, all_projects, limit };
         let list = task_list::run(&context.engine, request).await?;
         let empty = match (narrowed, all) {
             (true, _) => "no task fits; `fleet task list` without conditions shows everything that is open",

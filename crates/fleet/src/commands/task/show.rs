@@ -77,6 +77,8 @@ fn fields(shown: &Response) -> String {
         ("size", task.complexity.map(|size| size.to_string()).unwrap_or_default()),
         ("base", text(&task.base)),
         ("branch", text(&task.branch)),
+        ("batch", task.batch.map(|batch| batch.to_string()).unwrap_or_default()),
+        ("read-only", if task.read_only { "yes".to_owned() } else { String::new() }),
         ("limits", task.limits.to_string()),
         ("not before", when(task.not_before)),
         ("retries", task.retry.retries.to_string()),

@@ -1,0 +1,52 @@
+//! A stop that somebody asked for: the keeper learns of it when it renews its lease.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::transition::{UnknownName, named};
+
+named! {
+    /// What becomes of the task. The order is that of strength: a later kind beats an earlier one.
+    pub enum StopKind: "kind of stop" {
+        /// It goes back to the queue, to be tried again: a shutdown, a hand-over.
+        Release = "release",
+        /// A person does not want it any more.
+        Cancel = "cancel",
+    }
+}
+
+/// Somebody wants a run stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// What becomes of the task.
+    pub kind: StopKind,
+    /// Why, for people.
+    pub why: String,
+}
+
+impl Stop {
+    /// Whether this stop takes the place of one that was asked for before. The first of its kind stays: the keeper
+    /// may be acting on it already.
+    pub fn beats(&self, earlier: Option<&Self>) -> bool {
+        earlier.is_none_or(|earlier| self.kind > earlier.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancellation_beats_a_release_and_nothing_else_changes_a_stop() {
+        let stop = |kind, why: &str| Stop { kind, why: why.to_owned() };
+        let (release, cancel) = (stop(StopKind::Release, "shutdown"), stop(StopKind::Cancel, "not needed"));
+        assert!(release.beats(None) && cancel.beats(None) && cancel.beats(Some(&release)));
+        assert!(!release.beats(Some(&cancel)) && !cancel.beats(Some(&cancel)));
+        assert!(!stop(StopKind::Release, "again").beats(Some(&release)));
+        let json = serde_json::to_string(&cancel).unwrap();
+        assert_eq!(json, r#"{"kind":"cancel","why":"not needed"}"#);
+        assert_eq!(serde_json::from_str::<Stop>(&json).unwrap(), cancel);
+    }
+}

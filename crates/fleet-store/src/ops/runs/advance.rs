@@ -1,0 +1,108 @@
+//! How a run moves on, told by its keeper.
+
+use fleet_core::event::Fact;
+use fleet_core::id::RunId;
+use fleet_core::run::{RunMove, RunState};
+use fleet_core::time::Millis;
+
+use super::row::{about_run, illegal, lock_live_run, next_state};
+use crate::StoreError;
+use crate::ops::rows::record;
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// Moves a run on: its agent was started, or ended.
+#[derive(Debug, Clone, Copy)]
+pub struct AdvanceRun {
+    /// The run.
+    pub run: RunId,
+    /// Its fencing number.
+    pub fence: i64,
+    /// Start or exit.
+    pub event: RunMove,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for AdvanceRun {
+    type Out = RunState;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<RunState, StoreError> {
+        let run = lock_live_run(tx, self.run, self.fence).await?;
+        let state = next_state(&run, self.event)?;
+        if !state.is_live() {
+            // An end has consequences for the task, which only EndRun knows.
+            return Err(illegal(&run, self.event));
+        }
+        let started_at = Some(self.now).filter(|_| self.event == RunMove::Start).or(run.started_at);
+        let advance = sql!(
+            "UPDATE runs SET state = $2, started_at = $3 WHERE id = $1",
+            self.run,
+            state.as_str(),
+            started_at,
+        );
+        tx.defer(advance).await?;
+        record(tx, self.now, about_run(&run), &Fact::RunMoved { state }).await?;
+        Ok(state)
+    }
+}
+
+/// Records what a keeper found out while it prepared its run. Called as often as there is news: who keeps it comes
+/// first, so that a keeper which dies in the middle can be told from one that lives.
+#[derive(Debug, Clone)]
+pub struct PrepareRun {
+    /// The run.
+    pub run: RunId,
+    /// Its fencing number.
+    pub fence: i64,
+    /// What is known now; the rest stays as it is.
+    pub prepared: Prepared,
+    /// Now.
+    pub now: Millis,
+}
+
+/// What is known of a run's surroundings; `None` leaves a field as it is.
+#[derive(Debug, Clone, Default)]
+pub struct Prepared {
+    /// The branch that its work goes to.
+    pub branch: Option<String>,
+    /// The commit that it starts from.
+    pub base: Option<String>,
+    /// Where its workspace is.
+    pub workspace: Option<String>,
+    /// Which process keeps it.
+    pub keeper: Option<String>,
+    /// The model that the agent is told to use.
+    pub model: Option<String>,
+    /// The hash of the secret that lets the agent report.
+    pub token_hash: Option<String>,
+}
+
+impl Op for PrepareRun {
+    type Out = ();
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+        let run = lock_live_run(tx, self.run, self.fence).await?;
+        let Prepared { branch, base, workspace, keeper, model, token_hash } = self.prepared.clone();
+        let prepare = sql!(
+            "UPDATE runs SET branch = coalesce($2, branch), base = coalesce($3, base), \
+             workspace = coalesce($4, workspace), keeper = coalesce($5, keeper), model = coalesce($6, model), \
+             token_hash = coalesce($7, token_hash) WHERE id = $1",
+            self.run,
+            branch.clone(),
+            base.clone(),
+            workspace,
+            keeper,
+            model,
+            token_hash,
+        );
+        tx.defer(prepare).await?;
+        if branch.is_none() && base.is_none() {
+            return Ok(());
+        }
+        let subject = about_run(&run);
+        let fact = Fact::RunPrepared { branch: branch.or(run.branch), base: base.or(run.base) };
+        record(tx, self.now, subject, &fact).await
+    }
+}

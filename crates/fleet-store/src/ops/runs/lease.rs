@@ -1,0 +1,124 @@
+//! Leases: how they are kept, and what happens when they are not.
+
+use std::time::Duration;
+
+use fleet_core::id::RunId;
+use fleet_core::run::{Ending, Reason, Stop};
+use fleet_core::task::Task;
+use fleet_core::time::Millis;
+
+use super::end::EndRun;
+use super::row::lock_both;
+use crate::StoreError;
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// Makes a lease longer.
+#[derive(Debug, Clone, Copy)]
+pub struct RenewLease {
+    /// The run.
+    pub run: RunId,
+    /// Its fencing number.
+    pub fence: i64,
+    /// Until now plus this.
+    pub lease: Duration,
+    /// Now.
+    pub now: Millis,
+}
+
+/// The lease is longer now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renewed {
+    /// Somebody wants the run stopped.
+    pub stop: Option<Stop>,
+}
+
+impl Op for RenewLease {
+    type Out = Renewed;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Renewed, StoreError> {
+        let renew = sql!(
+            "UPDATE runs SET lease_until = $3 WHERE id = $1 AND fence = $2 AND ended_at IS NULL RETURNING stop",
+            self.run,
+            self.fence,
+            self.now.plus(self.lease),
+        );
+        let renewed = tx.query_alone(renew).await?.into_iter().next();
+        let mut row = renewed.ok_or(StoreError::LeaseLost { run: self.run })?;
+        Ok(Renewed { stop: row.optional_json()? })
+    }
+}
+
+/// Tasks that were lost together are not tried again together: the odd distance spreads them over any wait.
+const SPREAD: usize = 1_597;
+
+/// Ends the runs whose keepers stopped renewing; returns them. Their tasks are tried again by policy.
+#[derive(Debug, Clone)]
+pub struct ExpireLeases {
+    /// Whose runs; `None` is everybody's.
+    pub elsewhere: Option<Elsewhere>,
+    /// So many at once.
+    pub limit: i64,
+    /// Any random number: spreads retries.
+    pub jitter: u64,
+    /// Now.
+    pub now: Millis,
+}
+
+/// Only the runs of other places, and those a while later: a place looks after its own, where the processes are.
+#[derive(Debug, Clone)]
+pub struct Elsewhere {
+    /// The place whose runs are left alone.
+    pub here: String,
+    /// How long after their leases the others end.
+    pub grace: Duration,
+}
+
+impl ExpireLeases {
+    /// Leases that ended before this have expired.
+    fn deadline(&self) -> Millis {
+        let grace = self.elsewhere.as_ref().map_or(Duration::ZERO, |elsewhere| elsewhere.grace);
+        let millis = i64::try_from(grace.as_millis()).unwrap_or(i64::MAX);
+        Millis(self.now.0.saturating_sub(millis))
+    }
+}
+
+impl Op for ExpireLeases {
+    type Out = Vec<(Task, RunId)>;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+        // A task that somebody holds is about to change anyway. Waiting for it would line up all who expire
+        // leases, each with a handful of tasks in its hands that others then wait for.
+        let deadline = self.deadline();
+        let expired = sql!(
+            "SELECT r.task, r.id, r.fence FROM runs r JOIN tasks t ON t.id = r.task \
+             WHERE r.ended_at IS NULL AND r.lease_until < $1 AND r.place <> $3 ORDER BY r.task LIMIT $2 {skip_locked t}",
+            deadline,
+            self.limit,
+            // No place has an empty name.
+            self.elsewhere.as_ref().map_or("", |elsewhere| elsewhere.here.as_str()),
+        );
+        let mut ended = Vec::new();
+        for (mut row, spread) in tx.query(expired).await?.into_iter().zip((0..).step_by(SPREAD)) {
+            let (task, run, fence) = (row.parse()?, row.parse()?, row.int()?);
+            // Somebody may have been quicker between the look and the lock; a renewal counts, too.
+            let (task, run) = match lock_both(tx, task, run, fence).await {
+                Ok((task, run)) if run.lease_until < deadline => (task, run),
+                Ok(_) | Err(StoreError::LeaseLost { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            let ending = Ending::Failed(Reason::Lost, "its keeper stopped answering".to_owned());
+            let end = EndRun {
+                run: run.id,
+                fence,
+                ending,
+                result: None,
+                jitter: self.jitter.wrapping_add(spread),
+                now: self.now,
+            };
+            ended.push((end.end(tx, task, &run).await?, run.id));
+        }
+        Ok(ended)
+    }
+}

@@ -1,0 +1,17 @@
+//! Runs: what their keepers, their agents and those who watch them do. Every write of a keeper names the fencing
+//! number: one that froze and came back after its task was given to another finds its run ended, and changes
+//! nothing.
+
+mod advance;
+mod end;
+mod lease;
+mod read;
+pub(super) mod row;
+mod stop;
+mod texts;
+
+pub use advance::{AdvanceRun, PrepareRun, Prepared};
+pub use end::EndRun;
+pub use lease::{Elsewhere, ExpireLeases, RenewLease, Renewed};
+pub use read::{GetRun, LiveRuns, RunDetail};
+pub use stop::RequestStop;

@@ -1,0 +1,104 @@
+//! Reading single runs, and those that live.
+
+use fleet_core::id::RunId;
+use fleet_core::project::Project;
+use fleet_core::run::{Run, RunReport};
+use fleet_core::task::Task;
+
+use super::row::{run, run_columns};
+use super::texts::TextKind;
+use crate::StoreError;
+use crate::ops::projects::{self, project_columns};
+use crate::ops::rows::{self, Described, task_columns};
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// A run with what surrounds it.
+#[derive(Debug, Clone)]
+pub struct RunDetail {
+    /// The run.
+    pub run: Run,
+    /// Its task, unless that was deleted.
+    pub task: Option<Task>,
+    /// Its project.
+    pub project: Project,
+    /// What its agent declared.
+    pub report: Option<RunReport>,
+    /// What was found in the end, as JSON.
+    pub result: Option<String>,
+}
+
+/// Reads one run with what surrounds it.
+#[derive(Debug, Clone, Copy)]
+pub struct GetRun {
+    /// Which.
+    pub run: RunId,
+}
+
+const TASK_OF_RUN: &str = concat!(
+    "SELECT ",
+    task_columns!(),
+    ", d.text FROM runs r JOIN tasks t ON t.id = r.task LEFT JOIN task_descriptions d ON d.task = t.id WHERE r.id = $1"
+);
+
+const PROJECT_OF_RUN: &str = concat!(
+    "SELECT ",
+    project_columns!(),
+    " FROM runs r JOIN projects p ON p.id = r.project WHERE r.id = $1"
+);
+
+impl Op for GetRun {
+    type Out = RunDetail;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<RunDetail, StoreError> {
+        let statements = vec![
+            sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.id = $1"), self.run),
+            sql!(TASK_OF_RUN, self.run),
+            sql!(PROJECT_OF_RUN, self.run),
+            sql!(
+                "SELECT text FROM run_texts WHERE run = $1 AND kind = $2",
+                self.run,
+                TextKind::Report.as_str()
+            ),
+            sql!(
+                "SELECT text FROM run_texts WHERE run = $1 AND kind = $2",
+                self.run,
+                TextKind::Result.as_str()
+            ),
+        ];
+        let mut answers = tx.query_all(statements).await?.into_iter();
+        let mut next = || answers.next().unwrap_or_default().into_iter().next();
+        let gone = || StoreError::RunNotFound(self.run.to_string());
+        Ok(RunDetail {
+            run: run(&mut next().ok_or_else(gone)?)?,
+            task: next().map(|row| rows::task(row, Described::Joined)).transpose()?,
+            project: projects::project(next().ok_or_else(gone)?)?,
+            report: next().map(|mut row| row.json()).transpose()?,
+            result: next().map(|mut row| row.text()).transpose()?,
+        })
+    }
+}
+
+/// The runs that live at a place, oldest first: what whoever looks after the place compares with its processes.
+#[derive(Debug, Clone)]
+pub struct LiveRuns {
+    /// The host and home.
+    pub place: String,
+}
+
+impl Op for LiveRuns {
+    type Out = Vec<Run>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Run>, StoreError> {
+        let live = sql!(
+            concat!(
+                "SELECT ",
+                run_columns!(),
+                " FROM runs r WHERE r.ended_at IS NULL AND r.place = $1 ORDER BY r.id"
+            ),
+            self.place.as_str(),
+        );
+        tx.query_alone(live).await?.into_iter().map(|mut row| run(&mut row)).collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! How runs lie in their rows, and how they are locked.
+
+use fleet_core::event::Subject;
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::run::{Run, RunMove, RunState, Totals};
+use fleet_core::task::Task;
+use fleet_core::time::Millis;
+
+use crate::StoreError;
+use crate::ops::rows::lock_task;
+use crate::tx::{Tx, sql};
+use crate::value::Row;
+
+/// The columns that [`run`] reads, in its order.
+macro_rules! run_columns {
+    () => {
+        "r.id, r.task, r.project, r.fence, r.state, r.reason, r.detail, r.runner, r.place, r.agent, r.model, r.branch, \
+         r.base, r.workspace, r.keeper, r.session, r.input_tokens, r.output_tokens, r.micro_usd, r.activity, \
+         r.percent, r.decoded, r.stop, r.lease_until, r.created_at, r.started_at, r.ended_at"
+    };
+}
+pub(in crate::ops) use run_columns;
+
+/// Takes the columns of a run from a row, and leaves what follows them.
+pub(in crate::ops) fn run(row: &mut Row) -> Result<Run, StoreError> {
+    Ok(Run {
+        id: row.parse()?,
+        task: row.parse()?,
+        project: row.parse()?,
+        fence: row.int()?,
+        state: row.parse()?,
+        reason: row.optional_parse()?,
+        detail: row.optional_text()?,
+        runner: row.text()?,
+        place: row.text()?,
+        agent: row.text()?,
+        model: row.optional_text()?,
+        branch: row.optional_text()?,
+        base: row.optional_text()?,
+        workspace: row.optional_text()?,
+        keeper: row.optional_text()?,
+        session: row.optional_text()?,
+        usage: Totals { input_tokens: count(row)?, output_tokens: count(row)?, micro_usd: count(row)? },
+        activity: row.optional_text()?,
+        percent: row.optional_int()?.map(|percent| u8::try_from(percent).unwrap_or(u8::MAX)),
+        decoded: row.int()?,
+        stop: row.optional_json()?,
+        lease_until: Millis(row.int()?),
+        created_at: Millis(row.int()?),
+        started_at: row.optional_int()?.map(Millis),
+        ended_at: row.optional_int()?.map(Millis),
+    })
+}
+
+fn count(row: &mut Row) -> Result<u64, StoreError> {
+    row.int().map(|number| u64::try_from(number).unwrap_or(0))
+}
+
+/// What the events of a run are about.
+pub(in crate::ops) fn about_run(run: &Run) -> Subject {
+    Subject { project: Some(run.project), task: Some(run.task), run: Some(run.id) }
+}
+
+/// Reads a run that is about to change.
+pub(super) async fn lock_run<T: Tx>(tx: &mut T, id: RunId) -> Result<Run, StoreError> {
+    let find = sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.id = $1 {for_update}"), id);
+    let row = tx.query_one(find).await?;
+    row.map_or_else(|| Err(StoreError::RunNotFound(id.to_string())), |mut row| run(&mut row))
+}
+
+/// The run, locked, if this fencing number still holds it.
+pub(super) async fn lock_live_run<T: Tx>(tx: &mut T, id: RunId, fence: i64) -> Result<Run, StoreError> {
+    let run = lock_run(tx, id).await?;
+    if run.fence != fence || !run.state.is_live() {
+        return Err(StoreError::LeaseLost { run: id });
+    }
+    Ok(run)
+}
+
+/// The run with its task. Task before run, as everywhere: two who lock both never wait for each other.
+pub(super) async fn lock_both<T: Tx>(
+    tx: &mut T,
+    task: TaskId,
+    run: RunId,
+    fence: i64,
+) -> Result<(Task, Run), StoreError> {
+    let task = match lock_task(tx, task).await {
+        // Only a task that nobody works on is ever deleted, so the run ended before that.
+        Err(StoreError::TaskNotFound(_)) => return Err(StoreError::LeaseLost { run }),
+        task => task?,
+    };
+    Ok((task, lock_live_run(tx, run, fence).await?))
+}
+
+pub(super) fn next_state(run: &Run, event: RunMove) -> Result<RunState, StoreError> {
+    run.state.next(event).map_err(|_| illegal(run, event))
+}
+
+pub(super) fn illegal(run: &Run, event: RunMove) -> StoreError {
+    StoreError::IllegalRun { run: run.id, from: run.state, event }
+}

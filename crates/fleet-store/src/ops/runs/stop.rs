@@ -1,0 +1,47 @@
+//! Asking a run to stop. Only its keeper can end it: it alone knows what the agent left.
+
+use fleet_core::event::Fact;
+use fleet_core::id::RunId;
+use fleet_core::run::{RunMove, Stop};
+use fleet_core::time::Millis;
+
+use super::row::{about_run, illegal, lock_run};
+use crate::StoreError;
+use crate::ops::rows::{json, record};
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// Wants a run stopped; its keeper learns of it at its next renewal, and is woken to renew. Asking again changes
+/// nothing, except that a cancellation beats a release.
+#[derive(Debug, Clone)]
+pub struct RequestStop {
+    /// The run, which must be live.
+    pub run: RunId,
+    /// What becomes of the task, and why.
+    pub stop: Stop,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for RequestStop {
+    /// The stop that is in force now.
+    type Out = Stop;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Stop, StoreError> {
+        let run = lock_run(tx, self.run).await?;
+        if !run.state.is_live() {
+            return Err(illegal(&run, RunMove::Cancel));
+        }
+        let subject = about_run(&run);
+        match run.stop {
+            Some(earlier) if !self.stop.beats(Some(&earlier)) => Ok(earlier),
+            _ => {
+                tx.defer(sql!("UPDATE runs SET stop = $2 WHERE id = $1", self.run, json(&self.stop)?))
+                    .await?;
+                let fact = Fact::RunStopping { why: self.stop.why.clone() };
+                record(tx, self.now, subject, &fact).await?;
+                Ok(self.stop.clone())
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Long texts of runs, and short ones as the rows keep them.
+
+use fleet_core::id::RunId;
+
+use crate::StoreError;
+use crate::tx::{Tx, sql};
+
+/// The texts that lie beside a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextKind {
+    /// What its agent declared.
+    Report,
+    /// What was found in the end.
+    Result,
+}
+
+impl TextKind {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Report => "report",
+            Self::Result => "result",
+        }
+    }
+}
+
+/// Keeps a text, in place of an earlier one.
+pub(super) async fn write_text<T: Tx>(
+    tx: &mut T,
+    run: RunId,
+    kind: TextKind,
+    text: &str,
+) -> Result<(), StoreError> {
+    let write = sql!(
+        "INSERT INTO run_texts (run, kind, text) VALUES ($1, $2, $3) \
+         ON CONFLICT (run, kind) DO UPDATE SET text = excluded.text",
+        run,
+        kind.as_str(),
+        text,
+    );
+    tx.defer(write).await
+}
+
+/// A sentence about an end holds so many characters at most: it is shown in one line.
+const LONGEST_SENTENCE: usize = 2_000;
+
+/// A sentence from an agent or a person, as the store keeps it.
+pub(super) fn shown(text: &str) -> String {
+    bounded(text, LONGEST_SENTENCE)
+}
+
+/// At most so many characters. PostgreSQL keeps no NUL, and agents print anything.
+pub(super) fn bounded(text: &str, longest: usize) -> String {
+    text.chars().filter(|character| *character != '\0').take(longest).collect()
+}
