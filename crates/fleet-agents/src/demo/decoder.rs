@@ -1,0 +1,101 @@
+//! From the demo agent's lines to events.
+
+use std::time::Duration;
+
+use fleet_core::outcome::AgentExit;
+use fleet_core::run::Reason;
+use fleet_core::text::shortened;
+
+use super::stream::Line;
+use crate::adapter::{Decoder, Stream};
+use crate::event::{AgentEvent, Counted, Tokens, When};
+
+/// More than any report; what is longer is cut.
+const LONGEST_FINAL: usize = 256 * 1024;
+
+#[derive(Debug, Default)]
+pub(super) struct DemoDecoder {
+    final_text: Option<String>,
+    /// What went wrong since the agent last did anything.
+    trouble: Option<(Reason, String)>,
+}
+
+impl Decoder for DemoDecoder {
+    fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
+        let understood = match stream {
+            Stream::Out if !cut => serde_json::from_slice(line).ok(),
+            _ => None,
+        };
+        match understood {
+            Some(line) => {
+                self.remember(&line);
+                events(line)
+            }
+            None => AgentEvent::raw(stream, line, cut).into_iter().collect(),
+        }
+    }
+
+    fn end(&mut self, _: &AgentExit) -> Vec<AgentEvent> {
+        Vec::new()
+    }
+
+    fn final_text(&self) -> Option<&str> {
+        self.final_text.as_deref()
+    }
+
+    fn failure(&self) -> Option<(Reason, String)> {
+        self.trouble.clone()
+    }
+}
+
+impl DemoDecoder {
+    fn remember(&mut self, line: &Line) {
+        match line {
+            Line::Text { text } | Line::Result { text } => {
+                self.final_text = Some(shortened(text, LONGEST_FINAL).into_owned());
+                self.trouble = None;
+            }
+            Line::Tool { .. } => self.trouble = None,
+            Line::RateLimit { wait_ms } => self.trouble = Some((Reason::RateLimited, limited(*wait_ms))),
+            Line::Error { reason, text } => self.trouble = Some((*reason, text.clone())),
+            Line::Session { .. }
+            | Line::Thinking { .. }
+            | Line::ToolResult { .. }
+            | Line::Usage { .. }
+            | Line::Question { .. } => {}
+        }
+    }
+}
+
+fn limited(wait_ms: u64) -> String {
+    format!("the demo provider wants a pause of {wait_ms} ms")
+}
+
+fn events(line: Line) -> Vec<AgentEvent> {
+    let event = match line {
+        Line::Session { id } => AgentEvent::SessionStarted { session: id },
+        Line::Text { text } => AgentEvent::Text { text },
+        Line::Thinking { text } => AgentEvent::Reasoning { text },
+        Line::Tool { id, name, input, files } => {
+            AgentEvent::ToolCall { id, name, input_summary: input, files }
+        }
+        Line::ToolResult { id, ok, output, files } => {
+            AgentEvent::ToolResult { id, ok, summary: output, files }
+        }
+        Line::Usage { input, output, micro_usd } => return usage(input, output, micro_usd),
+        Line::RateLimit { wait_ms } => {
+            let until = Some(When::After(Duration::from_millis(wait_ms)));
+            AgentEvent::RateLimit { until, text: limited(wait_ms) }
+        }
+        Line::Question { text } => AgentEvent::Question { text },
+        Line::Error { reason, text } => AgentEvent::Error { reason, text },
+        Line::Result { text } => AgentEvent::Ended { text: Some(text) },
+    };
+    vec![event]
+}
+
+fn usage(input: u64, output: u64, micro_usd: u64) -> Vec<AgentEvent> {
+    let tokens = Tokens { input, output, ..Tokens::default() };
+    let counted = Counted::Delta;
+    vec![AgentEvent::Usage { tokens, counted }, AgentEvent::Cost { micro_usd, counted }]
+}

@@ -1,0 +1,320 @@
+//! The script of the demo agent: a fenced block of the prompt, one step on each line.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use fleet_core::limits::Limit;
+use fleet_core::run::Reason;
+use fleet_core::time::Span;
+
+use super::child::Child;
+
+/// One thing to do. Paths are relative to the workspace, or absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields speak for themselves, and docs/demo-agent.md has each")]
+pub enum Step {
+    /// Makes a file of this text.
+    Write { path: String, text: String },
+    /// Adds to a file, which need not exist.
+    Append { path: String, text: String },
+    /// Removes a file or a directory.
+    Delete { path: String },
+    /// Makes a directory.
+    Mkdir { path: String },
+    /// Makes an empty file, as a sign to somebody else; it is not reported.
+    Touch { path: String },
+    /// Writes the number of the run's first port to a file.
+    WritePort { path: String },
+    /// Commits everything.
+    Commit { message: String },
+    /// Says something.
+    Say { text: String },
+    /// Thinks something.
+    Think { text: String },
+    /// Prints a line as it is.
+    Raw { text: String },
+    /// Prints a line to standard error.
+    Stderr { text: String },
+    /// Prints so many bytes that are no text.
+    Binary { bytes: u64 },
+    /// Prints so many bytes, in lines or as one line without an end.
+    Flood { bytes: u64, lines: bool },
+    /// Does nothing for a while.
+    Sleep { span: Duration },
+    /// Does nothing for ever.
+    Hang,
+    /// Waits for a file of somebody else.
+    WaitFor { path: String, patience: Duration },
+    /// Leaves a process behind.
+    Fork { child: Child },
+    /// From now on does not end by this signal.
+    Ignore { signal: Signal },
+    /// Tells what it used.
+    Usage { input: u64, output: u64, micro_usd: u64 },
+    /// Will report a file as changed that it does not change.
+    Lie { path: String },
+    /// Asks a person; it will not report an end then.
+    Ask { text: String },
+    /// Declares its end by `fleet done`.
+    Done { summary: String },
+    /// Declares its end by `fleet fail`.
+    Fail { summary: String },
+    /// Will end with exactly these words instead of a report of its own.
+    Report { text: String },
+    /// Pretends that its provider wants a pause.
+    RateLimit { span: Duration },
+    /// Pretends that its provider failed.
+    Error { reason: Reason, text: String },
+    /// Ends at once, without a report.
+    Exit { code: u8 },
+    /// Ends at once by a signal.
+    Die { signal: Signal },
+    /// Does the step only if the file is not there yet, and makes the file: so that a second attempt differs.
+    Once { path: String, step: Box<Self> },
+}
+
+/// A signal by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "these are the names of the signals")]
+pub enum Signal {
+    Hup,
+    Int,
+    Quit,
+    Abrt,
+    Kill,
+    Term,
+}
+
+impl Signal {
+    const ALL: &[Self] = &[Self::Hup, Self::Int, Self::Quit, Self::Abrt, Self::Kill, Self::Term];
+
+    /// The whole name, such as `SIGTERM`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hup => "SIGHUP",
+            Self::Int => "SIGINT",
+            Self::Quit => "SIGQUIT",
+            Self::Abrt => "SIGABRT",
+            Self::Kill => "SIGKILL",
+            Self::Term => "SIGTERM",
+        }
+    }
+}
+
+impl FromStr for Signal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.strip_prefix("SIG").unwrap_or(text);
+        let found = Self::ALL.iter().find(|signal| signal.as_str().strip_prefix("SIG") == Some(name));
+        found.copied().ok_or_else(|| format!("{text:?} is not a signal that I know"))
+    }
+}
+
+/// A line of a script that means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the script, {text:?}: {problem}")]
+pub struct ScriptError {
+    /// Which line of the block, from one.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// The steps of the first block in a prompt that is fenced by three backquotes and called `demo`; nothing if there
+/// is no such block. The whole script is read before anything is done.
+pub fn script(prompt: &str) -> Result<Option<Vec<Step>>, ScriptError> {
+    let mut lines = prompt.lines().skip_while(|line| !is_fence(line));
+    if lines.next().is_none() {
+        return Ok(None);
+    }
+    let block = lines.take_while(|line| line.trim() != "```").enumerate();
+    let steps = block.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    let read = steps.map(|(number, line)| {
+        let error = |problem| ScriptError { line: number + 1, text: line.trim().to_owned(), problem };
+        step(line).map_err(error)
+    });
+    read.collect::<Result<_, _>>().map(Some)
+}
+
+fn is_fence(line: &str) -> bool {
+    line.trim().strip_prefix("```").is_some_and(|name| name.trim() == "demo")
+}
+
+/// One line; on failure a sentence about what is wrong.
+fn step(line: &str) -> Result<Step, String> {
+    let (name, rest) = split(line);
+    file_step(name, rest)
+        .or_else(|| word_step(name, rest))
+        .or_else(|| process_step(name, rest))
+        .or_else(|| outcome_step(name, rest))
+        .unwrap_or_else(|| Err(format!("there is no step {name:?}")))
+}
+
+/// Steps that begin with a path.
+fn file_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
+    let step: fn(String, &str) -> Result<Step, String> = match name {
+        "write" => |path, rest| Ok(Step::Write { path, text: line_of(rest) }),
+        "append" => |path, rest| Ok(Step::Append { path, text: line_of(rest) }),
+        "delete" => |path, rest| alone(rest, Step::Delete { path }),
+        "mkdir" => |path, rest| alone(rest, Step::Mkdir { path }),
+        "touch" => |path, rest| alone(rest, Step::Touch { path }),
+        "lie" => |path, rest| alone(rest, Step::Lie { path }),
+        "write-port" => |path, rest| alone(rest, Step::WritePort { path }),
+        "wait-for" => |path, rest| {
+            let patience = if rest.is_empty() { PATIENCE } else { span(rest)? };
+            Ok(Step::WaitFor { path, patience })
+        },
+        // Not in itself: a line could then be nested as deep as it is long.
+        "once" if split(path(rest).map_or("", |(_, step)| step)).0 == "once" => {
+            return Some(Err("`once` cannot stand in `once`".to_owned()));
+        }
+        "once" => |path, rest| Ok(Step::Once { path, step: Box::new(step(rest)?) }),
+        _ => return None,
+    };
+    Some(path(rest).and_then(|(path, rest)| step(path, rest)))
+}
+
+/// How long to wait for a file when nothing is said.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Steps that are words for somebody.
+fn word_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
+    let text = unescaped(rest);
+    let step = match name {
+        "say" => Step::Say { text },
+        "think" => Step::Think { text },
+        "raw" => Step::Raw { text },
+        "stderr" => Step::Stderr { text },
+        "ask" => Step::Ask { text },
+        "commit" => Step::Commit { message: text },
+        "done" => Step::Done { summary: text },
+        "fail" => Step::Fail { summary: text },
+        // JSON has escapes of its own.
+        "report" => Step::Report { text: rest.to_owned() },
+        _ => return None,
+    };
+    Some(if rest.is_empty() { Err("some words are missing".to_owned()) } else { Ok(step) })
+}
+
+/// Steps about the process itself and its streams.
+fn process_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
+    let read = match name {
+        "sleep" => span(rest).map(|span| Step::Sleep { span }),
+        "hang" => alone(rest, Step::Hang),
+        "fork" => rest.parse().map(|child| Step::Fork { child }),
+        "ignore" => rest.parse().map(|signal| Step::Ignore { signal }),
+        "die" => rest.parse().map(|signal| Step::Die { signal }),
+        "exit" => number(rest).map(|code| Step::Exit { code }),
+        "binary" => size(rest).map(|bytes| Step::Binary { bytes }),
+        "flood" => flood(rest),
+        _ => return None,
+    };
+    Some(read)
+}
+
+/// Steps that pretend something about the provider.
+fn outcome_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
+    let read = match name {
+        "usage" => usage(rest),
+        "rate-limit" => span(rest).map(|span| Step::RateLimit { span }),
+        "error" => {
+            let (reason, text) = split(rest);
+            let reason: Result<Reason, _> = reason.parse();
+            let text = unescaped(text);
+            reason.map(|reason| Step::Error { reason, text }).map_err(|error| error.to_string())
+        }
+        _ => return None,
+    };
+    Some(read)
+}
+
+/// The first word, and what follows it.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim_start()))
+}
+
+fn alone(rest: &str, step: Step) -> Result<Step, String> {
+    if rest.is_empty() { Ok(step) } else { Err(format!("{rest:?} is too much")) }
+}
+
+/// A path, in double quotes if it has spaces.
+fn path(text: &str) -> Result<(String, &str), String> {
+    let (path, rest) = match text.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"').ok_or("the path has no closing quote")?,
+        None => split(text),
+    };
+    if path.is_empty() {
+        return Err("a path is missing".to_owned());
+    }
+    Ok((path.to_owned(), rest.trim_start()))
+}
+
+/// The content of a file: always with a line end, so that appending makes lines.
+fn line_of(text: &str) -> String {
+    unescaped(text) + "\n"
+}
+
+/// `\n`, `\t` and `\\`; every other backslash stands for itself.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        out.push_str(before);
+        let (character, used) = match after.as_bytes().first() {
+            Some(b'n') => ('\n', 1),
+            Some(b't') => ('\t', 1),
+            Some(b'\\') => ('\\', 1),
+            _ => ('\\', 0),
+        };
+        out.push(character);
+        rest = &after[used..];
+    }
+    out + rest
+}
+
+fn span(text: &str) -> Result<Duration, String> {
+    text.parse::<Span>().map(|span| span.0).map_err(|error| error.to_string())
+}
+
+fn number<N: FromStr<Err: fmt::Display>>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|error| format!("{text:?} is not a number that fits: {error}"))
+}
+
+/// `100`, `64kB`, `10MB`, `1GB`.
+fn size(text: &str) -> Result<u64, String> {
+    let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let factor = match text[unit..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        other => return Err(format!("{other:?} is not a unit of size: write for example 10MB")),
+    };
+    number::<u64>(&text[..unit])?.checked_mul(factor).ok_or_else(|| format!("{text} is too much"))
+}
+
+fn flood(rest: &str) -> Result<Step, String> {
+    let (bytes, more) = split(rest);
+    let lines = match more {
+        "" => true,
+        "noline" => false,
+        other => return Err(format!("{other:?} is not a way to flood: there is only `noline`")),
+    };
+    Ok(Step::Flood { bytes: size(bytes)?, lines })
+}
+
+fn usage(rest: &str) -> Result<Step, String> {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let [input, output, usd] = words[..] else { return Err("write `usage INPUT OUTPUT USD`".to_owned()) };
+    let micro_usd = match format!("usd={usd}").parse() {
+        Ok(Limit::MicroUsd(Some(micro_usd))) => micro_usd,
+        _ if usd == "0" => 0,
+        _ => return Err(format!("{usd:?} is not an amount of US dollars: write for example 0.25")),
+    };
+    Ok(Step::Usage { input: number(input)?, output: number(output)?, micro_usd })
+}

@@ -1,0 +1,163 @@
+//! What an agent's output means, in words that all agents share.
+
+use std::time::Duration;
+
+use fleet_core::run::Reason;
+use fleet_core::text::shortened;
+use fleet_core::time::Millis;
+
+use crate::adapter::Stream;
+
+/// One thing that an agent did or said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentEvent {
+    /// The conversation has an id, by which a later run can continue it.
+    SessionStarted {
+        /// The agent's own id.
+        session: String,
+    },
+    /// It said something.
+    Text {
+        /// The words.
+        text: String,
+    },
+    /// It thought something, as far as it shows that.
+    Reasoning {
+        /// The words.
+        text: String,
+    },
+    /// It began to use a tool.
+    ToolCall {
+        /// What ties the result to the call.
+        id: String,
+        /// The agent's own name for the tool.
+        name: String,
+        /// What it is used on, in one line.
+        input_summary: String,
+        /// The files that the call names.
+        files: Vec<String>,
+    },
+    /// A tool came to its end.
+    ToolResult {
+        /// Of which call; empty if the agent does not tell.
+        id: String,
+        /// Whether it worked.
+        ok: bool,
+        /// What came of it, shortened.
+        summary: String,
+        /// The files that the result names.
+        files: Vec<String>,
+    },
+    /// Tokens were used.
+    Usage {
+        /// How many of each kind.
+        tokens: Tokens,
+        /// Of what these are the numbers.
+        counted: Counted,
+    },
+    /// Money was spent, by the agent's own account.
+    Cost {
+        /// Millionths of a US dollar.
+        micro_usd: u64,
+        /// Of what this is the number.
+        counted: Counted,
+    },
+    /// The provider limits the account.
+    RateLimit {
+        /// When it is over, if that was said.
+        until: Option<When>,
+        /// The agent's words.
+        text: String,
+    },
+    /// The agent tries a request again by itself.
+    Retry {
+        /// Which attempt comes next, if that was said.
+        attempt: Option<u32>,
+        /// How long it waits, if that was said.
+        wait: Option<Duration>,
+        /// The agent's words.
+        text: String,
+    },
+    /// The agent wanted to use a tool and was not allowed to.
+    Denied {
+        /// The tool.
+        tool: String,
+        /// The agent's words.
+        text: String,
+    },
+    /// Something went wrong. Only [`crate::Decoder::failure`] says whether that ended the run.
+    Error {
+        /// What kind of thing.
+        reason: Reason,
+        /// The agent's words.
+        text: String,
+    },
+    /// It asks a person and does not go on without an answer.
+    Question {
+        /// The question.
+        text: String,
+    },
+    /// It says that it is through. The process may live on for a while.
+    Ended {
+        /// The last thing it said, which may hold a report.
+        text: Option<String>,
+    },
+    /// A line that means nothing to the adapter.
+    Raw {
+        /// Where it came from.
+        stream: Stream,
+        /// The line, with replacement characters where it is not text.
+        text: String,
+        /// Whether there is more of it in the raw log.
+        cut: bool,
+    },
+}
+
+/// Tokens by kind; no token is counted in two of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tokens {
+    /// Read by the model, cached ones not counted.
+    pub input: u64,
+    /// Written by the model.
+    pub output: u64,
+    /// Read from the provider's cache.
+    pub cache_read: u64,
+    /// Written to the provider's cache.
+    pub cache_write: u64,
+}
+
+/// What a number of tokens or an amount of money is the number of: agents differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Of what happened since the last such event: to be added.
+    Delta,
+    /// Of the run so far: replaces what was known.
+    Total,
+}
+
+/// A moment in the future, as it was told. Decoders have no clock, so a span stays one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// At this moment.
+    At(Millis),
+    /// After this span, counted from when the line was written.
+    After(Duration),
+}
+
+/// The longest raw line that becomes an event; the log has the rest.
+const LONGEST_RAW: usize = 4 * 1024;
+
+impl AgentEvent {
+    /// For a line that was not understood. A line without any content is no event.
+    pub fn raw(stream: Stream, line: &[u8], cut: bool) -> Option<Self> {
+        let line = line.trim_ascii_end();
+        if line.is_empty() && !cut {
+            return None;
+        }
+        // Cut before it is made text: what is not UTF-8 grows threefold.
+        let kept = &line[..line.len().min(LONGEST_RAW)];
+        let text = String::from_utf8_lossy(kept);
+        let cut = cut || kept.len() < line.len();
+        Some(Self::Raw { stream, text: shortened(&text, LONGEST_RAW).into_owned(), cut })
+    }
+}
