@@ -14,6 +14,8 @@ pub mod verbs;
 pub mod views;
 
 pub use engine::{Engine, Start};
+/// What the demo agent does to processes. It is not a verb, but commands reach the host only through here.
+pub use fleet_host::demo;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 

@@ -4,5 +4,6 @@
 //! never decide policy: which task runs, what is retried or what may be deleted comes in as an argument. It knows
 //! no store, no agent and no configuration.
 
+pub mod demo;
 pub mod editor;
 pub mod git;

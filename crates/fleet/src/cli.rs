@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{completions, config, doctor, events, explain, man, task};
+use crate::commands::{completions, config, demo_agent, doctor, events, explain, man, task};
 
 /// Command a fleet of AI coding agents
 ///
@@ -17,6 +17,18 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Everything that people are meant to type: completions would otherwise offer hidden commands too.
+    pub(crate) fn shown() -> clap::Command {
+        let all = Cli::command();
+        let shown = all.get_subcommands().filter(|command| !command.is_hide_set());
+        clap::Command::new("fleet")
+            .version(env!("CARGO_PKG_VERSION"))
+            .args(all.get_arguments())
+            .subcommands(shown)
+    }
 }
 
 const START: &str = "Start here, in any git repository:
@@ -64,4 +76,6 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Completions(completions::Completions),
     Man(man::Man),
+    #[command(hide = true)]
+    DemoAgent(demo_agent::DemoAgent),
 }

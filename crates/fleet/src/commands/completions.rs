@@ -1,6 +1,6 @@
 //! `fleet completions`
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 use crate::Done;
@@ -23,7 +23,7 @@ const INSTALL: &str = "Install:
 impl Completions {
     pub(crate) fn run(self) -> Done {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "fleet", &mut script);
+        clap_complete::generate(self.shell, &mut Cli::shown(), "fleet", &mut script);
         print(&String::from_utf8_lossy(&script))
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod demo_agent;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod explain;
@@ -29,6 +30,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Done {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
         Command::Explain(command) => command.run(output),
+        Command::DemoAgent(command) => command.run(),
         command => {
             let context = Context { engine: engine(&cli.global)?, output };
             // One thread is enough for a command; a second one writes when there is something to write.
@@ -47,7 +49,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Events(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
         Command::Doctor(_) => doctor::Doctor::run(context).await,
-        Command::Completions(_) | Command::Man(_) | Command::Explain(_) => Ok(()),
+        Command::Completions(_) | Command::Man(_) | Command::Explain(_) | Command::DemoAgent(_) => Ok(()),
     }
 }
 

@@ -16,6 +16,7 @@ mod completions;
 mod concurrency;
 mod config;
 mod config_edit;
+mod demo_agent;
 mod disk_full;
 mod events;
 mod fields;

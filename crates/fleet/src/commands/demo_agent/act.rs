@@ -1,0 +1,238 @@
+//! The steps of a script, done.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use fleet_agents::demo::{Child, Line, Step};
+use fleet_core::report::{Report, ReportStatus};
+use fleet_engine::demo;
+use fleet_engine::environment::Environment;
+
+use super::{child, voice};
+
+/// What an agent knows of its own work.
+#[derive(Debug, Default)]
+pub(super) struct Agent {
+    /// What it changed or says that it changed.
+    files: BTreeSet<String>,
+    commits: Vec<String>,
+    last_words: Option<String>,
+    ending: LastLine,
+    tools: u32,
+}
+
+/// What is printed at the end.
+#[derive(Debug, Default)]
+enum LastLine {
+    /// A report of what was done.
+    #[default]
+    Report,
+    /// These words.
+    Words(String),
+    /// Nothing: the end was told in another way.
+    Nothing,
+}
+
+/// On, or out with this exit status.
+type Next = ControlFlow<u8>;
+
+const ON: Next = Next::Continue(());
+/// The exit status when a file that was waited for did not come.
+const WAITED_IN_VAIN: u8 = 75;
+/// How often to look for it.
+const LOOK: Duration = Duration::from_millis(5);
+
+impl Agent {
+    /// Does all steps and returns the exit status. An error is the end of it: nobody listens any more, or the
+    /// machine refuses what a test relies on.
+    pub(super) fn work(mut self, session: String, steps: Vec<Step>) -> io::Result<u8> {
+        voice::line(&Line::Session { id: session })?;
+        for step in steps {
+            if let Next::Break(code) = self.act(step)? {
+                return Ok(code);
+            }
+        }
+        match std::mem::take(&mut self.ending) {
+            LastLine::Report => voice::line(&Line::Result { text: self.report()? })?,
+            LastLine::Words(text) => voice::line(&Line::Result { text })?,
+            LastLine::Nothing => {}
+        }
+        Ok(0)
+    }
+
+    fn report(&self) -> io::Result<String> {
+        let changed = !(self.files.is_empty() && self.commits.is_empty());
+        let status = if changed { ReportStatus::Completed } else { ReportStatus::CompletedNoChanges };
+        let summary =
+            self.last_words.clone().unwrap_or_else(|| "All steps of the script are done.".to_owned());
+        let report = Report {
+            files_changed: self.files.iter().cloned().collect(),
+            commits: self.commits.clone(),
+            ..Report::new(status, summary)
+        };
+        Ok(format!("I am through.\n\n```json\n{}\n```", serde_json::to_string_pretty(&report)?))
+    }
+
+    fn act(&mut self, step: Step) -> io::Result<Next> {
+        match step {
+            Step::Write { path, text } => self.change("write", &path, || write(&path, &text))?,
+            Step::Append { path, text } => self.change("append", &path, || append(&path, &text))?,
+            Step::Delete { path } => self.change("delete", &path, || delete(&path))?,
+            Step::WritePort { path } => self.change("write-port", &path, || write(&path, &port()?))?,
+            Step::Mkdir { path } => self.make_folder(&path)?,
+            Step::Commit { message } => self.commit(&message)?,
+            Step::Touch { path } => fs::write(path, "")?,
+            Step::Lie { path } => self.files.extend([path]),
+            Step::Say { text } => self.say(text)?,
+            Step::Think { text } => voice::line(&Line::Thinking { text })?,
+            Step::Raw { text } => voice::raw(&text)?,
+            Step::Stderr { text } => voice::stderr(&text)?,
+            Step::Binary { bytes } => voice::binary(bytes)?,
+            Step::Flood { bytes, lines } => voice::flood(bytes, lines)?,
+            Step::Usage { input, output, micro_usd } => {
+                voice::line(&Line::Usage { input, output, micro_usd })?;
+            }
+            Step::RateLimit { span } => voice::line(&Line::RateLimit { wait_ms: millis(span) })?,
+            Step::Error { reason, text } => voice::line(&Line::Error { reason, text })?,
+            Step::Report { text } => self.ending = LastLine::Words(text),
+            Step::Ask { text } => self.ask(text)?,
+            Step::Done { summary } => self.declare("done", &summary)?,
+            Step::Fail { summary } => self.declare("fail", &summary)?,
+            Step::Fork { child } => self.fork(&child)?,
+            Step::Sleep { span } => thread::sleep(span),
+            Step::Hang => hang(),
+            Step::Ignore { signal } => demo::ignore(signal.as_str())?,
+            Step::Die { signal } => demo::signal_self(signal.as_str())?,
+            Step::WaitFor { path, patience } => return wait_for(&path, patience),
+            Step::Exit { code } => return Ok(Next::Break(code)),
+            Step::Once { path, step } => return self.once(&path, *step),
+        }
+        Ok(ON)
+    }
+
+    fn say(&mut self, text: String) -> io::Result<()> {
+        self.last_words = Some(text.clone());
+        voice::line(&Line::Text { text })
+    }
+
+    fn ask(&mut self, text: String) -> io::Result<()> {
+        self.ending = LastLine::Nothing;
+        voice::line(&Line::Question { text })
+    }
+
+    /// As any agent does it: by a command, with the run in its environment.
+    fn declare(&mut self, verb: &str, summary: &str) -> io::Result<()> {
+        self.ending = LastLine::Nothing;
+        self.tool(&format!("fleet {verb}"), summary, None, || demo::run_self(&[verb, "--", summary]))
+            .map(|_| ())
+    }
+
+    fn commit(&mut self, message: &str) -> io::Result<()> {
+        let made = self.tool("commit", message, None, || demo::commit(Path::new("."), message))?;
+        self.commits.extend(made);
+        Ok(())
+    }
+
+    fn fork(&mut self, child: &Child) -> io::Result<()> {
+        let start = || child::start(child).map(|pid| format!("pid {pid}"));
+        self.tool("fork", &child.to_string(), None, start).map(|_| ())
+    }
+
+    /// Not reported: git knows no folders.
+    fn make_folder(&mut self, path: &str) -> io::Result<()> {
+        let make = || fs::create_dir_all(path).map(|()| "ok".to_owned());
+        self.tool("mkdir", path, Some(path), make).map(|_| ())
+    }
+
+    fn change(&mut self, name: &str, path: &str, change: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let changed = self.tool(name, path, Some(path), || change().map(|()| "ok".to_owned()))?;
+        if changed.is_some() {
+            self.files.insert(path.to_owned());
+        }
+        Ok(())
+    }
+
+    fn once(&mut self, path: &str, step: Step) -> io::Result<Next> {
+        match OpenOptions::new().write(true).create_new(true).open(path) {
+            Ok(_) => self.act(step),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(ON),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Says that a tool is used, uses it, and says what came of it. A tool that fails is told and survived.
+    fn tool(
+        &mut self,
+        name: &str,
+        input: &str,
+        file: Option<&str>,
+        act: impl FnOnce() -> io::Result<String>,
+    ) -> io::Result<Option<String>> {
+        self.tools += 1;
+        let id = self.tools.to_string();
+        let files: Vec<String> = file.map(str::to_owned).into_iter().collect();
+        let (name, input) = (name.to_owned(), input.to_owned());
+        voice::line(&Line::Tool { id: id.clone(), name, input, files: files.clone() })?;
+        let done = act();
+        let (ok, output) = match &done {
+            Ok(said) => (true, said.clone()),
+            Err(error) => (false, error.to_string()),
+        };
+        voice::line(&Line::ToolResult { id, ok, output, files })?;
+        Ok(done.ok())
+    }
+}
+
+fn write(path: &str, text: &str) -> io::Result<()> {
+    make_folder_of(path)?;
+    fs::write(path, text)
+}
+
+fn append(path: &str, text: &str) -> io::Result<()> {
+    make_folder_of(path)?;
+    OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())
+}
+
+fn make_folder_of(path: &str) -> io::Result<()> {
+    Path::new(path).parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+fn delete(path: &str) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}
+
+/// The first of the ports that the run was given.
+fn port() -> io::Result<String> {
+    let environment = Environment::from_process();
+    let port = environment.get("FLEET_PORT").map_err(|problem| io::Error::other(problem.message))?;
+    port.map(|port| format!("{port}\n")).ok_or_else(|| io::Error::other("there is no FLEET_PORT"))
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Until somebody ends the process.
+fn hang() -> ! {
+    loop {
+        thread::park();
+    }
+}
+
+fn wait_for(path: &str, patience: Duration) -> io::Result<Next> {
+    let mut waited = Duration::ZERO;
+    while !fs::exists(path)? {
+        if waited >= patience {
+            voice::stderr(&format!("waited {patience:?} in vain for {path}"))?;
+            return Ok(Next::Break(WAITED_IN_VAIN));
+        }
+        thread::sleep(LOOK);
+        waited += LOOK;
+    }
+    Ok(ON)
+}

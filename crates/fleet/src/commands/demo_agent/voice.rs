@@ -1,0 +1,59 @@
+//! What the demo agent prints.
+
+use std::io::{self, Write};
+
+use fleet_agents::demo::Line;
+
+/// One line of the documented format.
+pub(super) fn line(line: &Line) -> io::Result<()> {
+    raw(&serde_json::to_string(line)?)
+}
+
+/// One line as it is.
+pub(super) fn raw(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}
+
+/// One line to standard error.
+pub(super) fn stderr(text: &str) -> io::Result<()> {
+    writeln!(io::stderr().lock(), "{text}")
+}
+
+/// Bytes of all values, the same in every run; line ends are among them.
+pub(super) fn binary(bytes: u64) -> io::Result<()> {
+    // A full-period generator modulo 2^32; its upper bits look random enough.
+    let mut state: u32 = 1;
+    let block: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    })
+    .take(BLOCK)
+    .collect();
+    repeat(&block, bytes)
+}
+
+/// So many bytes of text, in lines of a hundred or without any.
+pub(super) fn flood(bytes: u64, lines: bool) -> io::Result<()> {
+    let mut line = "x".repeat(100);
+    if lines {
+        line.replace_range(99.., "\n");
+    }
+    repeat(line.repeat(BLOCK / 100).as_bytes(), bytes)
+}
+
+const BLOCK: usize = 64_000;
+
+/// Goes on over the block until so many bytes are written, and ends the line.
+fn repeat(block: &[u8], bytes: u64) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let mut left = bytes;
+    while left > 0 {
+        let now = block.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        out.write_all(&block[..now])?;
+        left -= now as u64;
+    }
+    out.write_all(b"\n")?;
+    out.flush()
+}
