@@ -92,6 +92,8 @@ codes! {
     LeaseLost = "lease-lost", Conflict;
     /// The caller is not the agent of this run.
     TokenRefused = "token-refused", Conflict;
+    /// A repository's own commands may not run, because the user did not agree to them.
+    Untrusted = "untrusted", Conflict;
     /// The store does not answer.
     StoreUnreachable = "store-unreachable", Store;
     /// The store stayed locked by another process for too long.

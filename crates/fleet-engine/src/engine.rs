@@ -111,6 +111,11 @@ impl Engine {
         self.repository.as_ref().map_err(problems::repository)
     }
 
+    /// The directory that identifies the project.
+    pub(crate) fn common_dir(&self) -> Outcome<String> {
+        common_dir(self.repository()?)
+    }
+
     /// The store, opened at the first use.
     pub async fn store(&self) -> Outcome<&Store> {
         self.store.get_or_try_init(|| self.open_store()).await
@@ -162,7 +167,7 @@ impl Engine {
 
     /// The project of the directory, if it is one that the store knows.
     pub async fn known_project(&self) -> Outcome<Option<Project>> {
-        let common_dir = common_dir(self.repository()?)?;
+        let common_dir = self.common_dir()?;
         self.call(ops::FindProject { common_dir }).await
     }
 

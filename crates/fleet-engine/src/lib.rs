@@ -9,7 +9,9 @@ pub mod clock;
 pub mod config;
 mod engine;
 pub mod environment;
+mod exchange;
 mod problems;
+pub mod trust;
 pub mod verbs;
 pub mod views;
 

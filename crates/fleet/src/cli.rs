@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{completions, config, demo_agent, doctor, events, explain, man, task};
+use crate::commands::{completions, config, demo_agent, doctor, events, explain, man, task, trust};
 
 /// Command a fleet of AI coding agents
 ///
@@ -72,6 +72,7 @@ pub(crate) enum Command {
     Events(events::Events),
     #[command(subcommand)]
     Config(config::Config),
+    Trust(trust::Trust),
     Doctor(doctor::Doctor),
     Explain(explain::Explain),
     Completions(completions::Completions),

@@ -96,6 +96,11 @@ impl Kind {
     pub const fn is_secret(self) -> bool {
         matches!(self, Self::String(Form::StoreAddress | Form::VariableValue))
     }
+
+    /// Whether values of this kind are run.
+    pub const fn is_command(self) -> bool {
+        matches!(self, Self::String(Form::Command) | Self::List(Form::Command))
+    }
 }
 
 impl Key {

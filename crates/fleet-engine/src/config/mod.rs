@@ -9,7 +9,6 @@
 //! itself, ask a human, or act on a setting.
 
 mod edit;
-mod exchange;
 mod file;
 mod flaw;
 mod form;

@@ -44,6 +44,17 @@ impl Config {
         KEYS.iter().flat_map(of_key).cloned().collect()
     }
 
+    /// The commands that are in force because the project's file says so. Nobody but whoever wrote the repository
+    /// wanted them, so they need consent: see [`crate::trust`].
+    pub fn commands_of_project(&self) -> Vec<Setting> {
+        let is_foreign = |setting: &Setting| matches!(setting.origin, Origin::Project { .. });
+        let keys = KEYS.iter().filter(|key| key.kind.is_command());
+        let set = keys.flat_map(|key| self.settings.values().filter(|setting| key.covers(&setting.key)));
+        set.filter(|setting| is_foreign(setting) && setting.value != Value::List(Vec::new()))
+            .cloned()
+            .collect()
+    }
+
     /// Where the store is, password included.
     pub fn store(&self) -> &str {
         self.typed.store.revealed()

@@ -48,6 +48,15 @@ impl Value {
         }
     }
 
+    /// The texts that it is made of: the items of a list, or the one text that it is. None of a secret.
+    pub fn texts(&self) -> &[String] {
+        match self {
+            Self::List(items) => items,
+            Self::String(text) => std::slice::from_ref(text),
+            Self::Unset | Self::Secret(_) | Self::Integer(_) | Self::Boolean(_) => &[],
+        }
+    }
+
     pub(super) fn fixed(kind: Kind, fixed: Fixed) -> Self {
         match fixed {
             Fixed::Text(text) => Self::wrapped(kind, text.to_owned()),

@@ -8,12 +8,12 @@ use std::path::Path;
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use super::edit;
-use super::exchange::Exclusive;
 use super::file::{self, Entry, without_mark};
 use super::flaw::Flaw;
 use super::keys::{self, Key, Scope};
 use super::setting::{ConfigFile, Setting};
 use super::value::Value;
+use crate::exchange::Exclusive;
 
 /// Sets a key, from what a person wrote, and keeps the rest of the file as it is. Makes the file when there is
 /// none.

@@ -7,6 +7,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_store::{StoreUrl, ops};
 use serde::Serialize;
 
+use super::trust;
 use crate::{Engine, problems};
 
 /// How a check went.
@@ -62,6 +63,7 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
     let mut checks = vec![home(engine)];
     checks.extend(config(engine));
     checks.push(repository(engine));
+    checks.extend(trusted(engine));
     checks.push(git());
     checks.extend(store(engine).await);
     let healthy = checks.iter().all(|check| check.verdict != Verdict::Bad);
@@ -121,6 +123,23 @@ fn repository(engine: &Engine) -> Check {
         Err(problem) => {
             Check::warning("project", problem.message, "change into a git repository to work on it")
         }
+    }
+}
+
+/// Nothing when the repository brings no commands; what is wrong with the configuration is told elsewhere.
+fn trusted(engine: &Engine) -> Option<Check> {
+    if engine.repository().is_err() || engine.config().is_err() {
+        return None;
+    }
+    match trust::status(engine) {
+        Ok(status) if status.asked.commands.is_empty() => None,
+        Ok(status) if status.trusted => Some(Check::good("trust", "you agreed to this project's commands")),
+        Ok(_) => Some(Check::warning(
+            "trust",
+            "commands of this project do not run before you agree to them",
+            "`fleet trust` shows them, and asks",
+        )),
+        Err(problem) => Some(Check::bad("trust", problem)),
     }
 }
 

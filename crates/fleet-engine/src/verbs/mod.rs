@@ -12,3 +12,4 @@ pub mod task_import;
 pub mod task_list;
 pub mod task_move;
 pub mod task_show;
+pub mod trust;

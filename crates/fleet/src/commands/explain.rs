@@ -45,6 +45,7 @@ pages! {
     BranchTaken = "branch-taken",
     LeaseLost = "lease-lost",
     TokenRefused = "token-refused",
+    Untrusted = "untrusted",
     StoreUnreachable = "store-unreachable",
     StoreBusy = "store-busy",
     StoreCorrupt = "store-corrupt",

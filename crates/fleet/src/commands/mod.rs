@@ -9,6 +9,7 @@ pub(crate) mod explain;
 pub(crate) mod man;
 pub(crate) mod task;
 mod text_input;
+pub(crate) mod trust;
 
 use fleet_core::problem::{Code, Problem};
 use fleet_engine::config::Color;
@@ -48,6 +49,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Task(command) => command.run(context).await,
         Command::Events(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
+        Command::Trust(command) => command.run(context),
         Command::Doctor(_) => doctor::Doctor::run(context).await,
         Command::Completions(_) | Command::Man(_) | Command::Explain(_) | Command::DemoAgent(_) => Ok(()),
     }

@@ -26,3 +26,4 @@ mod queue;
 mod reference;
 mod shapes;
 mod support;
+mod trust;

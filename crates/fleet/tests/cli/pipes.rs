@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fleet_testkit::fleet::Fleet;
 
-use super::support::{World, fleet, has, shell};
+use super::support::{World, can_make_terminals, fleet, shell};
 
 const ESCAPE: char = '\u{1b}';
 
@@ -61,14 +61,6 @@ fn colours_come_only_when_they_are_wanted() {
     assert!(!coloured(&["task", "list", "--json", "--color", "always"]), "JSON has none");
     let error = world.fleet.fail(3, &["task", "show", "t0zz", "--color", "always"]).stderr;
     assert!(error.contains(ESCAPE), "{error}");
-}
-
-/// Other systems have a `script` that takes other options.
-fn can_make_terminals() -> bool {
-    if !cfg!(target_os = "linux") {
-        eprintln!("skipped: only Linux has the `script` of util-linux");
-    }
-    cfg!(target_os = "linux") && has("script") && has("stty")
 }
 
 /// What a command prints on a terminal of 80 columns.

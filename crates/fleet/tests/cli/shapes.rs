@@ -201,6 +201,15 @@ fn answers_of_other_commands(world: &World) {
     for check in found["checks"].as_array().unwrap() {
         shape(check, "name: string; verdict: string; detail: string; hints: list of strings");
     }
+    world.repo.write(".fleet/config.toml", "workspaces.setup = ['true']\n");
+    let agreed = json(&["trust", "--yes"]);
+    shape(&agreed, "project: string; commands: list; trusted: boolean; changed: boolean");
+    shape(&agreed["commands"][0], "key: string; value: list of strings; origin: object");
+    let listing = json(&["trust", "--list"]);
+    shape(&listing, "trusted: list; here: object or null");
+    shape(&listing["trusted"][0], "project: string; hash: string; at: time");
+    shape(&listing["here"], "project: string; commands: list; trusted: boolean");
+    shape(&json(&["trust", "--revoke"]), "project: string; revoked: boolean");
     shape(&json(&["explain"])["codes"][0], "code: string; summary: string");
     shape(&json(&["explain", "usage"]), "code: string; summary: string; text: string");
 }

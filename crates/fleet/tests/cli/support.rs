@@ -96,6 +96,14 @@ pub(crate) fn has(program: &str) -> bool {
     found
 }
 
+/// Other systems have a `script` that takes other options.
+pub(crate) fn can_make_terminals() -> bool {
+    if !cfg!(target_os = "linux") {
+        eprintln!("skipped: only Linux has the `script` of util-linux");
+    }
+    cfg!(target_os = "linux") && has("script") && has("stty")
+}
+
 /// Ages become `1s` and clock times a pattern; columns stay where they are.
 pub(crate) fn timeless(text: &str) -> String {
     text.lines().map(timeless_line).collect::<Vec<_>>().join("\n")

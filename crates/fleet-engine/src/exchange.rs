@@ -15,7 +15,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 const LINKS: usize = 40;
 
 /// The right to change a file. Others wait until it is dropped.
-pub(super) struct Exclusive {
+pub(crate) struct Exclusive {
     /// The file itself, where the path was a link.
     target: PathBuf,
     lock: PathBuf,
@@ -24,7 +24,7 @@ pub(super) struct Exclusive {
 
 impl Exclusive {
     /// Waits for the right, and makes the folder when it is missing.
-    pub(super) fn acquire(path: &Path) -> io::Result<Self> {
+    pub(crate) fn acquire(path: &Path) -> io::Result<Self> {
         let target = followed(path)?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder(&target))?;
         let lock = beside(&target, "lock")?;
@@ -39,7 +39,7 @@ impl Exclusive {
     }
 
     /// Exchanges the content. When it fails, the old content is still there.
-    pub(super) fn replace(&self, text: &str) -> io::Result<()> {
+    pub(crate) fn replace(&self, text: &str) -> io::Result<()> {
         // The lock makes the name ours, so what is there was left by a crash.
         let fresh = beside(&self.target, "new")?;
         remove(&fresh)?;

@@ -1,0 +1,200 @@
+//! Commands of a repository: what is shown, who is asked, and what is remembered.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use fleet_testkit::fleet::Fleet;
+
+use super::support::{World, can_make_terminals, error, shell, timeless};
+
+const SETUP: &str = "# ours\n[workspaces]\nsetup = [\"npm ci\", \"echo a, b > 'c d'\"]\n";
+
+fn world(config: &str) -> World {
+    let world = World::sqlite();
+    world.repo.write(".fleet/config.toml", config);
+    world
+}
+
+/// What a command said, without what differs from test to test.
+fn said(world: &World, arguments: &[&str]) -> String {
+    let output = world.fleet.run(arguments);
+    let place = world.repo.path().canonicalize().unwrap();
+    let text = format!("{}{}[{}]", output.stdout, output.stderr, output.code);
+    timeless(&text.replace(place.to_str().unwrap(), "/shop"))
+}
+
+fn is_trusted(fleet: &Fleet) -> bool {
+    fleet.json(&["trust", "--list"])["here"]["trusted"].as_bool().unwrap()
+}
+
+#[test]
+fn without_a_person_nothing_is_trusted() {
+    let world = world(SETUP);
+    insta::assert_snapshot!(said(&world, &["trust"]), @"
+    /shop/.git wants to run:
+      workspaces.setup  /shop/.fleet/config.toml:3
+        npm ci
+        echo a, b > 'c d'
+    error: nobody is there to ask, so nothing was trusted
+      → `--list` shows the commands, `--yes` trusts them without asking
+      fleet explain usage
+    [2]
+    ");
+    insta::assert_snapshot!(said(&world, &["trust", "--json"]), @r#"
+    {"error":{"code":"usage","hints":["`--list` shows the commands, `--yes` trusts them without asking"],"message":"nobody is there to ask, so nothing was trusted"}}
+    [2]
+    "#);
+    assert!(!world.fleet.home().join("trust.json").exists());
+    insta::assert_snapshot!(said(&world, &["trust", "--list"]), @"
+    nothing is trusted
+
+    /shop/.git wants to run:
+      workspaces.setup  /shop/.fleet/config.toml:3
+        npm ci
+        echo a, b > 'c d'
+    not trusted
+    [0]
+    ");
+}
+
+#[test]
+fn consent_lasts_until_the_commands_change() {
+    let world = world(SETUP);
+    insta::assert_snapshot!(said(&world, &["trust", "--yes"]), @"
+    trusted 2 commands
+    /shop/.git wants to run:
+      workspaces.setup  /shop/.fleet/config.toml:3
+        npm ci
+        echo a, b > 'c d'
+    [0]
+    ");
+    insta::assert_snapshot!(said(&world, &["trust"]), @"
+    trusted already: 2 commands
+    [0]
+    ");
+    let mode = fs::metadata(world.fleet.home().join("trust.json")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    world.repo.write(".fleet/config.toml", format!("agent = \"codex\"\n{SETUP}"));
+    assert!(is_trusted(&world.fleet), "other settings do not matter");
+    world.repo.write(".fleet/config.toml", SETUP.replace("npm ci", "npm ci "));
+    assert!(!is_trusted(&world.fleet));
+    world.fleet.fail(2, &["trust"]);
+    world.repo.write(".fleet/config.toml", SETUP);
+    assert!(is_trusted(&world.fleet), "what was agreed to stays");
+
+    insta::assert_snapshot!(said(&world, &["trust", "--revoke"]), @"
+    no longer trusted
+    [0]
+    ");
+    insta::assert_snapshot!(said(&world, &["trust", "--revoke"]), @"
+    nothing was trusted
+    [0]
+    ");
+    assert!(!is_trusted(&world.fleet));
+}
+
+#[test]
+fn a_worktree_is_the_same_project_and_a_clone_is_not() {
+    let world = world(SETUP);
+    world.repo.commit("with commands");
+    world.fleet.ok(&["trust", "--yes"]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (tree, clone) = (elsewhere.path().join("tree"), elsewhere.path().join("clone"));
+    world.repo.git(&["worktree", "add", "--quiet", "-b", "side", tree.to_str().unwrap()]);
+    world.repo.git(&["clone", "--quiet", ".", clone.to_str().unwrap()]);
+    assert!(is_trusted(&world.fleet.cwd(&tree)));
+    assert!(!is_trusted(&world.fleet.cwd(&clone)));
+    let outside = world.fleet.cwd(elsewhere.path());
+    let listing = outside.json(&["trust", "--list"]);
+    assert!(listing["here"].is_null() && listing["trusted"].as_array().unwrap().len() == 1, "{listing}");
+    let (code, ..) = error(&outside.fail(3, &["trust", "--json"]));
+    assert_eq!(code, "not-a-repository");
+}
+
+#[test]
+fn only_commands_of_the_repository_are_asked_about() {
+    let world = world("agent = 'codex'\n");
+    let nothing = "this repository has no commands of its own\n";
+    assert_eq!(world.fleet.ok(&["trust"]), nothing);
+    world.fleet.ok(&["config", "set", "workspaces.setup", "make"]);
+    assert_eq!(world.fleet.ok(&["trust"]), nothing, "your own need no consent");
+    world.repo.write(".fleet/config.toml", SETUP);
+    assert_eq!(world.fleet.ok(&["trust", "-c", "workspaces.setup=[]"]), nothing, "they would not run");
+    assert!(!world.fleet.home().join("trust.json").exists());
+}
+
+#[test]
+fn the_doctor_mentions_what_waits_for_consent() {
+    let world = world(SETUP);
+    let check = || {
+        let found = world.fleet.json(&["doctor"]);
+        assert_eq!(found["healthy"], true, "{found}");
+        let checks = found["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["name"] == "trust").map(|check| check["verdict"].clone())
+    };
+    assert_eq!(check().unwrap(), "warning");
+    world.fleet.ok(&["trust", "-y"]);
+    assert_eq!(check().unwrap(), "good");
+    world.repo.write(".fleet/config.toml", "");
+    assert_eq!(check(), None);
+}
+
+#[test]
+fn an_agent_cannot_agree() {
+    let world = world(SETUP);
+    let inside = world.fleet.env("FLEET_RUN", "r0skybd1r71ybzv");
+    let (code, message, _) = error(&inside.fail(4, &["trust", "--yes", "--json"]));
+    assert_eq!(
+        (code.as_str(), message.as_str()),
+        ("untrusted", "an agent cannot agree to commands of a repository")
+    );
+    assert!(!is_trusted(&world.fleet));
+}
+
+#[test]
+fn a_damaged_file_is_told_and_kept() {
+    let world = world(SETUP);
+    let file = world.fleet.home().join("trust.json");
+    fs::write(&file, "{\"version\":").unwrap();
+    for arguments in [&["trust", "--yes"][..], &["trust", "--list"], &["trust", "--revoke"]] {
+        let output = world.fleet.fail(6, arguments);
+        assert!(
+            output.stderr.contains("trust.json") && output.stderr.contains("remove the file"),
+            "{output:?}"
+        );
+    }
+    world.fleet.fail(7, &["doctor"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\"version\":");
+}
+
+#[test]
+fn a_command_that_hides_something_is_wrong_configuration() {
+    for hidden in ["echo \u{202e}hs.live", "true\u{1b}[2K", "true\\nfalse"] {
+        let world = world(&format!("workspaces.setup = [\"{hidden}\"]\n"));
+        let output = world.fleet.fail(6, &["trust", "--yes"]);
+        assert!(!output.stderr.contains(['\u{202e}', '\u{1b}']), "{output:?}");
+    }
+}
+
+#[test]
+fn a_person_at_a_terminal_decides() {
+    if !can_make_terminals() {
+        return;
+    }
+    let world = world(SETUP);
+    let answer = |text: &str| {
+        let fleet = world.fleet.env("ANSWER", text);
+        let output = shell(&fleet, "printf '%s\\n' \"$ANSWER\" | script -qec '\"$FLEET\" trust' /dev/null");
+        assert_eq!(output.code, 0, "{output:?}");
+        output.stdout.replace('\r', "")
+    };
+    for no in ["n", "", "nonsense"] {
+        let shown = answer(no);
+        assert!(shown.contains("echo a, b > 'c d'") && shown.contains("nothing was trusted"), "{shown}");
+        assert!(!is_trusted(&world.fleet));
+    }
+    let shown = answer("y");
+    assert!(shown.contains("Let them run? [y/N]") && shown.contains("trusted 2 commands"), "{shown}");
+    assert!(is_trusted(&world.fleet));
+}
