@@ -121,7 +121,7 @@ impl Evidence {
 /// 5. It ended with a question.
 /// 6. Its own stream told of a failure, which says more than the exit status, and is there even with status 0.
 /// 7. The process ended badly, and the agent did not say that it is blocked, which would tell more.
-/// 8. What remains is judged by git: see [`by_evidence`].
+/// 8. What remains is judged by git, in a table of its own below.
 #[must_use]
 pub fn decide(evidence: &Evidence) -> Ending {
     if let Some(Stop::Killed(remark)) = &evidence.stopped {

@@ -7,8 +7,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentExit, Declared, Evidence};
-use crate::report::{MOST_ITEMS, Report, ReportStatus, TestLine};
+use crate::report::{LONGEST_SUMMARY, MOST_ITEMS, Report, ReportStatus, TestLine};
 use crate::run::{Ending, Reason};
+use crate::text::shortened;
 use crate::transition::{UnknownName, named};
 
 named! {
@@ -91,7 +92,7 @@ impl RunResult {
         Self {
             status: status(evidence, ending),
             reason: if let Ending::Failed(reason, _) = ending { Some(*reason) } else { None },
-            summary: summary(evidence, ending, claimed.as_ref()),
+            summary: shortened(&summary(evidence, ending, claimed.as_ref()), LONGEST_SUMMARY).into_owned(),
             files_changed: files,
             files: evidence.files,
             commits,

@@ -156,6 +156,8 @@ fn a_status_is_corrected_by_what_was_seen() {
     let failed = Evidence { declared: Some(Declared::Fail { summary: "no".to_owned() }), ..silent() };
     assert_eq!(status(&failed), ResultStatus::Blocked);
     assert_eq!(result(&failed, &[]).claimed.map(|report| report.status), Some(ReportStatus::Blocked));
+    let long = Evidence { declared: Some(Declared::Fail { summary: "x".repeat(1 << 20) }), ..failed };
+    assert!(serde_json::to_string(&result(&long, &[])).unwrap().len() < 40_000, "it is bounded");
     let done = Some(Declared::Done(report(ReportStatus::Completed)));
     let hung = Evidence { declared: done, files: 1, exit: AgentExit::Signal(9), ..silent() };
     let hung = result(&hung, &["a"]);
