@@ -119,7 +119,8 @@ fn a_folder_cannot_disturb_the_terminal() {
         let output = here.run(&[arguments, &["--color", "always"]].concat());
         let said = output.stdout + &output.stderr;
         assert!(!said.contains("[31mv") || said.contains("\\u{1b}[31mv\\u{7}il"), "{arguments:?}: {said:?}");
-        assert!(!said.contains("e\u{1b}") && !said.contains('\u{7}'), "{arguments:?}: {said:?}");
+        // The folder's own sequence: an id that ends with an `e` may well be followed by one of ours.
+        assert!(!said.contains("e\u{1b}[31mv") && !said.contains('\u{7}'), "{arguments:?}: {said:?}");
     }
     std::fs::write(path.join(".fleet/config.toml"), "x = 1").unwrap();
     let said = here.fail(6, &["config", "validate", "--color", "always"]).stderr;
