@@ -7,3 +7,8 @@
 pub mod demo;
 pub mod editor;
 pub mod git;
+pub mod lines;
+pub mod lock;
+pub mod log;
+mod patience;
+pub mod ports;

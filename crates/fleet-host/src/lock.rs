@@ -1,0 +1,85 @@
+//! Locks between processes.
+//!
+//! Owns files that at most one process holds at a time, and that the kernel lets go of when that process ends,
+//! however it ends. Must never trust the lock of a file that was deleted or replaced: it excludes nobody.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::patience::Patience;
+
+/// The longest pause between two attempts. There is no queue: whoever looks first after the release has the lock.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long [`Exclusive::try_acquire`] insists. A lock can be taken for a moment without being held: by somebody who
+/// asks whether it is held, and by a child of its last holder that was forked and is about to `exec`.
+const GLANCE: Duration = Duration::from_millis(3);
+
+/// A lock that is held until this is dropped or the process ends.
+///
+/// A process that the holder starts does not hold it, because the file is closed on `exec`.
+#[derive(Debug)]
+pub struct Exclusive {
+    _file: File,
+}
+
+impl Exclusive {
+    /// Takes the lock, or answers `None` when somebody else has it. The file is made if there is none; its folder
+    /// must exist.
+    pub fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
+        Self::acquire(path, GLANCE)
+    }
+
+    /// Takes the lock, waiting for so long for whoever has it.
+    pub fn acquire(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
+        let mut patience = Patience::new(patience, LONGEST_PAUSE);
+        loop {
+            let file = open_private(path)?;
+            match file.try_lock() {
+                // Otherwise the file was replaced between opening and locking, and others lock the new one.
+                Ok(()) if is_at(&file, path)? => return Ok(Some(Self { _file: file })),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    if !patience.pause() {
+                        return Ok(None);
+                    }
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Whether some process holds the lock. Makes no file.
+    ///
+    /// The answer is from a moment ago. It tells the dead from the living; it is no way to take turns.
+    pub fn is_held(path: &Path) -> io::Result<bool> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        // Shared, so that those who ask do not disturb each other.
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+fn open_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// Whether the open file is the one that the path leads to.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let open = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(named) => Ok((open.dev(), open.ino()) == (named.dev(), named.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}

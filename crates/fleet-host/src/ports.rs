@@ -1,0 +1,132 @@
+//! Ports of this machine, for the servers that agents start.
+//!
+//! Owns which ports are lent to whom, among all processes that share a folder. Must never hold a port itself: the
+//! borrower is to bind it.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
+use std::ops::RangeInclusive;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::lock::Exclusive;
+
+/// One borrower at a time looks for a block, which takes milliseconds; this is for a machine that hardly moves.
+const TURN_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Ports that are lent until this is dropped or the process ends.
+#[derive(Debug)]
+pub struct PortBlock {
+    /// The first of them.
+    pub first: u16,
+    /// How many there are, one after the other.
+    pub count: u16,
+    _lock: Exclusive,
+}
+
+impl PortBlock {
+    /// All of them.
+    pub fn ports(&self) -> RangeInclusive<u16> {
+        self.first..=self.first + (self.count - 1)
+    }
+}
+
+/// Lends `count` ports in a row out of `range`: nobody else who uses the folder `dir` has one of them, and at this
+/// moment nothing listens on them. `None` when there is no such block.
+///
+/// Each block has a lock file of its own, which is named after its ports, so that blocks of different sizes are told
+/// apart too. Files that nobody holds are removed here; that is safe because nobody takes one without having the turn.
+pub fn lease(dir: &Path, range: RangeInclusive<u16>, count: u16) -> io::Result<Option<PortBlock>> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let Some(_turn) = Exclusive::acquire(&dir.join("turn.lock"), TURN_PATIENCE)? else {
+        let why = format!("{} is locked by another process for too long", dir.join("turn.lock").display());
+        return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+    };
+    let lent = lent_blocks(dir)?;
+    for ports in blocks(&range, count) {
+        let is_lent = lent.iter().any(|other| overlap(other, &ports));
+        if is_lent || !ports.clone().all(is_free) {
+            continue;
+        }
+        let path = dir.join(format!("{}-{}.lock", ports.start(), ports.end()));
+        if let Some(lock) = Exclusive::try_acquire(&path)? {
+            return Ok(Some(PortBlock { first: *ports.start(), count, _lock: lock }));
+        }
+    }
+    Ok(None)
+}
+
+/// The blocks of a range, from its beginning.
+fn blocks(range: &RangeInclusive<u16>, count: u16) -> impl Iterator<Item = RangeInclusive<u16>> {
+    let (first, last) = (u32::from(*range.start()), u32::from(*range.end()));
+    // No block is made of nothing; a step must not be nothing either.
+    let size = u32::from(count);
+    (first..=last).step_by(usize::from(count.max(1))).filter_map(move |start| {
+        let end = (start + size).checked_sub(1).filter(|end| size > 0 && *end <= last)?;
+        Some(u16::try_from(start).ok()?..=u16::try_from(end).ok()?)
+    })
+}
+
+/// The blocks that somebody holds. Removes the files of the others.
+fn lent_blocks(dir: &Path) -> io::Result<Vec<RangeInclusive<u16>>> {
+    let mut lent = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let Some(ports) = entry.file_name().to_str().and_then(named_block) else { continue };
+        if Exclusive::is_held(&entry.path())? {
+            lent.push(ports);
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(lent)
+}
+
+fn named_block(name: &str) -> Option<RangeInclusive<u16>> {
+    let (first, last) = name.strip_suffix(".lock")?.split_once('-')?;
+    Some(first.parse().ok()?..=last.parse().ok()?)
+}
+
+fn overlap(one: &RangeInclusive<u16>, other: &RangeInclusive<u16>) -> bool {
+    one.start() <= other.end() && other.start() <= one.end()
+}
+
+/// Whether a server could be started on this port.
+fn is_free(port: u16) -> bool {
+    let in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
+    // Without IPv6 there is nobody in the way.
+    let free_6 = !TcpListener::bind((Ipv6Addr::LOCALHOST, port)).is_err_and(|error| in_use(&error));
+    let free_4 = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+    // Elsewhere than on Linux one may bind an address beside somebody who listens on all addresses.
+    free_4
+        && free_6
+        && (cfg!(target_os = "linux") || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(range: RangeInclusive<u16>, count: u16) -> Vec<RangeInclusive<u16>> {
+        blocks(&range, count).collect()
+    }
+
+    #[test]
+    fn blocks_lie_in_their_range() {
+        assert_eq!(all(10..=19, 4), [10..=13, 14..=17]);
+        assert_eq!(all(10..=10, 1), [10..=10]);
+        assert_eq!(all(10..=12, 4), []);
+        assert_eq!(all(65530..=65535, 3), [65530..=65532, 65533..=65535]);
+        assert_eq!(all(1..=65535, u16::MAX), [1..=65535]);
+        assert_eq!(all(10..=19, 0), []);
+    }
+
+    #[test]
+    fn names_of_blocks() {
+        assert_eq!(named_block("3000-3009.lock"), Some(3000..=3009));
+        assert_eq!(named_block("turn.lock"), None);
+        assert_eq!(named_block("3000-70000.lock"), None);
+    }
+}
