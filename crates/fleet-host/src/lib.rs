@@ -12,3 +12,4 @@ pub mod lock;
 pub mod log;
 mod patience;
 pub mod ports;
+pub mod process;

@@ -1,0 +1,156 @@
+//! A group of processes that nobody leaves.
+//!
+//! Owns the control group (Linux, version 2) of a run, where one may be made: under systemd as a user, or as root. It
+//! is the only thing that finds a process that has cleared its environment, lost its parent and outlived the keeper,
+//! and the only one that kills faster than a process can fork. All of it is optional: where there is no such group,
+//! there is none, and [`Tree`](super::Tree) does without.
+//!
+//! How the agent gets in: the keeper enters the group, starts the agent, which is thereby born in it, and leaves
+//! again. Rejected were moving the child after its start (it may have forked by then), starting it through a shell
+//! that enters first (what cannot be started is then told by a shell's message instead of an error), and staying in
+//! the group (then it could not be killed or counted as a whole).
+
+mod place;
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::patience::Patience;
+
+/// What the names of our groups begin with.
+const PREFIX: &str = "fleet-";
+
+/// How deep groups in the group are looked at; an agent may make some.
+const DEEPEST: usize = 8;
+
+/// A process that has ended is in its group for a moment longer than it is in the table.
+const LAST_BREATH: Duration = Duration::from_millis(100);
+
+/// A process can be in one group at a time, so that one launch at a time is in one.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A control group of a run. It stays until it is removed, whoever made it, until the machine is started again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    dir: PathBuf,
+}
+
+impl Group {
+    /// Makes the group of a run below the group of this process. `None` where that is not possible.
+    ///
+    /// The run's name must be letters, digits, `-` and `_`.
+    pub fn create(run: &str) -> Option<Self> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        if run.is_empty() || !run.bytes().all(is_plain) {
+            return None;
+        }
+        let dir = place::own()?.join(format!("{PREFIX}{run}"));
+        match fs::create_dir(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return None,
+            _ => {}
+        }
+        let group = Self { dir };
+        if group.pids().is_none() {
+            group.remove();
+            return None;
+        }
+        Some(group)
+    }
+
+    /// Whether the group can hold processes and is one of ours: what is read from a file is not taken for granted.
+    fn is_ours(&self) -> bool {
+        let name = self.dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        name.starts_with(PREFIX) && self.dir.join("cgroup.procs").exists()
+    }
+
+    /// Starts something while this process is in the group, so that it is born there. It starts all the same when the
+    /// group cannot be entered.
+    ///
+    /// Whatever other threads start meanwhile is born there too: a keeper does nothing else while it launches.
+    pub(super) fn born_inside<T>(&self, start: impl FnOnce() -> T) -> T {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let entered = enter(&self.dir);
+        let started = start();
+        if entered && let Some(outside) = self.dir.parent() {
+            // Nothing can be done about a failure; then `kill` spares the whole group.
+            enter(outside);
+        }
+        started
+    }
+
+    /// The processes in the group and in the groups in it. `None` when it is not there.
+    pub(super) fn pids(&self) -> Option<Vec<i32>> {
+        if !self.is_ours() {
+            return None;
+        }
+        let mut pids = Vec::new();
+        collect(&self.dir, DEEPEST, &mut pids).ok()?;
+        Some(pids)
+    }
+
+    /// Kills all at once, those that are about to be born too. Does nothing when one of `spared` is in it.
+    pub(super) fn kill(&self, spared: &HashSet<i32>) {
+        let Some(pids) = self.pids() else { return };
+        if pids.is_empty() || pids.iter().any(|pid| spared.contains(pid)) {
+            return;
+        }
+        if fs::write(self.dir.join("cgroup.kill"), "1").is_err() {
+            // Before Linux 5.14. Who is frozen can be killed but cannot fork.
+            let _ = fs::write(self.dir.join("cgroup.freeze"), "1");
+        }
+    }
+
+    /// Processor time of all that ever ran in it.
+    pub(super) fn cpu(&self) -> Option<Duration> {
+        let text = fs::read_to_string(self.dir.join("cpu.stat")).ok()?;
+        let micros = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
+        Some(Duration::from_micros(micros.trim().parse().ok()?))
+    }
+
+    /// Removes the group when nobody is in it. True when it is gone.
+    pub fn remove(&self) -> bool {
+        let mut patience = Patience::new(LAST_BREATH, LAST_BREATH);
+        while self.is_ours() {
+            remove_below(&self.dir, DEEPEST);
+            let is_empty = self.pids().is_some_and(|pids| pids.is_empty());
+            if !is_empty || !patience.pause() {
+                break;
+            }
+        }
+        !self.dir.exists()
+    }
+}
+
+/// Moves this process into a group.
+fn enter(dir: &Path) -> bool {
+    fs::write(dir.join("cgroup.procs"), "0").is_ok()
+}
+
+fn collect(dir: &Path, depth: usize, pids: &mut Vec<i32>) -> io::Result<()> {
+    let text = fs::read_to_string(dir.join("cgroup.procs"))?;
+    pids.extend(text.lines().filter_map(|line| line.parse::<i32>().ok()));
+    for inner in folders(dir).filter(|_| depth > 0) {
+        // It may have been removed meanwhile.
+        let _ = collect(&inner, depth - 1, pids);
+    }
+    Ok(())
+}
+
+fn remove_below(dir: &Path, depth: usize) {
+    for inner in folders(dir).filter(|_| depth > 0) {
+        remove_below(&inner, depth - 1);
+    }
+    let _ = fs::remove_dir(dir);
+}
+
+fn folders(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path())
+}

@@ -1,0 +1,100 @@
+//! Which process is meant.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, getpid};
+use serde::{Deserialize, Serialize};
+
+use super::hold::Hold;
+use super::table::{self, Entry, State};
+use crate::patience::Patience;
+
+/// The longest pause between two looks at a process where the kernel does not tell of its end.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// One process and no other: a number is given again after a while, and after a boot at once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Identity {
+    /// Its number.
+    pub pid: i32,
+    /// When it was started, in a unit of the system.
+    pub start: u64,
+    /// The boot that it was started in.
+    pub boot: String,
+}
+
+impl Identity {
+    /// The process that has this number now, be it alive or only waited for.
+    pub fn of(pid: i32) -> Option<Self> {
+        table::one(pid).map(|entry| Self::from_entry(&entry))
+    }
+
+    /// This process.
+    pub fn current() -> Self {
+        let pid = getpid().as_raw_pid();
+        // Without a table of processes nothing can be compared with this, and nothing will be taken for it.
+        Self::of(pid).unwrap_or_else(|| Self { pid, start: 0, boot: table::boot().to_owned() })
+    }
+
+    pub(super) fn from_entry(entry: &Entry) -> Self {
+        Self { pid: entry.pid, start: entry.start, boot: table::boot().to_owned() }
+    }
+
+    /// Whether the process runs. One that has ended and is only waited for does not.
+    pub fn is_alive(&self) -> bool {
+        self.entry().is_some_and(|entry| entry.state != State::Dead)
+    }
+
+    /// How long ago it was started, if it is there and the system tells.
+    pub fn age(&self) -> Option<Duration> {
+        self.entry().and_then(|entry| table::age(entry.start))
+    }
+
+    /// Whether this is the process of an entry.
+    pub(super) fn is(&self, entry: &Entry) -> bool {
+        self.pid == entry.pid && self.start == entry.start && self.boot == table::boot()
+    }
+
+    /// Never the first process, and never a number below it, which would mean many processes to the kernel.
+    fn hold(&self) -> io::Result<Option<Hold>> {
+        let pid = if self.pid > 1 { Pid::from_raw(self.pid) } else { None };
+        pid.map_or(Ok(None), Hold::of)
+    }
+
+    fn entry(&self) -> Option<Entry> {
+        table::one(self.pid).filter(|entry| self.is(entry))
+    }
+
+    /// Sends a signal. False when the process has ended, whoever may have its number now.
+    ///
+    /// On Linux the process is held by a descriptor before it is looked at, so that it cannot become another one
+    /// between the look and the signal. Elsewhere, and on kernels before 5.3, that is possible within microseconds.
+    pub fn signal(&self, signal: Signal) -> io::Result<bool> {
+        let Some(hold) = self.hold()? else { return Ok(false) };
+        if !self.is_alive() {
+            return Ok(false);
+        }
+        match hold.send(signal) {
+            Ok(()) => Ok(true),
+            Err(Errno::SRCH) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits for so long until the process has ended; true when it has. It need not be a child of this one, and is
+    /// not reaped.
+    pub fn wait_for_end(&self, bound: Duration) -> io::Result<bool> {
+        let mut patience = Patience::new(bound, LONGEST_PAUSE);
+        let Some(hold) = self.hold()? else { return Ok(true) };
+        loop {
+            if !self.is_alive() {
+                return Ok(true);
+            }
+            if !hold.pause(&mut patience)? {
+                return Ok(!self.is_alive());
+            }
+        }
+    }
+}

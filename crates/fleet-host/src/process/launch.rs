@@ -1,0 +1,170 @@
+//! Starting an agent, or anything else that a run needs.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::reap;
+use super::{Group, Identity};
+
+/// What to start, and where.
+#[derive(Clone)]
+pub struct Launch<'a> {
+    /// The program: a path, or a name to be found in the `PATH` of `env`. It never goes through a shell.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its whole environment: nothing is inherited.
+    pub env: Vec<(OsString, OsString)>,
+    /// The directory to start it in.
+    pub cwd: PathBuf,
+    /// What it reads.
+    pub stdin: Input,
+    /// The group to start it in.
+    pub group: Option<&'a Group>,
+}
+
+/// The standard input of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing.
+    Null,
+    /// A file.
+    File(PathBuf),
+    /// What the starter writes.
+    Pipe,
+}
+
+/// A process that was started, as the leader of a process group of its own.
+#[derive(Debug)]
+pub struct Started {
+    /// Which one it is.
+    pub identity: Identity,
+    /// What it and its children write.
+    pub stdout: PipeReader,
+    /// What it and its children complain about.
+    pub stderr: PipeReader,
+    /// What it reads, with [`Input::Pipe`].
+    pub stdin: Option<PipeWriter>,
+}
+
+/// Why something could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// There is no such program.
+    #[error("cannot start {}: there is no such program; install it, or say where it is", .program.display())]
+    NotFound {
+        /// The program as given.
+        program: PathBuf,
+    },
+    /// It is a script, and what is to read it is missing.
+    #[error("cannot start {}: the interpreter that its first line names is missing", .program.display())]
+    NoInterpreter {
+        /// The program as given.
+        program: PathBuf,
+    },
+    /// It may not be executed.
+    #[error("cannot start {}: it is not an executable program for you; see its permissions", .program.display())]
+    NotExecutable {
+        /// The program as given.
+        program: PathBuf,
+    },
+    /// The directory to start in is not there.
+    #[error("cannot start {} in {}: there is no such directory", .program.display(), .cwd.display())]
+    NoDirectory {
+        /// The program as given.
+        program: PathBuf,
+        /// The directory.
+        cwd: PathBuf,
+    },
+    /// The file to read from cannot be opened.
+    #[error("cannot open {} for {} to read", .path.display(), .program.display())]
+    Input {
+        /// The program as given.
+        program: PathBuf,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Anything else, such as too many processes or arguments that are too long.
+    #[error("cannot start {}", .program.display())]
+    Io {
+        /// The program as given.
+        program: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// Starts a process in a process group of its own, with pipes to its output. Its end is told by [`reap`](super::reap),
+/// which has to be called until then.
+pub fn launch(launch: &Launch<'_>) -> Result<Started, LaunchError> {
+    let mut command = command(launch)?;
+    let spawned = match launch.group {
+        Some(group) => group.born_inside(|| command.spawn()),
+        None => command.spawn(),
+    };
+    let child = spawned.map_err(|error| explain(launch, error))?;
+    started(child).map_err(|source| LaunchError::Io { program: launch.program.clone(), source })
+}
+
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+fn command(launch: &Launch<'_>) -> Result<Command, LaunchError> {
+    let stdin = match &launch.stdin {
+        Input::Null => Stdio::null(),
+        Input::Pipe => Stdio::piped(),
+        Input::File(path) => File::open(path).map(Stdio::from).map_err(|source| LaunchError::Input {
+            program: launch.program.clone(),
+            path: path.clone(),
+            source,
+        })?,
+    };
+    let mut command = Command::new(&launch.program);
+    command.args(&launch.args).env_clear().envs(launch.env.iter().map(|(name, value)| (name, value)));
+    command.current_dir(&launch.cwd).process_group(0);
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(command)
+}
+
+fn started(mut child: Child) -> io::Result<Started> {
+    let identity = reap::expect_end_of(&child)?;
+    let reader = |pipe: Option<OwnedFd>| pipe.map(PipeReader::from).ok_or(io::ErrorKind::BrokenPipe);
+    Ok(Started {
+        identity,
+        stdout: reader(child.stdout.take().map(OwnedFd::from))?,
+        stderr: reader(child.stderr.take().map(OwnedFd::from))?,
+        stdin: child.stdin.take().map(|pipe| PipeWriter::from(OwnedFd::from(pipe))),
+    })
+}
+
+/// The system says "not found" about programs, interpreters and directories alike.
+fn explain(launch: &Launch<'_>, source: io::Error) -> LaunchError {
+    let program = launch.program.clone();
+    match source.kind() {
+        _ if !launch.cwd.is_dir() => LaunchError::NoDirectory { program, cwd: launch.cwd.clone() },
+        io::ErrorKind::NotFound if is_file(launch) => LaunchError::NoInterpreter { program },
+        io::ErrorKind::NotFound => LaunchError::NotFound { program },
+        io::ErrorKind::PermissionDenied => LaunchError::NotExecutable { program },
+        _ => LaunchError::Io { program, source },
+    }
+}
+
+/// Whether there is an executable file for the program, there or on the path.
+fn is_file(launch: &Launch<'_>) -> bool {
+    let executable = |path: &Path| {
+        fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if launch.program.components().nth(1).is_some() {
+        return executable(&launch.cwd.join(&launch.program));
+    }
+    let search = launch.env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
+    search.is_some_and(|path| {
+        std::env::split_paths(path).any(|folder| executable(&launch.cwd.join(folder).join(&launch.program)))
+    })
+}

@@ -1,0 +1,111 @@
+//! Which processes belong to a run.
+//!
+//! Decides from one look at the table, and touches nothing.
+
+use std::collections::HashSet;
+
+use super::scan::Processes;
+use super::table::{Entry, State};
+use super::{Identity, Tree};
+
+/// The members of a tree that can be signalled: no dead ones, not the keeper, and nobody whom this process depends on.
+pub(super) fn members<'a>(tree: &Tree, processes: &'a Processes) -> Vec<&'a Entry> {
+    let mut search = Search { tree, processes, inside: seeds(tree, processes) };
+    while search.grow() {}
+    let spared = spared(tree, processes);
+    let inside = search.inside.difference(&spared).filter_map(|pid| processes.get(*pid));
+    let mut members: Vec<&Entry> = inside.filter(|entry| entry.state != State::Dead).collect();
+    // The youngest first: a parent that is told first may start another child.
+    members.sort_by_key(|entry| std::cmp::Reverse((entry.start, entry.pid)));
+    members
+}
+
+/// Who is never touched on behalf of a tree.
+pub(super) fn spared(tree: &Tree, processes: &Processes) -> HashSet<i32> {
+    let mut spared = processes.untouchable();
+    spared.extend(tree.keeper.as_ref().and_then(|keeper| processes.find(keeper)).map(|keeper| keeper.pid));
+    spared
+}
+
+/// Who is inside without regard to others: the root and the keeper, dead or alive, who is in the group, and who
+/// carries the mark.
+fn seeds(tree: &Tree, processes: &Processes) -> HashSet<i32> {
+    let known = [Some(&tree.root), tree.keeper.as_ref()].into_iter().flatten();
+    let mut inside: HashSet<i32> =
+        known.filter_map(|identity| processes.find(identity)).map(|entry| entry.pid).collect();
+    inside.extend(tree.group.as_ref().and_then(super::Group::pids).unwrap_or_default());
+    inside.extend(processes.marked((&tree.marker.0, &tree.marker.1)));
+    // Everybody descends from the first process, whatever it may carry.
+    inside.retain(|pid| *pid != 1 && processes.get(*pid).is_some());
+    inside
+}
+
+struct Search<'a> {
+    tree: &'a Tree,
+    processes: &'a Processes,
+    inside: HashSet<i32>,
+}
+
+impl Search<'_> {
+    /// Takes in whoever belongs to those inside. False when there is nobody.
+    fn grow(&mut self) -> bool {
+        let bereaved = self.bereaved();
+        let outside = self.processes.all().filter(|entry| !self.inside.contains(&entry.pid));
+        let new: Vec<i32> = outside
+            .filter(|entry| self.is_child(entry) || self.is_led(entry) || bereaved.left(entry))
+            .map(|entry| entry.pid)
+            .collect();
+        self.inside.extend(&new);
+        !new.is_empty()
+    }
+
+    fn is_child(&self, entry: &Entry) -> bool {
+        // The number of a parent that has ended while the table was read may have been given to somebody younger.
+        let parent = self.processes.get(entry.parent).filter(|parent| parent.start <= entry.start);
+        parent.is_some_and(|parent| self.inside.contains(&parent.pid))
+    }
+
+    /// Whether it is in a session or process group whose leader is inside. While the leader is in the table, even
+    /// dead, its number is not given to another session or group.
+    fn is_led(&self, entry: &Entry) -> bool {
+        self.inside.contains(&entry.session) || self.inside.contains(&entry.group)
+    }
+
+    fn bereaved(&self) -> Bereaved {
+        let inside = || self.inside.iter().filter_map(|pid| self.processes.get(*pid));
+        let gone = |identity: &Identity| self.processes.get(identity.pid).is_none().then_some(identity.pid);
+        let this_boot = self.tree.root.boot == super::table::boot();
+        let session = self.tree.keeper.as_ref().and_then(gone).filter(|_| this_boot);
+        let group = gone(&self.tree.root).filter(|_| this_boot);
+        Bereaved {
+            session: session.map(|session| (session, inside().any(|entry| entry.session == session))),
+            group: group.map(|group| (group, inside().any(|entry| entry.group == group))),
+        }
+    }
+}
+
+/// The session of the keeper and the process group of the root, once those are gone.
+///
+/// Their numbers could have been given again in theory, so that one of two things has to vouch for whoever is in them:
+/// somebody who is inside and in the same session or group, or that both numbers are right.
+struct Bereaved {
+    /// The number, and whether somebody in it is inside.
+    session: Option<(i32, bool)>,
+    group: Option<(i32, bool)>,
+}
+
+impl Bereaved {
+    /// Whether they have left this one behind.
+    fn left(&self, entry: &Entry) -> bool {
+        let in_session = self.session.filter(|(session, _)| entry.session == *session);
+        let in_group = self.group.filter(|(group, _)| entry.group == *group);
+        match (in_session, in_group) {
+            (Some(_), Some(_)) => true,
+            (Some((_, is_vouched_for)), None) | (None, Some((_, is_vouched_for))) => is_vouched_for,
+            (None, None) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! Processes of this machine.
+//!
+//! Owns starting them, telling them apart, finding all that a run has started, and ending them. Must never signal a
+//! process of which it is not certain: a process is known by its start as well as by its number, which the kernel
+//! gives to somebody else one day.
+//!
+//! A run has a keeper, which starts the agent and is its *subreaper*: whatever loses its parent becomes a child of the
+//! keeper. [`Tree`] says how the processes of a run are found while the keeper lives and after it was killed.
+
+#[cfg(target_os = "linux")]
+mod adopted;
+mod detach;
+mod group;
+mod hold;
+mod identity;
+mod launch;
+mod membership;
+mod reap;
+mod scan;
+mod stop;
+mod table;
+mod tree;
+
+pub use detach::{Detached, spawn_detached};
+pub use group::Group;
+pub use identity::Identity;
+pub use launch::{Input, Launch, LaunchError, Started, launch};
+pub use reap::{Exit, become_subreaper, new_session, reap};
+pub use rustix::process::Signal;
+pub use scan::Processes;
+pub use stop::{How, Ladder, Stopped};
+pub use tree::{Member, Tree, Usage};

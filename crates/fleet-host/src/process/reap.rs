@@ -1,0 +1,93 @@
+//! Being the parent of processes, one's own and those of others.
+
+use std::io;
+use std::process::Child;
+use std::sync::{Mutex, PoisonError};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, WaitStatus, setsid, waitpid};
+use serde::{Deserialize, Serialize};
+
+use super::Identity;
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Exit {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// The children whose end is told by [`reap`] and which nobody else waits for.
+static LAUNCHED: Mutex<Vec<Identity>> = Mutex::new(Vec::new());
+
+/// From now on [`reap`] tells of the end of this child. Its handle may be dropped.
+pub(super) fn expect_end_of(child: &Child) -> io::Result<Identity> {
+    let pid = Pid::from_child(child).as_raw_pid();
+    // It is there even when it has ended already, because nobody has waited for it.
+    let identity = Identity::of(pid).ok_or_else(|| {
+        io::Error::other(format!("the process {pid} was started, but the system does not show it"))
+    })?;
+    LAUNCHED.lock().unwrap_or_else(PoisonError::into_inner).push(identity.clone());
+    Ok(identity)
+}
+
+/// Makes this process the parent of all its descendants whose own parents end. False where the system does not know
+/// that, as on macOS.
+pub fn become_subreaper() -> bool {
+    #[cfg(target_os = "linux")]
+    return super::adopted::become_subreaper();
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// Makes this process the leader of a session of its own, without a terminal: nobody's Ctrl-C or closed window ends
+/// it. An error when it leads a process group already.
+pub fn new_session() -> io::Result<()> {
+    setsid()?;
+    Ok(())
+}
+
+/// Takes note of all children that have ended: those that were launched here, and those that this process has become
+/// the parent of. Children that are started and waited for elsewhere in this process are left to their waiters.
+pub fn reap() -> Vec<(i32, Exit)> {
+    let mut ended = Vec::new();
+    let mut launched = LAUNCHED.lock().unwrap_or_else(PoisonError::into_inner);
+    launched.retain(|child| match wait_for(child.pid) {
+        Waited::Runs => true,
+        Waited::Ended(exit) => {
+            ended.push((child.pid, exit));
+            false
+        }
+        Waited::NotOurs => false,
+    });
+    drop(launched);
+    #[cfg(target_os = "linux")]
+    ended.extend(super::adopted::reap());
+    ended
+}
+
+/// What became of a child.
+pub(super) enum Waited {
+    Runs,
+    Ended(Exit),
+    NotOurs,
+}
+
+/// Asks for the end of a child, without waiting.
+pub(super) fn wait_for(pid: i32) -> Waited {
+    let Some(pid) = Pid::from_raw(pid) else { return Waited::NotOurs };
+    loop {
+        match waitpid(Some(pid), WaitOptions::NOHANG) {
+            Ok(None) => return Waited::Runs,
+            Ok(Some((_, status))) => return exit_of(status).map_or(Waited::Runs, Waited::Ended),
+            Err(Errno::INTR) => {}
+            Err(_) => return Waited::NotOurs,
+        }
+    }
+}
+
+fn exit_of(status: WaitStatus) -> Option<Exit> {
+    status.exit_status().map(Exit::Code).or(status.terminating_signal().map(Exit::Signal))
+}

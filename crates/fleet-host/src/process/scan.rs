@@ -1,0 +1,76 @@
+//! One look at all processes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::process::getpid;
+
+use super::Identity;
+use super::table::{self, Entry};
+
+/// The processes that carry a variable, by its value.
+type Marks = HashMap<Vec<u8>, Vec<i32>>;
+
+/// All processes as they were at one time, for questions about many trees. Environments are read when a tree first
+/// asks for them, once for all trees.
+#[derive(Debug)]
+pub struct Processes {
+    entries: HashMap<i32, Entry>,
+    marks: Mutex<HashMap<String, Marks>>,
+}
+
+impl Processes {
+    /// Looks once.
+    pub fn scan() -> Self {
+        Self::from_entries(table::all())
+    }
+
+    pub(super) fn from_entries(entries: Vec<Entry>) -> Self {
+        let entries = entries.into_iter().map(|entry| (entry.pid, entry)).collect();
+        Self { entries, marks: Mutex::default() }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn get(&self, pid: i32) -> Option<&Entry> {
+        self.entries.get(&pid)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// The process that is meant, be it alive or dead, unless its number belongs to another by now.
+    pub(super) fn find(&self, identity: &Identity) -> Option<&Entry> {
+        self.get(identity.pid).filter(|entry| identity.is(entry))
+    }
+
+    /// The processes that carry this variable with this value.
+    pub(super) fn marked(&self, (name, value): (&str, &str)) -> Vec<i32> {
+        let mut known = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let marks = known.entry(name.to_owned()).or_insert_with(|| self.read_marks(name));
+        marks.get(value.as_bytes()).cloned().unwrap_or_default()
+    }
+
+    fn read_marks(&self, name: &str) -> Marks {
+        let mut marks = Marks::new();
+        for (pid, value) in table::marked(name, &mut self.entries.keys().copied()) {
+            marks.entry(value).or_default().push(pid);
+        }
+        marks
+    }
+
+    /// Whom no tree may touch: this process, those above it, and the first of all.
+    pub(super) fn untouchable(&self) -> HashSet<i32> {
+        let mut pids = HashSet::from([0, 1]);
+        let mut next = getpid().as_raw_pid();
+        // A second visit would be a circle, which a table that changes while it is read may seem to have.
+        while pids.insert(next) {
+            next = self.get(next).map_or(0, |entry| entry.parent);
+        }
+        pids
+    }
+}

@@ -1,0 +1,55 @@
+//! The kernel's table of processes.
+//!
+//! Owns how it is read: from `/proc` on Linux, from `ps` elsewhere. The two answer the same questions with the same
+//! types, and nobody else asks the system.
+
+#[cfg(target_os = "linux")]
+mod procfs;
+#[cfg(any(not(target_os = "linux"), test))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "here only its parsing is tested"))]
+mod ps;
+
+use std::time::Duration;
+
+#[cfg(target_os = "linux")]
+pub(super) use procfs::{age, all, boot, last_pid, marked, one};
+#[cfg(not(target_os = "linux"))]
+pub(super) use ps::{age, all, boot, last_pid, marked, one};
+
+/// A process, as it was when it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) pid: i32,
+    pub(super) parent: i32,
+    /// Its process group.
+    pub(super) group: i32,
+    pub(super) session: i32,
+    /// When it was started, in a unit of the system. Together with the number and the boot it is unique.
+    pub(super) start: u64,
+    pub(super) state: State,
+    /// Processor time of its own and of the children that it has waited for.
+    pub(super) cpu: Duration,
+    pub(super) rss_bytes: u64,
+    pub(super) name: String,
+}
+
+/// What a process is doing, as far as it matters here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// It runs, sleeps or waits.
+    Alive,
+    /// It was stopped and does nothing until it is continued or killed.
+    Stopped,
+    /// It has ended and is only waited for.
+    Dead,
+}
+
+impl State {
+    fn from_letter(letter: u8) -> Self {
+        match letter {
+            b'Z' | b'X' | b'x' => Self::Dead,
+            b'T' | b't' => Self::Stopped,
+            _ => Self::Alive,
+        }
+    }
+}

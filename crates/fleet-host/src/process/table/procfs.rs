@@ -1,0 +1,162 @@
+//! The table of processes, from `/proc`.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::param::{clock_ticks_per_second, page_size};
+
+use super::{Entry, State};
+
+/// The longest that `stat` can get is a few hundred bytes.
+const STAT_ROOM: usize = 2048;
+
+/// The kernel limits arguments and environment together to this.
+const ENVIRON_ROOM: u64 = 6 * 1024 * 1024;
+
+/// A kernel thread, by its flags.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// The number of this boot.
+pub(in crate::process) fn boot() -> &'static str {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    BOOT.get_or_init(|| {
+        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        id.trim().to_owned()
+    })
+}
+
+/// How long ago a process was started that has this start.
+pub(in crate::process) fn age(start: u64) -> Option<Duration> {
+    let text = fs::read_to_string("/proc/uptime").ok()?;
+    let up: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Duration::try_from_secs_f64(up).ok()?.checked_sub(ticks(start))
+}
+
+/// One process. `None` when there is none with this number.
+pub(in crate::process) fn one(pid: i32) -> Option<Entry> {
+    let mut room = [0; STAT_ROOM];
+    let mut file = File::open(format!("/proc/{pid}/stat")).ok()?;
+    let length = file.read(&mut room).ok()?;
+    parse_stat(&room[..length])
+}
+
+/// The number that was given last. While it stays the same nobody is born.
+pub(in crate::process) fn last_pid() -> Option<i32> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().nth(4)?.parse().ok()
+}
+
+/// All processes but the kernel's own.
+pub(in crate::process) fn all() -> Vec<Entry> {
+    let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
+    let pid = |name: std::ffi::OsString| name.to_str().and_then(|name| name.parse().ok());
+    folder.flatten().filter_map(|entry| one(pid(entry.file_name())?)).collect()
+}
+
+/// Which of these processes have the variable `name` in their environment, and its value. An environment that may not
+/// be read is that of somebody else.
+pub(in crate::process) fn marked(name: &str, pids: &mut dyn Iterator<Item = i32>) -> Vec<(i32, Vec<u8>)> {
+    let prefix = format!("{name}=").into_bytes();
+    let mut room = Vec::new();
+    let mut found = Vec::new();
+    for pid in pids {
+        room.clear();
+        let Ok(file) = File::open(format!("/proc/{pid}/environ")) else { continue };
+        if file.take(ENVIRON_ROOM).read_to_end(&mut room).is_err() {
+            continue;
+        }
+        let mut variables = room.split(|byte| *byte == 0);
+        if let Some(value) = variables.find_map(|variable| variable.strip_prefix(prefix.as_slice())) {
+            found.push((pid, value.to_vec()));
+        }
+    }
+    found
+}
+
+fn ticks(count: u64) -> Duration {
+    let per_second = clock_ticks_per_second().max(1);
+    let nanos = (count % per_second) * 1_000_000_000 / per_second;
+    Duration::from_secs(count / per_second) + Duration::from_nanos(nanos)
+}
+
+/// Reads a line of `/proc/PID/stat`. The name is in parentheses and may contain anything, parentheses too.
+fn parse_stat(line: &[u8]) -> Option<Entry> {
+    let line = String::from_utf8_lossy(line);
+    let (pid, rest) = line.split_once(" (")?;
+    let (name, rest) = rest.rsplit_once(") ")?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    // Numbered as in proc(5), where the state is the third.
+    let field = |number: usize| fields.get(number - 3).copied();
+    let number = |index: usize| field(index)?.parse::<u64>().ok();
+    let id = |index: usize| field(index)?.parse::<i32>().ok();
+    if number(9)? & KERNEL_THREAD != 0 {
+        return None;
+    }
+    // A first thread that has ended does not end the others, though it looks like a dead process.
+    let others_run = number(20)? > 1;
+    let state = match State::from_letter(*field(3)?.as_bytes().first()?) {
+        State::Dead if others_run => State::Alive,
+        state => state,
+    };
+    Some(Entry {
+        pid: pid.parse().ok()?,
+        name: name.to_owned(),
+        state,
+        parent: id(4)?,
+        group: id(5)?,
+        session: id(6)?,
+        cpu: ticks(number(14)? + number(15)? + number(16)? + number(17)?),
+        start: number(22)?,
+        rss_bytes: number(24)?.saturating_mul(page_size() as u64),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_be_anything() {
+        let line = b"42 (a) S 1 (b\n) T 7 8 9 0 -1 4194560 1 2 3 4 100 50 25 25 20 0 1 0 5000 99 3 18446744073709551615\n";
+        let entry = parse_stat(line).unwrap();
+        assert_eq!((entry.pid, entry.parent, entry.group, entry.session), (42, 7, 8, 9));
+        assert_eq!((entry.name.as_str(), entry.state), ("a) S 1 (b\n", State::Stopped));
+        assert_eq!((entry.start, entry.cpu), (5000, ticks(200)));
+        assert_eq!(entry.rss_bytes, 3 * page_size() as u64);
+    }
+
+    #[test]
+    fn a_process_lives_as_long_as_one_of_its_threads() {
+        let state = |threads| {
+            let line = format!("5 (a) Z 1 5 5 0 -1 4 1 2 3 4 1 1 1 1 20 0 {threads} 0 5000 99 3");
+            parse_stat(line.as_bytes()).unwrap().state
+        };
+        assert_eq!((state(1), state(2)), (State::Dead, State::Alive));
+    }
+
+    #[test]
+    fn nonsense_is_no_process() {
+        assert_eq!(parse_stat(b""), None);
+        assert_eq!(parse_stat(b"42 (a) S 1"), None);
+    }
+
+    #[test]
+    fn the_kernel_has_no_processes_here() {
+        let line = b"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0 0\n";
+        assert_eq!(parse_stat(line), None);
+    }
+
+    #[test]
+    fn this_process() {
+        let pid = i32::try_from(std::process::id()).unwrap();
+        let entry = one(pid).unwrap();
+        assert_eq!((entry.pid, entry.state), (pid, State::Alive));
+        assert!(entry.rss_bytes > 0);
+        assert!(all().iter().any(|other| (other.pid, other.start) == (pid, entry.start)));
+        assert!(age(entry.start).unwrap() < age(0).unwrap());
+        assert!(!boot().is_empty());
+        assert!(last_pid().is_some());
+    }
+}

@@ -1,0 +1,170 @@
+//! The table of processes, from `ps`, where there is no `/proc`.
+//!
+//! A start is known to the second there. That and the number together are still not given twice: the numbers of a
+//! second are not used up within it.
+
+use std::collections::HashSet;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::{Entry, State};
+
+/// The columns that [`parse_line`] reads. The name is the last one, because it may contain spaces.
+const COLUMNS: &str = "pid=,ppid=,pgid=,stat=,rss=,time=,lstart=,ucomm=";
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// The number of this boot.
+pub(in crate::process) fn boot() -> &'static str {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    BOOT.get_or_init(|| said("sysctl", &["-n", "kern.bootsessionuuid"]).trim().to_owned())
+}
+
+/// Not known here without the clock.
+pub(in crate::process) fn age(_start: u64) -> Option<Duration> {
+    None
+}
+
+/// One process. `None` when there is none with this number.
+pub(in crate::process) fn one(pid: i32) -> Option<Entry> {
+    said("ps", &["-o", COLUMNS, "-p", &pid.to_string()]).lines().find_map(parse_line)
+}
+
+/// Not told here.
+pub(in crate::process) fn last_pid() -> Option<i32> {
+    None
+}
+
+/// All processes.
+pub(in crate::process) fn all() -> Vec<Entry> {
+    said("ps", &["-axo", COLUMNS]).lines().filter_map(parse_line).collect()
+}
+
+/// Which of these processes have the variable `name` in their environment, and its value. The system shows the
+/// environment after the command, with spaces between, and only for processes of the same user.
+pub(in crate::process) fn marked(name: &str, pids: &mut dyn Iterator<Item = i32>) -> Vec<(i32, Vec<u8>)> {
+    let pids: HashSet<i32> = pids.collect();
+    let lines = said("ps", &["-axwwE", "-o", "pid=,command="]);
+    let found = lines.lines().filter_map(|line| parse_marked(name, line));
+    found.filter(|(pid, _)| pids.contains(pid)).collect()
+}
+
+fn parse_marked(name: &str, line: &str) -> Option<(i32, Vec<u8>)> {
+    let (pid, rest) = line.trim_start().split_once(' ')?;
+    let (_, value) = rest.rsplit_once(&format!(" {name}="))?;
+    let value = value.split(' ').next()?;
+    Some((pid.parse().ok()?, value.as_bytes().to_vec()))
+}
+
+/// What a program of the system says; nothing when it cannot be asked. In a fixed language and time zone, because a
+/// start must read the same from everywhere.
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+fn said(program: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new(program);
+    command.args(arguments).env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null());
+    let output = command.output().map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&output).into_owned()
+}
+
+fn parse_line(line: &str) -> Option<Entry> {
+    let mut words = line.split_ascii_whitespace();
+    let mut word = || words.next();
+    let pid: i32 = word()?.parse().ok()?;
+    let parent = word()?.parse().ok()?;
+    let group = word()?.parse().ok()?;
+    let state = State::from_letter(*word()?.as_bytes().first()?);
+    let rss_bytes = word()?.parse::<u64>().ok()?.saturating_mul(1024);
+    let cpu = parse_time(word()?)?;
+    let start = parse_start([word()?, word()?, word()?, word()?, word()?])?;
+    let name = words.collect::<Vec<_>>().join(" ");
+    let session = session_of(pid);
+    Some(Entry { pid, parent, group, session, start, state, cpu, rss_bytes, name })
+}
+
+/// `ps` tells no session that could be compared with anything.
+#[cfg(not(target_os = "linux"))]
+fn session_of(pid: i32) -> i32 {
+    use rustix::process::{Pid, getsid};
+    let pid = Pid::from_raw(pid).filter(|pid| !pid.is_init());
+    pid.and_then(|pid| getsid(Some(pid)).ok()).map_or(0, Pid::as_raw_pid)
+}
+
+/// Where only the parsing is tested.
+#[cfg(target_os = "linux")]
+fn session_of(_pid: i32) -> i32 {
+    0
+}
+
+/// A start such as `Wed Jul  1 09:05:07 2026` as the number 20260701090507.
+fn parse_start([_, month, day, time, year]: [&str; 5]) -> Option<u64> {
+    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
+    let mut start = year.parse::<u64>().ok()? * 100 + month;
+    start = start * 100 + day.parse::<u64>().ok()?;
+    for part in time.split(':') {
+        start = start * 100 + part.parse::<u64>().ok()?;
+    }
+    Some(start)
+}
+
+/// Processor time such as `1-02:03:04`, `02:03:04` or `3:04.56`.
+fn parse_time(text: &str) -> Option<Duration> {
+    let (days, clock) = text.split_once('-').unwrap_or(("0", text));
+    let (clock, hundredths) = clock.split_once('.').unwrap_or((clock, "0"));
+    let mut seconds = 0;
+    for part in clock.split(':') {
+        seconds = seconds * 60 + part.parse::<u64>().ok()?;
+    }
+    seconds += days.parse::<u64>().ok()? * 24 * 60 * 60;
+    Some(Duration::from_secs(seconds) + Duration::from_millis(hundredths.parse::<u64>().ok()? * 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line() {
+        let line = "  501   1   500 Ss   2048   1:02.50 Wed Jul  1 09:05:07 2026     Google Chrome He";
+        let entry = parse_line(line).unwrap();
+        assert_eq!((entry.pid, entry.parent, entry.group, entry.state), (501, 1, 500, State::Alive));
+        assert_eq!((entry.start, entry.rss_bytes), (20_260_701_090_507, 2 * 1024 * 1024));
+        assert_eq!(entry.cpu, Duration::from_millis(62_500));
+        assert_eq!(entry.name, "Google Chrome He");
+    }
+
+    #[test]
+    fn states() {
+        let state = |letters: &str| {
+            parse_line(&format!("1 0 1 {letters} 0 0:00.00 Thu Jan 15 00:00:00 2026 x")).unwrap().state
+        };
+        assert_eq!(state("Z+"), State::Dead);
+        assert_eq!(state("T"), State::Stopped);
+        assert_eq!(state("R+"), State::Alive);
+    }
+
+    #[test]
+    fn processor_time() {
+        assert_eq!(parse_time("1-02:03:04"), Some(Duration::from_secs(93_784)));
+        assert_eq!(parse_time("02:03:04"), Some(Duration::from_secs(7384)));
+        assert_eq!(parse_time("x"), None);
+    }
+
+    #[test]
+    fn marks() {
+        let line = "  77 sh -c true HOME=/x FLEET_RUN=r-1 LANG=C";
+        assert_eq!(parse_marked("FLEET_RUN", line), Some((77, b"r-1".to_vec())));
+        assert_eq!(parse_marked("FLEET_RUN", "77 sh NOT_FLEET_RUN=r-1"), None);
+        assert_eq!(parse_marked("FLEET_RUN", "77 sh FLEET_RUN=r-2"), Some((77, b"r-2".to_vec())));
+    }
+
+    /// The columns are those of a real `ps`.
+    #[test]
+    fn this_process() {
+        let pid = i32::try_from(std::process::id()).unwrap();
+        let entry = one(pid).unwrap();
+        assert_eq!(entry.pid, pid);
+        assert!(all().iter().any(|other| (other.pid, other.start) == (pid, entry.start)));
+    }
+}

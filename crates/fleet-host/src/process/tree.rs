@@ -1,0 +1,102 @@
+//! All that a run has started.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::membership;
+use super::table::{self, Entry, State};
+use super::{Group, Identity, Processes};
+
+/// The processes of a run, wherever they went.
+///
+/// Agents start shells in sessions of their own, which start servers that lose their parents on purpose. A process
+/// belongs to the run when it is in the run's group, or carries the run's mark in its environment, or descends from
+/// the root or the keeper, or is in a session or process group that one of those leads. What clears its environment,
+/// loses its parent and moves to a session of its own is found as a child of the keeper while that lives, and in the
+/// group afterwards; where there is no group it is not found after the keeper's death.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tree {
+    /// The agent.
+    pub root: Identity,
+    /// The variable and the value that all of the run's processes inherit.
+    pub marker: (String, String),
+    /// The process that started the root, with a session of its own, all of whose descendants belong to the run. It is
+    /// not a member itself. It need not be alive.
+    pub keeper: Option<Identity>,
+    /// The group that the root was started in.
+    pub group: Option<Group>,
+}
+
+/// A process of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Which one it is.
+    pub identity: Identity,
+    /// The number of its parent.
+    pub parent: i32,
+    /// What the system calls it, in at most 15 bytes on Linux.
+    pub name: String,
+    /// Whether a signal has stopped it, so that it does nothing.
+    pub stopped: bool,
+    /// Processor time of its own and of the children that it has waited for.
+    pub cpu: Duration,
+    /// Its memory, what it shares with others included.
+    pub rss_bytes: u64,
+}
+
+/// What a run uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// How many processes it has.
+    pub processes: usize,
+    /// Processor time since the beginning. Without a group it can shrink, when a process ends whose parent did not
+    /// wait for it: subtract with care.
+    pub cpu: Duration,
+    /// Memory; what processes share counts once for each.
+    pub rss_bytes: u64,
+    /// How long ago the root was started, if it is still there and the system tells.
+    pub age: Option<Duration>,
+}
+
+impl Member {
+    fn from_entry(entry: &Entry) -> Self {
+        Self {
+            identity: Identity::from_entry(entry),
+            parent: entry.parent,
+            name: entry.name.clone(),
+            stopped: entry.state == State::Stopped,
+            cpu: entry.cpu,
+            rss_bytes: entry.rss_bytes,
+        }
+    }
+}
+
+impl Tree {
+    /// The processes that are alive now, the youngest first.
+    pub fn members(&self) -> Vec<Member> {
+        self.members_in(&Processes::scan())
+    }
+
+    /// The same, from a look that serves many trees.
+    pub fn members_in(&self, processes: &Processes) -> Vec<Member> {
+        membership::members(self, processes).into_iter().map(Member::from_entry).collect()
+    }
+
+    /// What they use now.
+    pub fn usage(&self) -> Usage {
+        self.usage_in(&Processes::scan())
+    }
+
+    /// The same, from a look that serves many trees.
+    pub fn usage_in(&self, processes: &Processes) -> Usage {
+        let members = membership::members(self, processes);
+        let seen = members.iter().map(|entry| entry.cpu).sum();
+        Usage {
+            processes: members.len(),
+            cpu: self.group.as_ref().and_then(Group::cpu).unwrap_or(seen),
+            rss_bytes: members.iter().map(|entry| entry.rss_bytes).sum(),
+            age: processes.find(&self.root).and_then(|root| table::age(root.start)),
+        }
+    }
+}
