@@ -10,6 +10,7 @@ pub mod git;
 pub mod lines;
 pub mod lock;
 pub mod log;
+pub mod machine;
 mod patience;
 pub mod ports;
 pub mod process;

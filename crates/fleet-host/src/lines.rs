@@ -43,6 +43,11 @@ impl Lines {
         Self { max, start: offset, length: 0, held: Vec::new() }
     }
 
+    /// Where in the stream the line begins that has not ended yet.
+    pub fn line_start(&self) -> u64 {
+        self.start
+    }
+
     /// Where in the stream this is: after all that was pushed.
     pub fn position(&self) -> u64 {
         self.start + self.length

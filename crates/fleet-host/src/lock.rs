@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const GLANCE: Duration = Duration::from_millis(3);
 /// A process that the holder starts does not hold it, because the file is closed on `exec`.
 #[derive(Debug)]
 pub struct Exclusive {
-    _file: File,
+    file: File,
 }
 
 impl Exclusive {
@@ -40,7 +40,7 @@ impl Exclusive {
             let file = open_private(path)?;
             match file.try_lock() {
                 // Otherwise the file was replaced between opening and locking, and others lock the new one.
-                Ok(()) if is_at(&file, path)? => return Ok(Some(Self { _file: file })),
+                Ok(()) if is_at(&file, path)? => return Ok(Some(Self { file })),
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     if !patience.pause() {
@@ -50,6 +50,12 @@ impl Exclusive {
                 Err(TryLockError::Error(error)) => return Err(error),
             }
         }
+    }
+
+    /// Writes, in place of what the file said, what others should know of the holder.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.write_all_at(bytes, 0)
     }
 
     /// Whether some process holds the lock. Makes no file.

@@ -1,0 +1,25 @@
+//! Which machine this is.
+
+use std::fs;
+
+/// The name that people gave the machine.
+pub fn name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    name.split('.').next().filter(|name| !name.is_empty()).unwrap_or("localhost").to_owned()
+}
+
+/// Tells machines apart, and stays when a laptop gets another name from another network. Where the system has no
+/// such number, the name has to do.
+pub fn id() -> String {
+    let known = ["/etc/machine-id", "/var/lib/dbus/machine-id"].iter().find_map(|file| {
+        let text = fs::read_to_string(file).ok()?;
+        let id = text.trim().get(..12)?.to_owned();
+        id.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(id)
+    });
+    known.unwrap_or_else(name)
+}
+
+/// How many agents can work side by side without waiting for each other.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
