@@ -13,7 +13,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// Fills the seams of a statement: `{for_update}`, `{for_share}`, `{skip_locked}` (`{skip_locked t}` where only
-    /// the rows of `t` are meant), `{list N}` (a JSON list in parameter N), and for the schema `{without_rowid}` and `{events}`; SQLite numbers its parameters with `?`.
+    /// the rows of `t` are meant), `{list N}` (a JSON list in parameter N), `{items N}` (the same as a table `j` of `key` and `value`), and for the schema `{without_rowid}` and `{events}`; SQLite numbers its parameters with `?`.
     pub(crate) fn adapt(self, sql: &str) -> Cow<'_, str> {
         if self == Self::Postgres && !sql.contains('{') {
             return Cow::Borrowed(sql);
@@ -45,8 +45,19 @@ impl Dialect {
             (Self::Sqlite, "events") => out.push_str(EVENTS_SQLITE),
             (Self::Postgres, "events") => out.push_str(EVENTS_POSTGRES),
             (_, list) if list.starts_with("list ") => self.list(&list[5..], out),
+            (_, items) if items.starts_with("items ") => self.items(&items[6..], out),
             _ => {}
         }
+    }
+
+    fn items(self, parameter: &str, out: &mut String) {
+        let (before, after) = match self {
+            Self::Sqlite => ("json_each(?", ") AS j"),
+            Self::Postgres => ("json_array_elements($", "::text::json) WITH ORDINALITY AS j (value, key)"),
+        };
+        out.push_str(before);
+        out.push_str(parameter);
+        out.push_str(after);
     }
 
     fn list(self, parameter: &str, out: &mut String) {
@@ -104,6 +115,12 @@ mod tests {
         assert_eq!(
             Dialect::Postgres.adapt(sql),
             "SELECT a FROM t WHERE b = $1 AND c IN (SELECT jsonb_array_elements_text($2::text::jsonb)) FOR UPDATE"
+        );
+        let items = "SELECT j.value FROM {items 3} ORDER BY j.key";
+        assert_eq!(Dialect::Sqlite.adapt(items), "SELECT j.value FROM json_each(?3) AS j ORDER BY j.key");
+        assert_eq!(
+            Dialect::Postgres.adapt(items),
+            "SELECT j.value FROM json_array_elements($3::text::json) WITH ORDINALITY AS j (value, key) ORDER BY j.key"
         );
         assert!(matches!(Dialect::Postgres.adapt("SELECT $1"), Cow::Borrowed(_)));
     }

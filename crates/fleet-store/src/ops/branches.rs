@@ -7,48 +7,47 @@ use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::task::{BranchName, Task};
 
 use crate::StoreError;
-use crate::tx::{Tx, sql};
+use crate::tx::{Statement, Tx, sql};
 
 /// Refuses a task that is about to be written with a branch that another one has.
 pub(super) async fn refuse_taken<T: Tx>(tx: &mut T, task: &Task) -> Result<(), StoreError> {
-    let Some(branch) = task.spec.branch.as_ref().filter(|_| !task.state().is_settled()) else {
-        return Ok(());
-    };
-    let holder = sql!(
+    refuse_taken_by_any(tx, std::slice::from_ref(task)).await
+}
+
+/// So many branches are looked up in one trip to the server.
+const CHUNK: usize = 500;
+
+/// Refuses tasks that are about to be written with the branch of another one, or of each other.
+pub(super) async fn refuse_taken_by_any<T: Tx>(tx: &mut T, tasks: &[Task]) -> Result<(), StoreError> {
+    let mut seen: BTreeMap<(ProjectId, &BranchName), TaskId> = BTreeMap::new();
+    let mut wanted = Vec::new();
+    for task in tasks.iter().filter(|task| !task.state().is_settled()) {
+        let Some(branch) = &task.spec.branch else { continue };
+        if let Some(other) = seen.insert((task.project, branch), task.id) {
+            return Err(taken(branch, other));
+        }
+        wanted.push((task, branch));
+    }
+    for chunk in wanted.chunks(CHUNK) {
+        let holders = chunk.iter().map(|(task, branch)| holder(task, branch)).collect();
+        for (found, (_, branch)) in tx.query_all(holders).await?.into_iter().zip(chunk) {
+            if let Some(mut row) = found.into_iter().next() {
+                return Err(taken(branch, row.parse()?));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Another task that has the branch.
+fn holder(task: &Task, branch: &BranchName) -> Statement {
+    sql!(
         "SELECT id FROM tasks WHERE project = $1 AND branch = $2 \
          AND state IN ('queued', 'held', 'running', 'waiting') AND id <> $3 LIMIT 1",
         task.project,
         branch.as_str(),
         task.id,
-    );
-    match tx.query_one(holder).await? {
-        Some(mut row) => Err(taken(branch, row.parse()?)),
-        None => Ok(()),
-    }
-}
-
-/// Refuses new tasks that would have the branch of another one, or of each other.
-pub(super) async fn refuse_taken_by_any<T: Tx>(tx: &mut T, tasks: &[Task]) -> Result<(), StoreError> {
-    let mut wanted: BTreeMap<ProjectId, BTreeMap<&BranchName, TaskId>> = BTreeMap::new();
-    for task in tasks.iter().filter(|task| !task.state().is_settled()) {
-        let Some(branch) = &task.spec.branch else { continue };
-        if let Some(other) = wanted.entry(task.project).or_default().insert(branch, task.id) {
-            return Err(taken(branch, other));
-        }
-    }
-    for (project, branches) in wanted {
-        let names: Vec<&str> = branches.keys().map(|branch| branch.as_str()).collect();
-        let holder = sql!(
-            "SELECT branch, id FROM tasks WHERE project = $1 AND branch IS NOT NULL AND branch IN {list 2} \
-             AND state IN ('queued', 'held', 'running', 'waiting') LIMIT 1",
-            project,
-            serde_json::json!(names).to_string(),
-        );
-        if let Some(mut row) = tx.query_one(holder).await? {
-            return Err(taken(&row.parse()?, row.parse()?));
-        }
-    }
-    Ok(())
+    )
 }
 
 fn taken(branch: &BranchName, task: TaskId) -> StoreError {

@@ -5,7 +5,7 @@
 //! PostgreSQL they are given just before the first read (see `postgres::sequence`).
 
 use fleet_core::event::Event;
-use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::id::{ProjectId, RunId, TaskId};
 
 use super::rows;
 use crate::StoreError;
@@ -92,5 +92,34 @@ impl Op for TaskEvents {
             tx.query_alone(newest).await?.into_iter().map(rows::event).collect::<Result<_, _>>()?;
         events.reverse();
         Ok(events)
+    }
+}
+
+/// What happened to one run after a sequence number, oldest first.
+#[derive(Debug, Clone, Copy)]
+pub struct RunEvents {
+    /// Which.
+    pub run: RunId,
+    /// Only later ones; 0 begins.
+    pub since: i64,
+    /// So many at most.
+    pub limit: i64,
+}
+
+impl Op for RunEvents {
+    type Out = Vec<Event>;
+    const MODE: Mode = Mode::Read;
+    const READS_EVENTS: bool = true;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
+        // By its task, which has an index: a second one would cost every event that is written.
+        let tail = sql!(
+            "SELECT seq, at, project, task, run, kind, data FROM events \
+             WHERE task = (SELECT task FROM runs WHERE id = $1) AND run = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+            self.run,
+            self.since,
+            self.limit,
+        );
+        tx.query_alone(tail).await?.into_iter().map(rows::event).collect()
     }
 }

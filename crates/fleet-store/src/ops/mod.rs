@@ -20,13 +20,13 @@ pub use all::All;
 pub use audit::Audit;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
-pub use events::{Newest, Tail, TaskEvents};
+pub use events::{Newest, RunEvents, Tail, TaskEvents};
 pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
 pub use moves::{DeleteTask, MoveTask};
 pub use projects::{EnsureProject, FindProject, ListProjects};
 pub use resolve::{AnyExisting, ResolveTask};
 pub use runs::{
-    AdvanceRun, Elsewhere, EndRun, ExpireLeases, GetRun, LiveRuns, PrepareRun, Prepared, RenewLease, Renewed,
-    RequestStop, RunDetail,
+    AdvanceRun, AppendRunEvents, Elsewhere, EndRun, ExpireLeases, GetRun, ListRuns, ListedRun, LiveRuns,
+    PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop, ResolveRun, RunDetail, RunFilter,
 };
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};

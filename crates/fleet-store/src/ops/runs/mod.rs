@@ -3,15 +3,23 @@
 //! nothing.
 
 mod advance;
+mod append;
 mod end;
 mod lease;
+mod list;
 mod read;
+mod report;
+mod resolve;
 pub(super) mod row;
 mod stop;
 mod texts;
 
 pub use advance::{AdvanceRun, PrepareRun, Prepared};
+pub use append::AppendRunEvents;
 pub use end::EndRun;
 pub use lease::{Elsewhere, ExpireLeases, RenewLease, Renewed};
+pub use list::{ListRuns, ListedRun, RunFilter};
 pub use read::{GetRun, LiveRuns, RunDetail};
+pub use report::ReportRun;
+pub use resolve::ResolveRun;
 pub use stop::RequestStop;

@@ -1,0 +1,111 @@
+//! The events of a run, in batches, each exactly once.
+
+use fleet_core::event::Fact;
+use fleet_core::id::{ProjectId, RunId, TaskId};
+use fleet_core::run::Totals;
+use fleet_core::time::Millis;
+
+use super::row::run_columns;
+use super::texts::bounded;
+use crate::StoreError;
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// Appends what a stretch of the agent's output says. The run remembers how far its output was read, in the same
+/// transaction: a keeper that crashes and reads a stretch again changes nothing with it.
+#[derive(Debug, Clone)]
+pub struct AppendRunEvents {
+    /// The run.
+    pub run: RunId,
+    /// Its fencing number.
+    pub fence: i64,
+    /// Where the stretch begins, in bytes: where the last one ended.
+    pub from: i64,
+    /// Where it ends; the same, for events that are not of the agent's output.
+    pub to: i64,
+    /// What it says, and when that was read.
+    pub facts: Vec<(Millis, Fact)>,
+    /// What the run has used by now, if that is known anew.
+    pub usage: Option<Totals>,
+    /// The last thing that the agent said, if it said something.
+    pub activity: Option<String>,
+    /// The agent's own name for the conversation, if it is known anew.
+    pub session: Option<String>,
+}
+
+/// An activity holds so many characters at most: it is shown in a column of a list.
+pub(super) const LONGEST_ACTIVITY: usize = 200;
+/// Ids of conversations are shorter; what is longer is none.
+const LONGEST_SESSION: usize = 500;
+
+/// As many as one statement writes: the text that carries them stays small.
+const CHUNK: usize = 1_000;
+
+impl Op for AppendRunEvents {
+    /// False if all of it was there already.
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
+        let Some((project, task)) = self.advance(tx).await? else { return self.explain(tx).await };
+        for facts in self.facts.chunks(CHUNK) {
+            let rows: Vec<_> = facts
+                .iter()
+                .map(|(at, fact)| {
+                    let (kind, data) = fact.parts();
+                    (at.0, kind, data)
+                })
+                .collect();
+            let insert = sql!(
+                "INSERT INTO events (at, project, task, run, kind, data) \
+                 SELECT CAST(j.value ->> 0 AS BIGINT), $2, $3, $4, j.value ->> 1, j.value ->> 2 \
+                 FROM {items 1} ORDER BY j.key",
+                serde_json::json!(rows).to_string(),
+                project,
+                task,
+                self.run,
+            );
+            tx.announce();
+            tx.defer(insert).await?;
+        }
+        Ok(true)
+    }
+}
+
+impl AppendRunEvents {
+    /// Moves the run's mark, if it stands where this stretch begins and the lease holds.
+    async fn advance<T: Tx>(&self, tx: &mut T) -> Result<Option<(ProjectId, TaskId)>, StoreError> {
+        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let advance = sql!(
+            "UPDATE runs SET decoded = $4, input_tokens = coalesce($5, input_tokens), \
+             output_tokens = coalesce($6, output_tokens), micro_usd = coalesce($7, micro_usd), \
+             activity = coalesce($8, activity), session = coalesce($9, session) \
+             WHERE id = $1 AND fence = $2 AND decoded = $3 AND ended_at IS NULL RETURNING project, task",
+            self.run,
+            self.fence,
+            self.from,
+            self.to.max(self.from),
+            self.usage.map(|usage| count(usage.input_tokens)),
+            self.usage.map(|usage| count(usage.output_tokens)),
+            self.usage.map(|usage| count(usage.micro_usd)),
+            self.activity.as_deref().map(|text| bounded(text, LONGEST_ACTIVITY)),
+            self.session.as_deref().map(|text| bounded(text, LONGEST_SESSION)),
+        );
+        let row = tx.query_one(advance).await?;
+        row.map(|mut row| Ok((row.parse()?, row.parse()?))).transpose()
+    }
+
+    /// Why the mark did not move.
+    async fn explain<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
+        let find = sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.id = $1"), self.run);
+        let row = tx.query_one(find).await?;
+        let mut row = row.ok_or_else(|| StoreError::RunNotFound(self.run.to_string()))?;
+        let run = super::row::run(&mut row)?;
+        if run.fence != self.fence || !run.state.is_live() {
+            return Err(StoreError::LeaseLost { run: self.run });
+        }
+        if run.decoded >= self.to {
+            return Ok(false);
+        }
+        Err(StoreError::OutOfStep { run: self.run, decoded: run.decoded, from: self.from })
+    }
+}

@@ -1,0 +1,198 @@
+//! What agents say while they work: stored in batches, each exactly once.
+
+use fleet_core::event::Fact;
+use fleet_core::id::TaskId;
+use fleet_core::run::{Ending, Reason, Run, Totals};
+use fleet_core::time::Millis;
+use fleet_store::StoreError;
+use fleet_store::ops::{AppendRunEvents, RunEvents, TaskEvents};
+
+use crate::harness::{Rig, together};
+
+story! {
+    a_batch_is_kept_in_order_with_what_it_says_of_the_run
+    every_kind_of_fact_comes_back_as_it_was
+    a_stretch_that_is_read_again_changes_nothing
+    a_gap_is_refused
+    a_lost_lease_appends_nothing
+    two_who_append_the_same_stretch_store_it_once
+    the_events_of_a_run_are_read_page_by_page
+    a_large_batch_keeps_its_order
+}
+
+fn said(text: &str) -> Fact {
+    Fact::RunSaid { text: text.to_owned() }
+}
+
+/// Nothing but where it begins and ends.
+fn stretch(run: &Run, from: i64, to: i64) -> AppendRunEvents {
+    AppendRunEvents {
+        run: run.id,
+        fence: run.fence,
+        from,
+        to,
+        facts: Vec::new(),
+        usage: None,
+        activity: None,
+        session: None,
+    }
+}
+
+fn saying(run: &Run, from: i64, to: i64, texts: &[&str]) -> AppendRunEvents {
+    let facts = texts.iter().zip(0..).map(|(text, at)| (Millis(1_000 + at), said(text))).collect();
+    AppendRunEvents { facts, ..stretch(run, from, to) }
+}
+
+async fn started(rig: &Rig) -> (TaskId, Run) {
+    let id = rig.task("one").await;
+    let run = rig.start(id).await;
+    rig.news().await;
+    (id, run)
+}
+
+async fn a_batch_is_kept_in_order_with_what_it_says_of_the_run(rig: &Rig) {
+    let (id, run) = started(rig).await;
+    let usage = Totals { input_tokens: 1 << 40, output_tokens: 7, micro_usd: 12 };
+    let first = AppendRunEvents {
+        usage: Some(usage),
+        activity: Some(format!("reading\0 {}", "漢".repeat(500))),
+        session: Some("abc-1".to_owned()),
+        ..saying(&run, 0, 100, &["b", "a", "c \"quoted\" \0 \u{1F600} {list 1} $1"])
+    };
+    assert!(rig.ok(first).await);
+    let news = rig.news().await;
+    let facts: Vec<Fact> = news.iter().map(|event| event.fact.clone()).collect();
+    assert_eq!(facts, [said("b"), said("a"), said("c \"quoted\" \0 \u{1F600} {list 1} $1")]);
+    assert_eq!(news.iter().map(|event| event.at.0).collect::<Vec<_>>(), [1_000, 1_001, 1_002]);
+    for event in &news {
+        let subject = event.subject;
+        assert_eq!((subject.project, subject.task, subject.run), (Some(run.project), Some(id), Some(run.id)));
+    }
+    let found = rig.detail(&run).await.run;
+    assert_eq!((found.decoded, found.usage, found.session.as_deref()), (100, usage, Some("abc-1")));
+    let activity = found.activity.unwrap();
+    assert!(activity.starts_with("reading 漢") && activity.chars().count() == 200, "{activity}");
+
+    assert!(rig.ok(stretch(&run, 100, 150)).await);
+    let found = rig.detail(&run).await.run;
+    assert_eq!((found.decoded, found.usage, found.activity), (150, usage, Some(activity)), "the rest stays");
+    assert!(rig.news().await.is_empty());
+    assert!(rig.ok(saying(&run, 150, 150, &["of the keeper"])).await);
+    assert_eq!(rig.facts().await, [said("of the keeper")]);
+}
+
+async fn every_kind_of_fact_comes_back_as_it_was(rig: &Rig) {
+    let (_, run) = started(rig).await;
+    let text = || "some text".to_owned();
+    let facts = vec![
+        Fact::RunPrepared { branch: Some(text()), base: None },
+        said("x"),
+        Fact::RunThought { text: text() },
+        Fact::RunUsedTool { name: text(), summary: text(), files: vec!["a/b".to_owned(), "c".to_owned()] },
+        Fact::RunNote { text: text() },
+        Fact::RunProgress { text: text(), percent: Some(40) },
+        Fact::RunReported { status: text(), summary: text() },
+        Fact::RunError { reason: Some(Reason::RateLimited), text: text() },
+        Fact::RunError { reason: None, text: text() },
+        Fact::RunUsage { input: 1, output: 2, micro_usd: 3 },
+        Fact::RunStopping { why: text() },
+        Fact::RunSnapshot { name: text(), why: text() },
+        Fact::RunRaw { text: text() },
+        Fact::RunOmitted { count: 9 },
+    ];
+    let timed = facts.iter().map(|fact| (rig.now(), fact.clone())).collect();
+    rig.ok(AppendRunEvents { facts: timed, ..stretch(&run, 0, 1) }).await;
+    assert_eq!(rig.facts().await, facts);
+}
+
+async fn a_stretch_that_is_read_again_changes_nothing(rig: &Rig) {
+    let (_, run) = started(rig).await;
+    let first = saying(&run, 0, 10, &["one"]);
+    let second = saying(&run, 10, 30, &["two"]);
+    assert!(rig.ok(first.clone()).await);
+    assert!(!rig.ok(first.clone()).await, "answered, but lost on the way");
+    assert!(rig.ok(second.clone()).await);
+    let before = rig.place().dump().await;
+    for again in [first, second, saying(&run, 5, 20, &["cut otherwise"])] {
+        assert!(!rig.ok(again).await);
+    }
+    assert_eq!(rig.place().dump().await, before);
+    assert_eq!(rig.facts().await, [said("one"), said("two")]);
+}
+
+async fn a_gap_is_refused(rig: &Rig) {
+    let (_, run) = started(rig).await;
+    rig.ok(saying(&run, 0, 10, &["one"])).await;
+    for (from, to) in [(11, 20), (5, 20), (0, 11)] {
+        let error = rig.refused(saying(&run, from, to, &["two"])).await;
+        let told = matches!(error, StoreError::OutOfStep { run: named, decoded: 10, from: at } if named == run.id && at == from);
+        assert!(told, "{error}");
+    }
+}
+
+async fn a_lost_lease_appends_nothing(rig: &Rig) {
+    let (_, run) = started(rig).await;
+    let wrong = Run { fence: 2, ..run.clone() };
+    let lost = |error: &StoreError| matches!(error, StoreError::LeaseLost { run: named } if *named == run.id);
+    assert!(lost(&rig.refused(saying(&wrong, 0, 10, &["one"])).await));
+    rig.ok(saying(&run, 0, 10, &["one"])).await;
+    rig.end(&run, Ending::Released("stop".to_owned())).await;
+    assert!(lost(&rig.refused(saying(&run, 10, 20, &["two"])).await));
+    assert!(lost(&rig.refused(saying(&run, 0, 10, &["one"])).await), "it is not this keeper's any more");
+    let unknown = Run { id: rig.id(), ..run };
+    let error = rig.refused(saying(&unknown, 0, 1, &["one"])).await;
+    assert!(matches!(error, StoreError::RunNotFound(_)), "{error}");
+}
+
+/// A keeper that was taken for dead and its successor.
+async fn two_who_append_the_same_stretch_store_it_once(rig: &Rig) {
+    let (_, run) = started(rig).await;
+    let elsewhere = rig.elsewhere().await;
+    for round in 0..20 {
+        let (from, to) = (round * 10, round * 10 + 10);
+        let both = [rig.clone(), elsewhere.clone()].map(|rig| {
+            let append = saying(&run, from, to, &["one", "two"]);
+            async move { rig.ok(append).await }
+        });
+        let stored = together(both).await;
+        assert_eq!(stored.iter().filter(|stored| **stored).count(), 1, "{stored:?}");
+    }
+    assert_eq!(rig.facts().await.len(), 40);
+}
+
+async fn the_events_of_a_run_are_read_page_by_page(rig: &Rig) {
+    let (id, first) = started(rig).await;
+    rig.ok(saying(&first, 0, 10, &["lost"])).await;
+    rig.end(&first, Ending::Released("again".to_owned())).await;
+    let second = rig.start(id).await;
+    let texts: Vec<String> = (0..25).map(|n| format!("text {n}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    rig.ok(saying(&second, 0, 10, &texts)).await;
+    let mut since = 0;
+    let mut read = Vec::new();
+    loop {
+        let page = rig.ok(RunEvents { run: second.id, since, limit: 10 }).await;
+        let Some(last) = page.last() else { break };
+        since = last.seq;
+        read.extend(page.into_iter().map(|event| event.fact));
+    }
+    assert!(matches!(read[0], Fact::TaskStarted { attempt: 2, .. }));
+    assert_eq!(read[1..], texts.iter().map(|text| said(text)).collect::<Vec<_>>());
+    let newest = rig.ok(TaskEvents { task: id, limit: 2 }).await;
+    assert_eq!(
+        newest.into_iter().map(|event| event.fact).collect::<Vec<_>>(),
+        [said("text 23"), said("text 24")]
+    );
+    assert!(rig.ok(RunEvents { run: rig.id(), since: 0, limit: 10 }).await.is_empty());
+}
+
+async fn a_large_batch_keeps_its_order(rig: &Rig) {
+    let (_, run) = started(rig).await;
+    let texts: Vec<String> = (0..2_500).map(|n| format!("line {n}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for batch in 0..2 {
+        rig.ok(saying(&run, batch, batch + 1, &texts)).await;
+    }
+    let expected: Vec<Fact> = texts.iter().chain(&texts).map(|text| said(text)).collect();
+    assert_eq!(rig.facts().await, expected);
+}
