@@ -15,7 +15,7 @@ use crate::patience::Patience;
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long [`Exclusive::try_acquire`] insists. A lock can be taken for a moment without being held: by somebody who
-/// asks whether it is held, and by a child of its last holder that was forked and is about to `exec`.
+/// asks whether it is held, and by a child that a killed holder has forked and that is about to `exec`.
 const GLANCE: Duration = Duration::from_millis(3);
 
 /// A lock that is held until this is dropped or the process ends.
@@ -24,6 +24,13 @@ const GLANCE: Duration = Duration::from_millis(3);
 #[derive(Debug)]
 pub struct Exclusive {
     file: File,
+}
+
+/// Unlocks before closing: a child that another thread has just forked has the file open too, until its `exec`.
+impl Drop for Exclusive {
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
 }
 
 impl Exclusive {
@@ -41,7 +48,7 @@ impl Exclusive {
             match file.try_lock() {
                 // Otherwise the file was replaced between opening and locking, and others lock the new one.
                 Ok(()) if is_at(&file, path)? => return Ok(Some(Self { file })),
-                Ok(()) => {}
+                Ok(()) => file.unlock()?,
                 Err(TryLockError::WouldBlock) => {
                     if !patience.pause() {
                         return Ok(None);
@@ -69,7 +76,7 @@ impl Exclusive {
         };
         // Shared, so that those who ask do not disturb each other.
         match file.try_lock_shared() {
-            Ok(()) => Ok(false),
+            Ok(()) => file.unlock().map(|()| false),
             Err(TryLockError::WouldBlock) => Ok(true),
             Err(TryLockError::Error(error)) => Err(error),
         }

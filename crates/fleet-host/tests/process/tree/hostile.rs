@@ -23,7 +23,8 @@ const ALL: [Case; 4] = [
 /// Starts a script, waits until so many of its processes sleep, and stops it.
 fn stop(script: &str, sleepers: usize, case: Case, expected: Option<How>) {
     let (Case::ByKeeper { is_grouped } | Case::AfterKeeper { is_grouped }) = case;
-    let mut run = Run::start(script, is_grouped);
+    let start = if expected == Some(How::Terminated) { Run::start } else { Run::start_stubborn };
+    let mut run = start(script, is_grouped);
     run.wait_for_sleepers(sleepers);
     let how = match case {
         Case::ByKeeper { .. } => run.stop_by_keeper(),
@@ -139,7 +140,7 @@ fn a_process_that_is_always_another() {
 
 #[test]
 fn groups_within_the_group() {
-    let mut run = Run::start("trap '' TERM; sleep $1; sleep $1", true);
+    let mut run = Run::start_stubborn("trap '' TERM; sleep $1; sleep $1", true);
     run.wait_for_sleepers(1);
     let Some(group) = &run.tree.group else {
         // Where no groups can be made there are none within them; the rest must hold all the same.

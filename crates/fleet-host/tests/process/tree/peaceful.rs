@@ -87,8 +87,7 @@ fn whoever_does_not_answer_is_told() {
     let script = format!("trap '' INT; trap '{clean}; exit 0' TERM; sleep $1 & while :; do wait; done");
     let run = Run::start(&script, false);
     run.wait_for_sleepers(1);
-    let ladder =
-        Ladder { ask: Some(Signal::INT), ask_grace: Duration::from_millis(20), term_grace: BOUND, ..LADDER };
+    let ladder = Ladder { ask: Some(Signal::INT), ask_grace: Duration::from_millis(20), ..LADDER };
     assert_eq!(run.tree.stop(&ladder, &mut || {}).how, How::Terminated);
     assert!(run.folder.path().join("told").exists());
     run.assert_gone("told");

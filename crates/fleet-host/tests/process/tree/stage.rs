@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use crate::BOUND;
 use crate::actor::{Actor, Part, announce};
 
-pub(crate) const LADDER: Ladder = Ladder {
-    ask: None,
-    ask_grace: Duration::ZERO,
-    term_grace: Duration::from_millis(300),
-    kill_patience: Duration::from_secs(30),
-};
+/// For those who end when told, however long that takes.
+pub(crate) const LADDER: Ladder =
+    Ladder { ask: None, ask_grace: Duration::ZERO, term_grace: BOUND, kill_patience: BOUND };
+
+/// For those who do not.
+pub(crate) const SHORT_LADDER: Ladder = Ladder { term_grace: Duration::from_millis(200), ..LADDER };
 
 /// What a keeper is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,6 +31,13 @@ pub(crate) struct Orders {
     script: String,
     tag: String,
     is_grouped: bool,
+    is_patient: bool,
+}
+
+impl Orders {
+    fn ladder(&self) -> &'static Ladder {
+        if self.is_patient { &LADDER } else { &SHORT_LADDER }
+    }
 }
 
 /// A keeper, as short as one can be.
@@ -61,7 +68,7 @@ pub(crate) fn keep(orders: &Orders) {
         reap();
         std::thread::sleep(Duration::from_millis(2));
     }
-    let stopped = tree.stop(&LADDER, &mut || drop(reap()));
+    let stopped = tree.stop(orders.ladder(), &mut || drop(reap()));
     announce(&orders.folder.join("stopped.json"), &format!("{:?} {}", stopped.how, stopped.left.len()));
 }
 
@@ -71,26 +78,33 @@ pub(crate) struct Run {
     pub(crate) tag: String,
     pub(crate) keeper: Actor,
     pub(crate) tree: Tree,
+    orders: Orders,
 }
 
 impl Run {
+    /// Starts a script whose processes end when told.
     pub(crate) fn start(script: &str, is_grouped: bool) -> Self {
+        Self::start_any(script, is_grouped, true)
+    }
+
+    /// Starts a script whose processes have to be killed.
+    pub(crate) fn start_stubborn(script: &str, is_grouped: bool) -> Self {
+        Self::start_any(script, is_grouped, false)
+    }
+
+    fn start_any(script: &str, is_grouped: bool, is_patient: bool) -> Self {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let folder = tempfile::tempdir().unwrap();
         // A number of seconds, so that `sleep` carries it too.
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let tag = format!("300.{:07}{number:04}", std::process::id());
-        let orders = Orders {
-            folder: folder.path().to_owned(),
-            script: script.to_owned(),
-            tag: tag.clone(),
-            is_grouped,
-        };
-        let keeper = Actor::start(&Part::Keep(orders));
+        let (script, place) = (script.to_owned(), folder.path().to_owned());
+        let orders = Orders { folder: place, script, tag: tag.clone(), is_grouped, is_patient };
+        let keeper = Actor::start(&Part::Keep(orders.clone()));
         let place = folder.path().join("tree.json");
         wait_until(BOUND, "the agent is started", || place.exists());
         let tree: Tree = serde_json::from_str(&fs::read_to_string(place).unwrap()).unwrap();
-        Self { folder, tag, keeper, tree }
+        Self { folder, tag, keeper, tree, orders }
     }
 
     /// Waits until so many processes of the script sleep.
@@ -112,7 +126,7 @@ impl Run {
     /// Kills the keeper, and stops the run in its place.
     pub(crate) fn stop_after_keeper(&mut self) -> Stopped {
         self.keeper.kill();
-        self.tree.stop(&LADDER, &mut || {})
+        self.tree.stop(self.orders.ladder(), &mut || {})
     }
 
     /// Nobody is there, nor comes back.
