@@ -5,6 +5,7 @@
 //! no store, no agent and no configuration.
 
 pub mod demo;
+pub mod copy;
 pub mod editor;
 pub mod git;
 pub mod lines;

@@ -1,11 +1,40 @@
 //! Git repositories of this machine.
 //!
-//! Owns how a repository is found. Must never change a repository that it was not told to change.
+//! Owns how a repository is found, how git is run, the workspaces of runs, their snapshots, what is committed for
+//! them and what they changed. Must never change a repository that it was not told to change, and never what a
+//! person or an agent has checked out, staged or written.
 
+mod capture;
+mod checkout;
+mod child;
+mod command;
+mod commit;
 mod config;
 mod discover;
+mod error;
+mod evidence;
 mod gitdir;
+mod oid;
+mod refs;
+mod snapshot;
 mod version;
+mod workspace;
 
+pub use capture::{Skipped, SkippedWhy, Skips};
+pub use checkout::Checkout;
+pub use commit::{BranchHas, CommitLeftovers, Leftovers, commit_leftovers};
 pub use discover::{DiscoverError, Repository, discover};
+pub use error::GitError;
+pub(crate) use evidence::tracked_among;
+pub use evidence::{
+    Changes, Color, CommitLine, DiffStyle, FileChange, FileStatus, changes, diff, work_tree_dirty,
+};
+pub use oid::{Oid, OidError};
+pub use refs::{branch_commit, branch_conflict, checked_out_at, delete_branch, head_commit, resolve_commit};
+pub use snapshot::{
+    Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, list_snapshots, restore_branch, take_snapshot,
+};
 pub use version::version;
+pub use workspace::{
+    Area, Emptied, Keep, Open, Pace, Slot, SlotState, StartAt, Workspace, WorkspaceError, empty_trash,
+};

@@ -1,9 +1,20 @@
-//! Git as this crate reads it, against the real `git`.
+//! Git as this crate reads and drives it, against the real `git`.
 
 #![expect(clippy::disallowed_methods, reason = "the real git says what is right")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panicking")]
 
+mod copying;
+mod crash;
 mod discover;
 mod discover_odd;
+mod evidence;
+mod leftovers;
+mod nested;
 mod refname;
+mod refs;
 mod sandbox;
+mod snapshot;
+mod snapshot_odd;
+mod support;
+mod workspace;
+mod workspace_odd;

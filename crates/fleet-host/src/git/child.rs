@@ -1,0 +1,143 @@
+//! One child process, from its start to its end, in bounded memory.
+//!
+//! Owns the waiting: output and diagnostics are read side by side, so that neither pipe can fill up and stop the
+//! child, and a deadline ends everything. One `poll` loop instead of threads: thousands of short git commands are
+//! run, and each would pay for two more threads.
+
+use std::io::{self, Read as _};
+use std::os::fd::AsFd as _;
+use std::process::{Child, ChildStderr, ChildStdout, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How much of the end of the diagnostics is kept.
+const KEPT_STDERR: usize = 4096;
+
+const CHUNK: usize = 64 * 1024;
+
+/// How a child ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) status: ExitStatus,
+    /// The end of what it wrote to standard error, without surrounding space.
+    pub(super) stderr: String,
+}
+
+/// Why a child was stopped before its end.
+#[derive(Debug)]
+pub(super) enum Stopped<E> {
+    /// It took too long.
+    Deadline,
+    /// Its pipes could not be read, or it could not be waited for.
+    Io(io::Error),
+    /// Whoever takes the output refused.
+    Sink(E),
+}
+
+/// Reads a child, started in a process group of its own, to its end. Every piece of output goes to `sink`.
+pub(super) fn drive<E>(
+    mut child: Child,
+    patience: Duration,
+    sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<Ended, Stopped<E>> {
+    let deadline = now() + patience;
+    let mut pipes = Pipes { stdout: child.stdout.take(), stderr: child.stderr.take(), tail: Vec::new() };
+    let ended = pipes.drain(deadline, sink).and_then(|()| wait(&mut child, deadline));
+    match ended {
+        Ok(status) => Ok(Ended { status, stderr: shown(&pipes.tail) }),
+        Err(stopped) => {
+            // The child has not been waited for, so its number cannot belong to another process by now.
+            if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                let _ = kill_process_group(pid, Signal::KILL);
+            }
+            let _ = child.wait();
+            Err(stopped)
+        }
+    }
+}
+
+struct Pipes {
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    tail: Vec<u8>,
+}
+
+impl Pipes {
+    fn drain<E>(
+        &mut self,
+        deadline: Instant,
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), Stopped<E>> {
+        let mut buffer = vec![0; CHUNK];
+        while self.stdout.is_some() || self.stderr.is_some() {
+            let (out, err) = self.ready(deadline)?;
+            if out && let Some(stdout) = &mut self.stdout {
+                match stdout.read(&mut buffer).map_err(Stopped::Io)? {
+                    0 => self.stdout = None,
+                    length => sink(&buffer[..length]).map_err(Stopped::Sink)?,
+                }
+            }
+            if err && let Some(stderr) = &mut self.stderr {
+                match stderr.read(&mut buffer).map_err(Stopped::Io)? {
+                    0 => self.stderr = None,
+                    length => keep_tail(&mut self.tail, &buffer[..length]),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until one of the pipes has something, or has ended.
+    fn ready<E>(&self, deadline: Instant) -> Result<(bool, bool), Stopped<E>> {
+        let mut fds = Vec::with_capacity(2);
+        fds.extend(self.stdout.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
+        fds.extend(self.stderr.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
+        let left = deadline.saturating_duration_since(now());
+        let timeout = Timespec::try_from(left).map_err(|_| Stopped::Deadline)?;
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(0) => return Err(Stopped::Deadline),
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Ok((false, false)),
+            Err(errno) => return Err(Stopped::Io(errno.into())),
+        }
+        let mut answers = fds.iter().map(|fd| !fd.revents().is_empty());
+        let out = self.stdout.is_some() && answers.next().unwrap_or(false);
+        let err = self.stderr.is_some() && answers.next().unwrap_or(false);
+        Ok((out, err))
+    }
+}
+
+/// Waits for a child whose pipes have ended, which is as good as over.
+fn wait<E>(child: &mut Child, deadline: Instant) -> Result<ExitStatus, Stopped<E>> {
+    let mut pause = Duration::from_micros(20);
+    loop {
+        if let Some(status) = child.try_wait().map_err(Stopped::Io)? {
+            return Ok(status);
+        }
+        if now() >= deadline {
+            return Err(Stopped::Deadline);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+fn keep_tail(tail: &mut Vec<u8>, more: &[u8]) {
+    tail.extend_from_slice(more);
+    if tail.len() > 2 * KEPT_STDERR {
+        tail.drain(..tail.len() - KEPT_STDERR);
+    }
+}
+
+fn shown(tail: &[u8]) -> String {
+    let start = tail.len().saturating_sub(KEPT_STDERR);
+    String::from_utf8_lossy(&tail[start..]).trim().to_owned()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is a driver that waits")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,206 @@
+//! Snapshots: everything in a work tree, kept under a ref of its own.
+//!
+//! Owns the refs below `refs/fleet/snapshots/`. A snapshot is a commit whose tree is the whole work tree (tracked and
+//! untracked, not what is ignored). Its parents are `HEAD`, then what was staged if that is yet something else, then
+//! what is only inside of nested repositories; its message says which is which. Must never touch the agent's index,
+//! `HEAD`, branches or files.
+
+mod message;
+mod stored;
+
+use std::path::Path;
+
+use fleet_core::refname::check_ref_name;
+
+use self::message::Facts;
+use super::capture::{Captured, Purpose, Skips, Wanted, capture};
+use super::checkout::Checkout;
+use super::command::Git;
+use super::error::GitError;
+use super::oid::Oid;
+use super::refs;
+
+pub use self::stored::{StoredSnapshot, drop_snapshots, list_snapshots, restore_branch};
+
+/// Where snapshots are.
+const FOLDER: &str = "refs/fleet/snapshots";
+
+/// Whose commits snapshots are: never the user's, whose name stands for what they did themselves.
+pub(super) const OUR_NAME: &str = "codefleet";
+/// The address to it.
+pub(super) const OUR_EMAIL: &str = "codefleet@localhost";
+
+/// Which snapshot to take.
+#[derive(Debug, Clone, Copy)]
+pub struct TakeSnapshot<'a> {
+    /// The checkout.
+    pub checkout: &'a Checkout,
+    /// The run that it is kept under.
+    pub run: &'a str,
+    /// Why it is taken, in a few words.
+    pub why: &'a str,
+    /// When, in seconds since 1970.
+    pub at_seconds: i64,
+    /// Paths that must not get into the repository, such as copied credentials.
+    pub exclude: &'a [String],
+    /// Files larger than this are left out and reported; `None` takes them all.
+    pub max_file: Option<u64>,
+}
+
+/// A snapshot that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Its ref.
+    pub ref_name: String,
+    /// The commit.
+    pub commit: Oid,
+    /// The tree of the whole work tree.
+    pub tree: Oid,
+    /// `HEAD` at that time; `None` before a first commit.
+    pub head: Option<Oid>,
+    /// Whether it is new: when nothing changed since the run's last one, that one is the answer.
+    pub fresh: bool,
+    /// What could not be taken in.
+    pub skips: Skips,
+    /// How many bytes of files had to be read.
+    pub bytes: u64,
+}
+
+/// Takes a snapshot.
+pub fn take_snapshot(take: &TakeSnapshot<'_>) -> Result<Snapshot, GitError> {
+    check_run(take.run)?;
+    let checkout = take.checkout;
+    let wanted = Wanted { checkout, exclude: take.exclude, max_file: take.max_file, purpose: Purpose::Keep };
+    let captured = capture(wanted)?;
+    let head = HeadState::of(checkout)?;
+    let facts = Facts {
+        run: take.run.to_owned(),
+        why: take.why.to_owned(),
+        at_seconds: take.at_seconds,
+        head: head.commit.clone(),
+        staged: captured.staged.clone().filter(|staged| *staged != captured.tree && !head.has(staged)),
+        nested: captured.nested.clone(),
+    };
+    let last = stored::last(&checkout.common_dir, take.run)?;
+    if let Some(last) = &last
+        && last.tree == captured.tree
+        && last.facts.same_content(&facts)
+    {
+        return Ok(answer(captured, &facts, (last.ref_name.clone(), last.commit.clone()), false));
+    }
+    let commit = write(checkout, &captured.tree, &facts)?;
+    let number = last.map_or(1, |last| last.number.saturating_add(1));
+    let ref_name = keep(checkout, take.run, number, &commit)?;
+    Ok(answer(captured, &facts, (ref_name, commit), true))
+}
+
+fn answer(captured: Captured, facts: &Facts, (ref_name, commit): (String, Oid), fresh: bool) -> Snapshot {
+    Snapshot {
+        ref_name,
+        commit,
+        tree: captured.tree,
+        head: facts.head.clone(),
+        fresh,
+        skips: captured.skips,
+        bytes: captured.bytes,
+    }
+}
+
+/// `HEAD`, as far as a snapshot needs it.
+#[derive(Debug)]
+struct HeadState {
+    commit: Option<Oid>,
+    tree: Option<Oid>,
+}
+
+impl HeadState {
+    fn of(checkout: &Checkout) -> Result<Self, GitError> {
+        let Some(commit) = refs::head(&checkout.git_dir)? else {
+            return Ok(Self { commit: None, tree: None });
+        };
+        let tree = refs::tree_of(&checkout.git_dir, &commit)?;
+        Ok(Self { commit: Some(commit), tree: Some(tree) })
+    }
+
+    fn has(&self, tree: &Oid) -> bool {
+        self.tree.as_ref() == Some(tree)
+    }
+}
+
+/// Writes the commit of a snapshot, and those that hold what does not fit into its tree.
+fn write(checkout: &Checkout, tree: &Oid, facts: &Facts) -> Result<Oid, GitError> {
+    let mut parents = Vec::from_iter(&facts.head);
+    let staged = part(checkout, facts, facts.staged.as_ref(), "staged")?;
+    let nested = part(checkout, facts, facts.nested.as_ref(), "inside of nested repositories")?;
+    parents.extend(&staged);
+    parents.extend(&nested);
+    commit_tree(checkout, (tree, &parents), &facts.to_message(), facts.at_seconds)
+}
+
+fn part(checkout: &Checkout, facts: &Facts, tree: Option<&Oid>, what: &str) -> Result<Option<Oid>, GitError> {
+    let Some(tree) = tree else { return Ok(None) };
+    let parents = Vec::from_iter(&facts.head);
+    let message = format!("{what}, in run {}\n", facts.run);
+    commit_tree(checkout, (tree, &parents), &message, facts.at_seconds).map(Some)
+}
+
+fn commit_tree(
+    checkout: &Checkout,
+    (tree, parents): (&Oid, &[&Oid]),
+    message: &str,
+    at_seconds: i64,
+) -> Result<Oid, GitError> {
+    let date = format!("@{} +0000", at_seconds.max(0));
+    let mut git = Git::within(checkout).args(["commit-tree", tree.as_str(), "-m", message]);
+    for parent in parents {
+        git = git.args(["-p", parent.as_str()]);
+    }
+    for (name, email, when) in [
+        ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE"),
+        ("GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE"),
+    ] {
+        git = git.env(name, OUR_NAME).env(email, OUR_EMAIL).env(when, &date);
+    }
+    git.oid()
+}
+
+/// Gives the commit the first free number from `number` on.
+fn keep(checkout: &Checkout, run: &str, number: u64, commit: &Oid) -> Result<String, GitError> {
+    // Another snapshot of the same run at the same time is rare, a hundred of them cannot be.
+    let mut refusal = None;
+    for number in number..number.saturating_add(100) {
+        let name = format!("{FOLDER}/{run}/{number}");
+        let answer = Git::about(&checkout.common_dir)
+            .args(["update-ref", &name, commit.as_str(), &commit.zeros()])
+            .answer()?;
+        if answer.code == Some(0) {
+            return Ok(name);
+        }
+        if !refs::exists(&checkout.common_dir, &name)? {
+            return Err(answer.failure());
+        }
+        refusal = Some(answer.failure());
+    }
+    Err(refusal.unwrap_or_else(|| GitError::Refused("there is no free number for a snapshot".to_owned())))
+}
+
+/// A run is one part of the name of a ref.
+fn check_run(run: &str) -> Result<(), GitError> {
+    if run.contains('/') {
+        return Err(GitError::Refused(format!("{run:?} cannot be the name of a run: it has a slash")));
+    }
+    check_ref_name(run).map_err(|error| GitError::Refused(error.to_string()))
+}
+
+/// The refs of a run, or of all.
+fn folder(run: Option<&str>) -> Result<String, GitError> {
+    match run {
+        None => Ok(format!("{FOLDER}/")),
+        Some(run) => check_run(run).map(|()| format!("{FOLDER}/{run}/")),
+    }
+}
+
+/// Whether a ref is one of ours.
+fn is_ours(name: &str) -> bool {
+    Path::new(name).starts_with(FOLDER) && check_ref_name(name).is_ok()
+}

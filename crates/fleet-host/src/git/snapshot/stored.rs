@@ -1,0 +1,115 @@
+//! Snapshots that were taken before: listing them, making a branch of one, dropping them.
+
+use std::path::Path;
+
+use super::message::Facts;
+use super::{folder, is_ours};
+use crate::git::capture::Scratch;
+use crate::git::command::Git;
+use crate::git::error::GitError;
+use crate::git::oid::Oid;
+use crate::git::refs;
+
+/// A snapshot in the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSnapshot {
+    /// Its ref.
+    pub ref_name: String,
+    /// The run that it was taken of.
+    pub run: String,
+    /// Its number within the run, from one.
+    pub number: u64,
+    /// The commit.
+    pub commit: Oid,
+    /// The tree of the whole work tree.
+    pub tree: Oid,
+    /// `HEAD` at that time; `None` before a first commit.
+    pub head: Option<Oid>,
+    /// Why it was taken.
+    pub why: String,
+    /// When, in seconds since 1970.
+    pub at_seconds: i64,
+}
+
+/// The snapshots of a run, or of all, by run and number. Refs in the same place that are no snapshots are left out.
+pub fn list_snapshots(repo: &Path, run: Option<&str>) -> Result<Vec<StoredSnapshot>, GitError> {
+    let mut all: Vec<_> = read(repo, run)?.into_iter().map(Read::into_stored).collect();
+    all.sort_by(|a, b| (&a.run, a.number).cmp(&(&b.run, b.number)));
+    Ok(all)
+}
+
+/// Makes a branch of a snapshot, whose name must be free.
+pub fn restore_branch(repo: &Path, snapshot: &Oid, branch: &str) -> Result<(), GitError> {
+    refs::create_branch(repo, branch, snapshot)
+}
+
+/// Drops snapshots. One that has changed since it was listed stays, and all the others with it.
+pub fn drop_snapshots(repo: &Path, snapshots: &[StoredSnapshot]) -> Result<(), GitError> {
+    let mut commands = Vec::new();
+    for snapshot in snapshots {
+        if !is_ours(&snapshot.ref_name) {
+            return Err(GitError::Refused(format!("{:?} is not the ref of a snapshot", snapshot.ref_name)));
+        }
+        commands.extend(format!("delete {}\0{}\0", snapshot.ref_name, snapshot.commit).into_bytes());
+    }
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let (_file, input) = Scratch::new(repo, "refs").with(&commands)?;
+    Git::about(repo).args(["update-ref", "--stdin", "-z"]).stdin(input).run()
+}
+
+/// What a ref says.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) ref_name: String,
+    pub(super) number: u64,
+    pub(super) commit: Oid,
+    pub(super) tree: Oid,
+    pub(super) facts: Facts,
+}
+
+impl Read {
+    fn parse(fields: &[String]) -> Option<Self> {
+        let [ref_name, commit, tree, message] = fields else { return None };
+        Some(Self {
+            ref_name: ref_name.trim().to_owned(),
+            number: ref_name.rsplit_once('/')?.1.parse().ok()?,
+            commit: Oid::parse(commit).ok()?,
+            tree: Oid::parse(tree).ok()?,
+            facts: Facts::parse(message)?,
+        })
+    }
+
+    fn into_stored(self) -> StoredSnapshot {
+        StoredSnapshot {
+            ref_name: self.ref_name,
+            run: self.facts.run,
+            number: self.number,
+            commit: self.commit,
+            tree: self.tree,
+            head: self.facts.head,
+            why: self.facts.why,
+            at_seconds: self.facts.at_seconds,
+        }
+    }
+}
+
+/// The last snapshot of a run.
+pub(super) fn last(repo: &Path, run: &str) -> Result<Option<Read>, GitError> {
+    Ok(read(repo, Some(run))?.into_iter().max_by_key(|read| read.number))
+}
+
+fn read(repo: &Path, run: Option<&str>) -> Result<Vec<Read>, GitError> {
+    const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(tree)%00%(contents)%00";
+    let (mut all, mut fields) = (Vec::new(), Vec::with_capacity(4));
+    Git::about(repo).args(["for-each-ref", FORMAT, "--", &folder(run)?]).records(&mut |record| {
+        fields.push(String::from_utf8_lossy(record).into_owned());
+        if fields.len() == 4 {
+            all.extend(Read::parse(&fields));
+            fields.clear();
+        }
+        Ok(())
+    })?;
+    Ok(all)
+}

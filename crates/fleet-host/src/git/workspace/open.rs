@@ -1,0 +1,205 @@
+//! Opening a workspace: recycling a warm worktree, or making a new one.
+
+use std::thread;
+use std::time::Duration;
+
+use super::clean::{self, LONG};
+use super::register::register;
+use super::slot::{Claim, Held, Phase};
+use super::{Area, Open, StartAt, Workspace, WorkspaceError};
+use crate::git::checkout::Checkout;
+use crate::git::command::{Answer, Git};
+use crate::git::error::GitError;
+use crate::git::refs::{self, branch_commit, branch_conflict, checked_out_at, delete_branch};
+
+/// What came of trying a warm worktree.
+enum Recycled {
+    Ready(Checkout),
+    /// It is not as it should be. Whoever changed it may want to look at it.
+    Unfit,
+}
+
+impl Area {
+    /// Opens a workspace on a branch: clean, with the files of the branch and no others.
+    ///
+    /// A warm worktree costs two git processes; a new one costs one, which writes all files. A process that is killed in here leaves
+    /// a slot that [`adopt`](Area::adopt) clears, and perhaps the new branch, at the commit where it starts.
+    pub fn open(&self, open: &Open) -> Result<Workspace, WorkspaceError> {
+        refs::full_name(&open.branch)?;
+        self.make_folders()?;
+        let opened = self.open_somewhere(open);
+        if let (Err(error), StartAt::New(at)) = (&opened, &open.start)
+            && !matches!(error, WorkspaceError::Git(GitError::BranchTaken { .. }))
+        {
+            // Ours, if it got that far: another attempt must not find the name taken. That it is there still is
+            // no reason to hide why all this failed.
+            let _ = delete_branch(&self.repo, &open.branch, at);
+        }
+        opened
+    }
+
+    fn open_somewhere(&self, open: &Open) -> Result<Workspace, WorkspaceError> {
+        let mut start = open.start.clone();
+        for place in self.places()? {
+            let Some(held) = place.try_hold()? else { continue };
+            // Only under the lock is the absence of a note worth anything.
+            if place.beside("json").exists() || !place.path.exists() {
+                continue;
+            }
+            let claim = claim_of(open);
+            held.write_claim(&claim)?;
+            match self.recycle(&held, open, &start) {
+                Ok(Recycled::Ready(checkout)) => return self.finish(held, claim, (checkout, true)),
+                Ok(Recycled::Unfit) => {
+                    self.discard(&held)?;
+                    held.remove_claim()?;
+                    // The attempt may have got as far as making the branch.
+                    if let StartAt::New(at) = &open.start
+                        && branch_commit(&self.repo, &open.branch)?.as_ref() == Some(at)
+                    {
+                        start = StartAt::Continue;
+                    }
+                }
+                Err(error) => {
+                    held.remove_claim()?;
+                    return Err(error);
+                }
+            }
+        }
+        let held = self.hold_empty()?;
+        let claim = claim_of(open);
+        held.write_claim(&claim)?;
+        match self.create(&held, open, &start) {
+            Ok(checkout) => self.finish(held, claim, (checkout, false)),
+            Err(error) => {
+                self.discard(&held)?;
+                held.remove_claim()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Switches a warm worktree to the branch, without force: what does not belong there must come to light.
+    fn recycle(&self, held: &Held, open: &Open, start: &StartAt) -> Result<Recycled, WorkspaceError> {
+        let Some(checkout) = clean::connected(self, held.path()) else { return Ok(Recycled::Unfit) };
+        clean::purge(&checkout)?;
+        let switched = switch(held, &checkout, &Switch { branch: &open.branch, start, force: false })?;
+        if switched.code != Some(0) {
+            return match self.obstacle(open, start)? {
+                Some(error) => Err(error),
+                None => Ok(Recycled::Unfit),
+            };
+        }
+        if !clean::is_clean(&checkout, self.keep)? {
+            return Ok(Recycled::Unfit);
+        }
+        Ok(Recycled::Ready(checkout))
+    }
+
+    /// Makes a new worktree.
+    fn create(&self, held: &Held, open: &Open, start: &StartAt) -> Result<Checkout, WorkspaceError> {
+        // A folder that was removed by hand is still known to git.
+        self.discard(held)?;
+        let commit = match start {
+            StartAt::New(at) => at.clone(),
+            StartAt::Continue => branch_commit(&self.repo, &open.branch)?
+                .ok_or_else(|| WorkspaceError::NoSuchBranch { branch: open.branch.clone() })?,
+        };
+        let checkout = register(self, held.path(), &commit)?;
+        // With force: the worktree is empty, which looks as if all its files had been removed.
+        let switched = switch(held, &checkout, &Switch { branch: &open.branch, start, force: true })?;
+        if switched.code != Some(0) {
+            let reason = self.obstacle(open, start)?;
+            return Err(reason.unwrap_or_else(|| switched.failure().into()));
+        }
+        Ok(checkout)
+    }
+
+    /// Why a branch cannot be checked out, in terms that a person can act on; `None` if it is not about the branch.
+    fn obstacle(&self, open: &Open, start: &StartAt) -> Result<Option<WorkspaceError>, WorkspaceError> {
+        let branch = open.branch.clone();
+        match start {
+            StartAt::New(at) => {
+                if let Some(why) = branch_conflict(&self.repo, &branch)? {
+                    return Ok(Some(GitError::BranchTaken { branch, why }.into()));
+                }
+                refs::resolve_commit(&self.repo, at.as_str())?;
+            }
+            StartAt::Continue => {
+                if branch_commit(&self.repo, &branch)?.is_none() {
+                    return Ok(Some(WorkspaceError::NoSuchBranch { branch }));
+                }
+                if let Some(place) = checked_out_at(&self.repo, &branch)? {
+                    return Ok(Some(WorkspaceError::BranchInUse { branch, place }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn finish(
+        &self,
+        held: Held,
+        mut claim: Claim,
+        (checkout, recycled): (Checkout, bool),
+    ) -> Result<Workspace, WorkspaceError> {
+        if checkout.work_tree.join(".gitmodules").exists()
+            && let Err(error) = update_submodules(&held, &checkout)
+        {
+            self.give_back(&held, Some(&checkout))?;
+            return Err(error);
+        }
+        claim.phase = Phase::Open;
+        claim.git_dir = Some(checkout.git_dir.clone());
+        held.write_claim(&claim)?;
+        Ok(Workspace { area: self.clone(), held, claim, checkout, recycled })
+    }
+}
+
+fn claim_of(open: &Open) -> Claim {
+    Claim {
+        owner: open.owner.clone(),
+        branch: open.branch.clone(),
+        phase: Phase::Opening,
+        git_dir: None,
+        private: Vec::new(),
+    }
+}
+
+/// What to check out.
+struct Switch<'a> {
+    branch: &'a str,
+    start: &'a StartAt,
+    force: bool,
+}
+
+fn switch(held: &Held, checkout: &Checkout, switch: &Switch<'_>) -> Result<Answer, WorkspaceError> {
+    let mut attempts = 5;
+    loop {
+        let git = Git::within(checkout).stdin(held.shared_lock()?).patience(LONG);
+        let git = git.args(["checkout", "--quiet", "--no-guess"]);
+        let git = if switch.force { git.arg("--force") } else { git };
+        let git = match switch.start {
+            StartAt::New(at) => git.args(["--no-track", "-b", switch.branch, at.as_str(), "--"]),
+            StartAt::Continue => git.args([switch.branch, "--"]),
+        };
+        let answer = git.answer()?;
+        attempts -= 1;
+        // Someone else's `git worktree add` at the same moment, of which git reads a file half written.
+        let disturbed = answer.code != Some(0) && answer.stderr.contains("commondir");
+        if !disturbed || attempts == 0 {
+            return Ok(answer);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Checks the submodules out. Which transports it may use is for the user's own configuration to say.
+fn update_submodules(held: &Held, checkout: &Checkout) -> Result<(), WorkspaceError> {
+    Git::standing_in(&checkout.work_tree)
+        .stdin(held.shared_lock()?)
+        .patience(LONG)
+        .args(["submodule", "--quiet", "update", "--init", "--recursive"])
+        .run()
+        .map_err(WorkspaceError::Submodules)
+}

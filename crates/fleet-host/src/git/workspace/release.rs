@@ -1,0 +1,152 @@
+//! Giving workspaces back, and taking over those of the dead.
+
+use std::fs;
+use std::path::Path;
+
+use super::clean;
+use super::register;
+use super::slot::{Claim, Held, Phase};
+use super::{Area, Keep, Slot, SlotState, Workspace, WorkspaceError};
+use crate::copy::remove_below;
+use crate::git::checkout::Checkout;
+use crate::git::gitdir::is_absence;
+
+impl Workspace {
+    /// Gives the worktree back to the pool, proven clean, or moves it aside.
+    ///
+    /// The caller has stopped whatever worked in it, and has kept what is in it (a commit, a snapshot): from here on
+    /// it counts as rubbish.
+    pub fn release(mut self) -> Result<(), WorkspaceError> {
+        self.claim.phase = Phase::Releasing;
+        self.held.write_claim(&self.claim)?;
+        self.area.finish_release(&self.held, &self.claim)
+    }
+}
+
+impl Area {
+    /// Takes over the workspace of a run whose process has died. `None` if the run has none, or none in which an
+    /// agent could have left anything: one that was killed while it was prepared or given back is cleared here.
+    pub fn adopt(&self, owner: &str) -> Result<Option<Workspace>, WorkspaceError> {
+        for place in self.places()? {
+            if !is_of(&place, owner)? {
+                continue;
+            }
+            let Some(held) = place.hold_soon()? else {
+                return Err(WorkspaceError::InUse { owner: owner.to_owned() });
+            };
+            // Under the lock it may be gone, or another's.
+            let Some(claim) = place.claim()?.filter(|claim| claim.owner == owner) else { continue };
+            match (claim.phase, &claim.git_dir) {
+                (Phase::Open, Some(git_dir)) => {
+                    let common_dir = fs::canonicalize(&self.repo).map_err(WorkspaceError::io(&self.repo))?;
+                    let work_tree = place.path.clone();
+                    let checkout = Checkout { work_tree, git_dir: git_dir.clone(), common_dir };
+                    return Ok(Some(Workspace {
+                        area: self.clone(),
+                        held,
+                        claim,
+                        checkout,
+                        recycled: false,
+                    }));
+                }
+                _ => self.finish_release(&held, &claim)?,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Moves free worktrees aside that are more than the pool keeps. How many those were.
+    pub fn trim(&self) -> Result<usize, WorkspaceError> {
+        let mut free = 0;
+        let mut moved = 0;
+        for place in self.places()? {
+            let Some(held) = place.try_hold()? else { continue };
+            if place.beside("json").exists() {
+                continue;
+            }
+            free += 1;
+            if free > self.pool {
+                self.discard(&held)?;
+                moved += 1;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Moves one free or damaged worktree aside. False if it is a run's or in use.
+    pub fn remove(&self, slot: &Slot) -> Result<bool, WorkspaceError> {
+        let Some(place) = self.places()?.into_iter().find(|place| place.path == slot.path) else {
+            return Ok(false);
+        };
+        let Some(held) = place.try_hold()? else { return Ok(false) };
+        match (&slot.state, place.claim()) {
+            (SlotState::Free, Ok(None)) | (SlotState::Damaged, Err(WorkspaceError::DamagedClaim { .. })) => {}
+            (_, Ok(_) | Err(WorkspaceError::DamagedClaim { .. })) => return Ok(false),
+            (_, Err(error)) => return Err(error),
+        }
+        self.discard(&held)?;
+        held.remove_claim()?;
+        Ok(true)
+    }
+
+    fn finish_release(&self, held: &Held, claim: &Claim) -> Result<(), WorkspaceError> {
+        if self.keep == Keep::Ignored {
+            remove_private(held.path(), &claim.private);
+        }
+        self.give_back(held, clean::connected(self, held.path()).as_ref())
+    }
+
+    /// Makes a slot free again: with its worktree if that can be proven clean and is wanted, else without.
+    pub(super) fn give_back(&self, held: &Held, checkout: Option<&Checkout>) -> Result<(), WorkspaceError> {
+        let reusable = match checkout {
+            Some(checkout) if self.free_slots()? < self.pool => {
+                clean::scrub(held, checkout, self.keep).unwrap_or(false)
+            }
+            _ => false,
+        };
+        if !reusable {
+            self.discard(held)?;
+        }
+        held.remove_claim()
+    }
+
+    fn free_slots(&self) -> Result<usize, WorkspaceError> {
+        Ok(self.places()?.iter().filter(|place| !place.beside("json").exists()).count())
+    }
+
+    /// Moves the worktree of a slot aside and makes git forget it.
+    pub(super) fn discard(&self, held: &Held) -> Result<(), WorkspaceError> {
+        // Asked first: without its folder a worktree is found by what the repository says alone.
+        let known = clean::registered(self, held.path())?;
+        self.move_aside(held.path())?;
+        known.iter().try_for_each(|git_dir| register::unregister(self, git_dir))
+    }
+
+    pub(super) fn move_aside(&self, path: &Path) -> Result<(), WorkspaceError> {
+        for attempt in 0_u64.. {
+            let target = self.trash.join(format!("{}-{attempt}", super::trash::unique_name(path)));
+            match super::trash::rename_new(path, &target) {
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) if is_absence(&error) && fs::symlink_metadata(path).is_err() => return Ok(()),
+                answer => return answer.map_err(WorkspaceError::io(path)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_of(place: &super::slot::Place, owner: &str) -> Result<bool, WorkspaceError> {
+    match place.claim() {
+        Ok(claim) => Ok(claim.is_some_and(|claim| claim.owner == owner)),
+        Err(WorkspaceError::DamagedClaim { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes copied credentials that would otherwise stay with the ignored files. One that cannot be removed is found
+/// again by the next copy, which replaces it.
+fn remove_private(root: &Path, private: &[String]) {
+    for path in private {
+        let _ = remove_below(root, path);
+    }
+}

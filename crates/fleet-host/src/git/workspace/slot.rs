@@ -1,0 +1,273 @@
+//! One place for a worktree: its folder, its lock, its note.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::{Area, WorkspaceError};
+use crate::git::gitdir::is_absence;
+
+/// More worktrees than any machine can work in at once.
+const MOST: usize = 10_000;
+
+/// How far a run got with its slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Phase {
+    /// Being prepared: no agent has been there yet, so there is nothing to keep.
+    Opening,
+    /// In the hands of the run.
+    Open,
+    /// Given back: everything has been kept elsewhere.
+    Releasing,
+}
+
+/// The note beside a slot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Claim {
+    pub(super) owner: String,
+    pub(super) branch: String,
+    pub(super) phase: Phase,
+    /// The git directory of the worktree, once it is known: its `.git` may not be there any more when it is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) git_dir: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) private: Vec<String>,
+}
+
+/// A place for a worktree, as it looks from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slot {
+    /// The folder of the worktree.
+    pub path: PathBuf,
+    /// Who has it.
+    pub state: SlotState,
+    /// Whether a living process works with it right now.
+    pub live: bool,
+}
+
+/// Who has a slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SlotState {
+    /// Nobody; it is there to be used.
+    Free,
+    /// A run.
+    Claimed {
+        /// The run.
+        owner: String,
+        /// The branch it was opened with.
+        branch: String,
+    },
+    /// The note beside it cannot be read. Such a slot is never used again and never removed by itself.
+    Damaged,
+}
+
+/// The paths of a slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+}
+
+impl Place {
+    pub(super) fn beside(&self, extension: &str) -> PathBuf {
+        self.path.with_extension(extension)
+    }
+
+    /// The note, if there is one.
+    pub(super) fn claim(&self) -> Result<Option<Claim>, WorkspaceError> {
+        let path = self.beside("json");
+        match fs::read(&path) {
+            Ok(bytes) => {
+                serde_json::from_slice(&bytes).map(Some).map_err(|_| WorkspaceError::DamagedClaim { path })
+            }
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(WorkspaceError::io(&path)(error)),
+        }
+    }
+
+    /// Locks the slot; `None` if a living process has it and keeps it. One that merely looks has it for a moment.
+    pub(super) fn hold_soon(&self) -> Result<Option<Held>, WorkspaceError> {
+        for _ in 0..40 {
+            if let Some(held) = self.try_hold()? {
+                return Ok(Some(held));
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        self.try_hold()
+    }
+
+    /// Locks the slot; `None` if a living process has it.
+    pub(super) fn try_hold(&self) -> Result<Option<Held>, WorkspaceError> {
+        let path = self.beside("lock");
+        let held = try_lock(&path).map_err(WorkspaceError::io(&path))?;
+        Ok(held.map(|lock| Held { place: self.clone(), lock }))
+    }
+}
+
+/// Locks a file that is made for it. The lock belongs to the open file, so that threads are told apart like
+/// processes, and it ends with the last process that has the file open.
+fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    loop {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let file = options.open(path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(errno) => return Err(errno.into()),
+        }
+        // Someone who tidied up by hand may have removed the file in between; others would lock a new one.
+        let ours = file.metadata()?;
+        match fs::metadata(path) {
+            Ok(there) if (there.dev(), there.ino()) == (ours.dev(), ours.ino()) => return Ok(Some(file)),
+            Ok(_) => {}
+            Err(error) if is_absence(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A slot that this process has locked.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) place: Place,
+    lock: File,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Closing would do, were it not for the moment in which a process that is just being started elsewhere in
+        // this one still has all our files open.
+        let _ = flock(&self.lock, FlockOperation::Unlock);
+    }
+}
+
+impl Held {
+    pub(super) fn path(&self) -> &Path {
+        &self.place.path
+    }
+
+    /// The lock, to be given to a git that works in the slot: if we are killed, it goes on for a while, and the slot
+    /// must not be touched until then.
+    pub(super) fn shared_lock(&self) -> Result<File, WorkspaceError> {
+        self.lock.try_clone().map_err(WorkspaceError::io(&self.place.beside("lock")))
+    }
+
+    /// Writes the note, so that it is either the old one or the new one after a crash, and on disk when this returns.
+    pub(super) fn write_claim(&self, claim: &Claim) -> Result<(), WorkspaceError> {
+        let (path, new) = (self.place.beside("json"), self.place.beside("json.new"));
+        let written = (|| {
+            let bytes = serde_json::to_vec(claim)?;
+            let mut options = OpenOptions::new();
+            let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            fs::rename(&new, &path)?;
+            sync_folder(&path)
+        })();
+        written.map_err(WorkspaceError::io(&path))
+    }
+
+    /// Removes the note: the slot is free as soon as the lock is.
+    pub(super) fn remove_claim(&self) -> Result<(), WorkspaceError> {
+        let path = self.place.beside("json");
+        match fs::remove_file(&path) {
+            Err(error) if !is_absence(&error) => Err(WorkspaceError::io(&path)(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+impl Area {
+    /// All slots, by number. Nothing is changed.
+    pub fn slots(&self) -> Result<Vec<Slot>, WorkspaceError> {
+        let slot = |place: Place| {
+            let live = place.try_hold()?.is_none();
+            let state = match place.claim() {
+                Ok(None) => SlotState::Free,
+                Ok(Some(claim)) => SlotState::Claimed { owner: claim.owner, branch: claim.branch },
+                Err(WorkspaceError::DamagedClaim { .. }) => SlotState::Damaged,
+                Err(error) => return Err(error),
+            };
+            Ok(Slot { path: place.path, state, live })
+        };
+        self.places()?.into_iter().map(slot).collect()
+    }
+
+    /// The slots that have a folder or a note.
+    pub(super) fn places(&self) -> Result<Vec<Place>, WorkspaceError> {
+        let entries = match fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(error) if is_absence(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(WorkspaceError::io(&self.dir)(error)),
+        };
+        let mut numbers = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(WorkspaceError::io(&self.dir))?.file_name();
+            let name = name.to_str().unwrap_or_default();
+            numbers.extend(slot_number(name.strip_suffix(".json").unwrap_or(name)));
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers.into_iter().map(|number| self.place(number)).collect())
+    }
+
+    /// Locks a place where no worktree is.
+    pub(super) fn hold_empty(&self) -> Result<Held, WorkspaceError> {
+        for number in 1..=MOST {
+            let place = self.place(number);
+            let is_taken = |place: &Place| place.path.exists() || place.beside("json").exists();
+            if is_taken(&place) {
+                continue;
+            }
+            if let Some(held) = place.try_hold()?
+                && !is_taken(&place)
+            {
+                return Ok(held);
+            }
+        }
+        Err(WorkspaceError::TooMany(MOST))
+    }
+
+    fn place(&self, number: usize) -> Place {
+        Place { path: self.dir.join(format!("w{number}")) }
+    }
+
+    /// Makes the folders, for the user alone.
+    pub(super) fn make_folders(&self) -> Result<(), WorkspaceError> {
+        for folder in [&self.dir, &self.trash] {
+            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(WorkspaceError::io(folder))?;
+        }
+        Ok(())
+    }
+}
+
+fn slot_number(name: &str) -> Option<usize> {
+    let number = name.strip_prefix('w')?.parse().ok()?;
+    (format!("w{number}") == name).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_names_are_slots() {
+        assert_eq!(slot_number("w12"), Some(12));
+        for other in ["w", "w01", "w+1", "x1", "w1.lock", "w1.json.new", ".trash"] {
+            assert_eq!(slot_number(other), None, "{other}");
+        }
+    }
+}

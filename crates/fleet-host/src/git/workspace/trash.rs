@@ -1,0 +1,163 @@
+//! Worktrees that were moved aside, and their slow removal.
+//!
+//! After tens of thousands of files were deleted at once, making new ones is slow for minutes on some file systems.
+//! So nothing large is ever deleted on the way of a user: it is renamed into this folder, and removed in small steps
+//! by whoever has time.
+
+use std::fs::{self, ReadDir};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use crate::git::gitdir::is_absence;
+
+/// How fast to remove.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// How many files and folders at most, this time.
+    pub at_most: u64,
+    /// After how many of them to pause.
+    pub pause_every: u64,
+    /// How long.
+    pub pause: Duration,
+}
+
+/// What was removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Emptied {
+    /// How many files and folders.
+    pub removed: u64,
+    /// How many bytes of disk they had, as far as no other name of the same file is left.
+    pub bytes: u64,
+    /// Whether nothing is left.
+    pub empty: bool,
+    /// How many could not be removed, for instance because another user owns them.
+    pub failed: u64,
+}
+
+/// Removes what is in the trash, up to the pace. Links are removed, never followed. Several may do this at once.
+pub fn empty_trash(trash: &Path, pace: Pace) -> io::Result<Emptied> {
+    let mut work = Removal { pace, done: Emptied::default() };
+    let entries = match fs::read_dir(trash) {
+        Ok(entries) => entries,
+        Err(error) if is_absence(&error) => return Ok(Emptied { empty: true, ..Emptied::default() }),
+        Err(error) => return Err(error),
+    };
+    let mut complete = true;
+    for entry in entries {
+        complete &= work.remove(&entry?.path());
+        if work.is_over() {
+            break;
+        }
+    }
+    work.done.empty = complete && fs::read_dir(trash)?.next().is_none();
+    Ok(work.done)
+}
+
+struct Removal {
+    pace: Pace,
+    done: Emptied,
+}
+
+/// A folder whose content is being removed.
+struct Level {
+    path: PathBuf,
+    entries: ReadDir,
+    complete: bool,
+}
+
+impl Removal {
+    fn is_over(&self) -> bool {
+        self.done.removed >= self.pace.at_most
+    }
+
+    /// Removes a tree from below. False if something is left. Goes down with a list of its own instead of calling
+    /// itself: an agent can make folders deeper than a stack.
+    fn remove(&mut self, root: &Path) -> bool {
+        let mut levels = Vec::new();
+        let mut complete = self.enter_or_remove(root.to_owned(), &mut levels);
+        while let Some(level) = levels.last_mut() {
+            if self.is_over() {
+                return false;
+            }
+            if let Some(Ok(entry)) = level.entries.next() {
+                let done = self.enter_or_remove(entry.path(), &mut levels);
+                if let Some(level) = levels.last_mut() {
+                    level.complete &= done;
+                }
+            } else if let Some(level) = levels.pop() {
+                let done = level.complete && self.count(&level.path, fs::remove_dir(&level.path), 0);
+                match levels.last_mut() {
+                    Some(above) => above.complete &= done,
+                    None => complete = done,
+                }
+            }
+        }
+        complete
+    }
+
+    /// Removes a file, or begins with a folder. False if it failed.
+    fn enter_or_remove(&mut self, path: PathBuf, levels: &mut Vec<Level>) -> bool {
+        let Ok(metadata) = fs::symlink_metadata(&path) else { return true };
+        if !metadata.is_dir() {
+            let bytes = if metadata.nlink() == 1 { metadata.blocks() * 512 } else { 0 };
+            return self.count(&path, fs::remove_file(&path), bytes);
+        }
+        if metadata.mode() & 0o700 != 0o700 {
+            // An agent may have taken the rights away, even its own.
+            let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o700));
+        }
+        match fs::read_dir(&path) {
+            Ok(entries) => {
+                levels.push(Level { path, entries, complete: true });
+                true
+            }
+            Err(error) => self.count(&path, Err(error), 0),
+        }
+    }
+
+    fn count(&mut self, _path: &Path, removed: io::Result<()>, bytes: u64) -> bool {
+        match removed {
+            Ok(()) => {
+                self.done.removed += 1;
+                self.done.bytes += bytes;
+                if self.pace.pause_every > 0 && self.done.removed.is_multiple_of(self.pace.pause_every) {
+                    thread::sleep(self.pace.pause);
+                }
+                true
+            }
+            Err(error) if is_absence(&error) => true,
+            Err(_) => {
+                self.done.failed += 1;
+                false
+            }
+        }
+    }
+}
+
+/// A name in the trash that says where something came from and that no living process uses as well.
+pub(super) fn unique_name(path: &Path) -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let part = |path: Option<&Path>| {
+        path.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let (project, slot) = (part(path.parent()), part(Some(path)));
+    format!("{project}-{slot}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Renames, and fails if there is something of the new name.
+pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        // A file system that does not know how. The name is unique enough, and only an empty folder would go.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => {
+            fs::rename(from, to)
+        }
+        Err(errno) => Err(errno.into()),
+    }
+}

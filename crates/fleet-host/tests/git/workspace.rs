@@ -1,0 +1,244 @@
+//! Workspaces and the pool they come from.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::thread;
+
+use crate::sandbox::{Sandbox, git};
+use crate::support::{
+    area, everything, fresh, hook_ran, oid, opened, project, taken, text, write, write_odd_files,
+};
+use fleet_host::git::{
+    Area, CommitLeftovers, GitError, Keep, Open, Pace, SlotState, StartAt, WorkspaceError, branch_commit,
+    commit_leftovers, empty_trash, work_tree_dirty,
+};
+
+fn continued(owner: &str, branch: &str) -> Open {
+    Open { owner: owner.to_owned(), branch: branch.to_owned(), start: StartAt::Continue }
+}
+
+#[test]
+fn a_workspace_is_a_worktree_on_its_own_branch() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    // A file and a branch of the same name must not be mistaken for each other.
+    write(&repo, "claude", "a file");
+    text(&repo, &["add", "claude"]);
+    text(&repo, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--message=claude"]);
+    let workspace = opened(&area, "r1", "claude");
+    assert!(!workspace.recycled());
+    assert_eq!((workspace.owner(), workspace.branch()), ("r1", "claude"));
+    assert_eq!(text(workspace.path(), &["symbolic-ref", "HEAD"]), "refs/heads/claude");
+    assert_eq!(text(workspace.path(), &["rev-parse", "HEAD"]), oid(&repo, "main").to_string());
+    assert_eq!(everything(workspace.path()), everything(&repo));
+    assert_eq!(fs::metadata(&area.dir).unwrap().permissions().mode() & 0o777, 0o700);
+    let slots = area.slots().unwrap();
+    assert_eq!(slots.len(), 1);
+    assert!(slots[0].live);
+    let claimed = SlotState::Claimed { owner: "r1".to_owned(), branch: "claude".to_owned() };
+    assert_eq!(slots[0].state, claimed);
+
+    workspace.release().unwrap();
+    let slots = area.slots().unwrap();
+    assert_eq!((slots[0].live, &slots[0].state), (false, &SlotState::Free));
+    assert_eq!(branch_commit(&area.repo, "claude").unwrap(), Some(oid(&repo, "main")));
+    let again = area.open(&continued("r2", "claude")).unwrap();
+    assert!(again.recycled());
+    assert_eq!(text(again.path(), &["symbolic-ref", "HEAD"]), "refs/heads/claude");
+}
+
+#[test]
+fn hooks_are_not_run() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    for branch in ["one", "two"] {
+        let workspace = opened(&area, "r", branch);
+        write(workspace.path(), "new", branch);
+        let checkout = workspace.checkout().unwrap();
+        assert!(taken(&checkout).fresh);
+        let wanted = CommitLeftovers { checkout: &checkout, branch, message: "x", exclude: &[] };
+        assert!(commit_leftovers(&wanted).unwrap().commit.is_some());
+        workspace.release().unwrap();
+    }
+    assert!(!hook_ran(&repo));
+    // They would have been, by git as others run it.
+    write(&repo, "new", "x");
+    git(&repo, &["add", "new"]);
+    assert!(hook_ran(&repo));
+}
+
+#[test]
+fn a_recycled_workspace_shows_nothing_of_the_earlier_task() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let first = opened(&area, "r1", "one");
+    let (path, admin) = (first.path().to_owned(), first.checkout().unwrap().git_dir);
+    write_odd_files(&path);
+    write(&path, "target/debug/out", "ignored");
+    write(&path, "x.log", "ignored");
+    fs::create_dir_all(path.join("empty/folder")).unwrap();
+    git(&path, &["add", "tool.sh"]);
+    write(&path, "README.md", "changed");
+    fs::create_dir_all(path.join("inner")).unwrap();
+    git(&path.join("inner"), &["init", "--quiet"]);
+    write(&path, "inner/file", "x");
+    git(&path, &["config", "--local", "core.trustctime", "false"]);
+    git(&path, &["update-index", "--skip-worktree", ".gitignore"]);
+    write(&path, ".gitignore", "nothing\n");
+    git(&path, &["config", "extensions.worktreeConfig", "true"]);
+    git(&path, &["config", "--worktree", "user.name", "Someone Else"]);
+    git(&path, &["update-ref", "refs/worktree/mine", "HEAD"]);
+    for state in ["MERGE_HEAD", "ORIG_HEAD", "rebase-merge/done", "info/sparse-checkout", "index.lock"] {
+        write(&admin, state, oid(&repo, "main").as_str());
+    }
+    first.release().unwrap();
+
+    let second = opened(&area, "r2", "two");
+    assert!(second.recycled());
+    assert_eq!(second.path(), path);
+    assert_eq!(everything(&path), everything(&repo));
+    assert!(!path.join("empty").exists());
+    let mut kept: Vec<_> = fs::read_dir(&admin).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    kept.sort();
+    assert_eq!(kept, ["HEAD", "commondir", "gitdir", "index", "logs"]);
+    assert_eq!(text(&path, &["reflog", "--format=%gs"]).lines().count(), 1, "not even its reflog");
+    assert_eq!(text(&path, &["status", "--porcelain", "--ignored"]), "");
+}
+
+#[test]
+fn ignored_files_stay_only_where_that_is_wanted() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = Area { keep: Keep::Ignored, ..area(&sandbox, &repo) };
+    let mut first = opened(&area, "r1", "one");
+    let path = first.path().to_owned();
+    first.note_private(&[".env".to_owned(), "config/.env".to_owned()]).unwrap();
+    write(&path, ".env", "secret");
+    write(&path, "target/cache", "warm");
+    write(&path, "untracked", "x");
+    // An agent that leads the path of a credential elsewhere must not get that removed.
+    let elsewhere = sandbox.folder("elsewhere");
+    write(&elsewhere, ".env", "the user's own");
+    std::os::unix::fs::symlink(&elsewhere, path.join("config")).unwrap();
+    first.release().unwrap();
+    let second = opened(&area, "r2", "two");
+    assert!(second.recycled());
+    assert!(path.join("target/cache").exists());
+    assert!(!path.join("untracked").exists());
+    assert!(!path.join(".env").exists());
+    assert!(elsewhere.join(".env").exists());
+}
+
+#[test]
+fn parallel_opens_get_workspaces_of_their_own() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = Area { pool: 8, ..area(&sandbox, &repo) };
+    for round in 0..2 {
+        let workspaces: Vec<_> = thread::scope(|scope| {
+            let open = |number| {
+                let area = &area;
+                scope
+                    .spawn(move || opened(area, &format!("r{round}-{number}"), &format!("b{round}/{number}")))
+            };
+            let threads: Vec<_> = (0..8).map(open).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let paths: BTreeSet<_> = workspaces.iter().map(|one| one.path().to_owned()).collect();
+        assert_eq!(paths.len(), 8);
+        for workspace in workspaces {
+            assert!(!work_tree_dirty(&workspace.checkout().unwrap()).unwrap());
+            assert_eq!(workspace.recycled(), round == 1);
+            assert_eq!(text(workspace.path(), &["symbolic-ref", "--short", "HEAD"]), workspace.branch());
+            workspace.release().unwrap();
+        }
+    }
+}
+
+#[test]
+fn names_that_are_taken_and_branches_in_use_are_refused() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    git(&repo, &["-c", "core.hooksPath=/dev/null", "branch", "feature"]);
+    // Both ways: with an empty pool and with a warm worktree, which must survive the refusal.
+    for warm in [false, true] {
+        for taken in ["feature", "feature/a"] {
+            let error = area.open(&fresh(&area, "r", taken)).unwrap_err();
+            assert!(matches!(error, WorkspaceError::Git(GitError::BranchTaken { .. })), "{error}");
+        }
+        let error = area.open(&continued("r", "main")).unwrap_err();
+        assert!(matches!(&error, WorkspaceError::BranchInUse { place, .. } if *place == repo), "{error}");
+        let error = area.open(&continued("r", "nothing")).unwrap_err();
+        assert!(matches!(error, WorkspaceError::NoSuchBranch { .. }), "{error}");
+        let error = area.open(&continued("r", "--all")).unwrap_err();
+        assert!(matches!(error, WorkspaceError::Git(GitError::Refused(_))), "{error}");
+        let workspace = opened(&area, "r", &format!("feature-{warm}"));
+        assert_eq!(workspace.recycled(), warm);
+        workspace.release().unwrap();
+        assert!(area.slots().unwrap().iter().all(|slot| slot.state == SlotState::Free));
+    }
+}
+
+#[test]
+fn two_repositories_of_one_name_stay_apart() {
+    let sandbox = Sandbox::new();
+    let (one, two) = (project(&sandbox, "a/shop"), project(&sandbox, "b/shop"));
+    let first = area(&sandbox, &one);
+    let second = Area { dir: sandbox.path("home/worktrees/shop-2"), ..area(&sandbox, &two) };
+    opened(&first, "r1", "x").release().unwrap();
+    // Even by mistake in the same folder: a worktree of another repository is never trusted.
+    let mistaken = Area { dir: first.dir.clone(), ..second.clone() };
+    let workspace = opened(&mistaken, "r2", "x");
+    assert!(!workspace.recycled());
+    let common = text(workspace.path(), &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+    assert_eq!(common, two.join(".git").to_str().unwrap());
+    workspace.release().unwrap();
+    opened(&second, "r3", "y").release().unwrap();
+}
+
+#[test]
+fn the_pool_has_a_bound_and_the_trash_is_emptied_in_steps() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = Area { pool: 2, ..area(&sandbox, &repo) };
+    let workspaces: Vec<_> =
+        (0..5).map(|number| opened(&area, &format!("r{number}"), &format!("b{number}"))).collect();
+    for workspace in workspaces {
+        fs::create_dir_all(workspace.path().join("target/closed")).unwrap();
+        write(workspace.path(), "target/closed/file", "x");
+        fs::set_permissions(workspace.path().join("target/closed"), fs::Permissions::from_mode(0o500))
+            .unwrap();
+        workspace.release().unwrap();
+    }
+    let free = |area: &Area| area.slots().unwrap().len();
+    assert!(free(&area) <= 2);
+    let before = free(&area);
+    assert_eq!(Area { pool: 0, ..area.clone() }.trim().unwrap(), before);
+    assert_eq!(free(&area), 0);
+    assert_eq!(text(&repo, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
+    let pace = Pace { at_most: 3, pause_every: 0, pause: std::time::Duration::ZERO };
+    let step = empty_trash(&area.trash, pace).unwrap();
+    assert_eq!((step.removed, step.empty), (3, false));
+    let rest = empty_trash(&area.trash, Pace { at_most: u64::MAX, ..pace }).unwrap();
+    assert!(rest.empty && rest.bytes > 0 && rest.failed == 0, "{rest:?}");
+    assert!(empty_trash(&sandbox.path("no such folder"), pace).unwrap().empty);
+}
+
+#[test]
+fn emptying_the_trash_follows_no_link() {
+    let sandbox = Sandbox::new();
+    let (trash, elsewhere) = (sandbox.folder("trash"), sandbox.folder("elsewhere"));
+    write(&elsewhere, "keep", "x");
+    fs::create_dir_all(trash.join("old")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, trash.join("old/link")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, trash.join("link")).unwrap();
+    let pace = Pace { at_most: u64::MAX, pause_every: 1, pause: std::time::Duration::from_micros(1) };
+    let done = empty_trash(&trash, pace).unwrap();
+    assert_eq!((done.removed, done.empty), (3, true));
+    assert!(elsewhere.join("keep").exists());
+}

@@ -1,0 +1,174 @@
+//! Workspaces after people and agents did things to them that nobody expects.
+
+use std::fs;
+use std::path::Path;
+
+use crate::sandbox::{Sandbox, git};
+use crate::support::{area, everything, oid, opened, project, taken, text, write};
+use fleet_host::git::{SlotState, WorkspaceError, take_snapshot, work_tree_dirty};
+
+/// What is done to a worktree, by its folder and its git directory.
+type Deed<'a> = (&'a str, &'a dyn Fn(&Path, &Path));
+
+#[test]
+fn damaged_free_worktrees_are_never_trusted() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let outside = sandbox.repository("outside");
+    write(&outside, "keep", "x");
+    let damages: [Deed<'_>; 9] = [
+        ("folder removed", &|path, _| fs::remove_dir_all(path).unwrap()),
+        ("metadata removed", &|_, admin| fs::remove_dir_all(admin).unwrap()),
+        (".git removed", &|path, _| fs::remove_file(path.join(".git")).unwrap()),
+        (".git points elsewhere", &|path, _| {
+            fs::write(path.join(".git"), format!("gitdir: {}/.git\n", outside.display())).unwrap();
+        }),
+        ("gitdir points elsewhere", &|_, admin| fs::write(admin.join("gitdir"), "/nowhere/.git\n").unwrap()),
+        ("index damaged", &|_, admin| fs::write(admin.join("index"), "rubbish").unwrap()),
+        ("HEAD damaged", &|_, admin| fs::write(admin.join("HEAD"), "rubbish").unwrap()),
+        ("a file of someone", &|path, _| write(path, "new", "x")),
+        ("a tracked file changed", &|path, _| write(path, "README.md", "edited by hand")),
+    ];
+    for (number, (what, damage)) in damages.into_iter().enumerate() {
+        let first = opened(&area, "warm", &format!("warm-{number}"));
+        let (path, admin) = (first.path().to_owned(), first.checkout().unwrap().git_dir);
+        first.release().unwrap();
+        damage(&path, &admin);
+        let next = opened(&area, "next", &format!("next-{number}"));
+        assert!(!next.recycled(), "{what}");
+        assert_eq!(everything(next.path()), everything(&repo), "{what}");
+        assert_eq!(text(next.path(), &["rev-parse", "HEAD"]), oid(&repo, "main").to_string(), "{what}");
+        assert!(!work_tree_dirty(&next.checkout().unwrap()).unwrap(), "{what}");
+        next.release().unwrap();
+    }
+    assert_eq!(fs::read_to_string(outside.join("keep")).unwrap(), "x");
+    // What someone wrote into a free worktree was moved aside, not destroyed.
+    let aside = fs::read_dir(&area.trash).unwrap().map(|entry| entry.unwrap().path());
+    assert!(aside.into_iter().any(|path| path.join("new").exists()));
+}
+
+#[test]
+fn whatever_an_agent_did_to_its_worktree_it_can_be_kept_and_given_back() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let no_hooks =
+        |path: &Path, args: &[&str]| git(path, &[&["-c", "core.hooksPath=/dev/null"], args].concat());
+    let deeds: [Deed<'_>; 9] = [
+        ("detached", &|path, _| no_hooks(path, &["checkout", "--quiet", "--detach"])),
+        ("own branch", &|path, _| no_hooks(path, &["checkout", "--quiet", "-b", "mine"])),
+        ("orphan", &|path, _| no_hooks(path, &["checkout", "--quiet", "--orphan", "unborn"])),
+        ("no .git", &|path, _| fs::remove_file(path.join(".git")).unwrap()),
+        ("own repository", &|path, _| {
+            fs::remove_file(path.join(".git")).unwrap();
+            git(path, &["init", "--quiet"]);
+        }),
+        ("pruned", &|_, admin| fs::remove_dir_all(admin).unwrap()),
+        ("locked index", &|_, admin| fs::write(admin.join("index.lock"), "").unwrap()),
+        ("stash", &|path, _| {
+            write(path, "README.md", "stashed");
+            no_hooks(path, &["stash", "--quiet"]);
+        }),
+        ("damaged index", &|_, admin| fs::write(admin.join("index"), "rubbish").unwrap()),
+    ];
+    for (number, (what, deed)) in deeds.into_iter().enumerate() {
+        let workspace = opened(&area, &format!("r{number}"), &format!("b{number}"));
+        let checkout = workspace.checkout().unwrap();
+        let path = workspace.path().to_owned();
+        deed(&path, &checkout.git_dir);
+        write(&path, "work", what);
+        drop(workspace);
+
+        let adopted = area.adopt(&format!("r{number}")).unwrap().expect(what);
+        let checkout = adopted.checkout().unwrap();
+        let snapshot = taken(&checkout);
+        let kept = text(&repo, &["cat-file", "blob", &format!("{}:work", snapshot.commit)]);
+        assert_eq!(kept, what);
+        adopted.release().unwrap();
+        let next = opened(&area, "next", &format!("next-{number}"));
+        assert_eq!(everything(next.path()), everything(&repo), "{what}");
+        next.release().unwrap();
+    }
+    assert_eq!(text(&repo, &["stash", "list"]).lines().count(), 1, "a stash belongs to the repository");
+}
+
+#[test]
+fn a_worktree_that_the_agent_removed_is_reported_and_given_back() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let workspace = opened(&area, "r1", "one");
+    fs::remove_dir_all(workspace.path()).unwrap();
+    let error = workspace.checkout().unwrap_err();
+    assert!(error.to_string().contains("the folder is gone"), "{error}");
+    workspace.release().unwrap();
+    let next = opened(&area, "r2", "two");
+    assert_eq!(everything(next.path()), everything(&repo));
+    assert_eq!(text(&repo, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 2);
+}
+
+#[test]
+fn claims_are_respected_and_damaged_ones_are_left_to_people() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let first = opened(&area, "r1", "one");
+    let path = first.path().to_owned();
+    assert!(matches!(area.adopt("r1"), Err(WorkspaceError::InUse { .. })));
+    write(&path, "work", "x");
+    drop(first);
+    // Dead, but not free: another run gets another place.
+    let second = opened(&area, "r2", "two");
+    assert_ne!(second.path(), path);
+    assert!(area.adopt("r3").unwrap().is_none());
+    let adopted = area.adopt("r1").unwrap().unwrap();
+    assert_eq!((adopted.branch(), adopted.path()), ("one", path.as_path()));
+    assert!(path.join("work").exists());
+    drop(adopted);
+
+    fs::write(path.with_extension("json"), "{").unwrap();
+    let third = opened(&area, "r3", "three");
+    assert_ne!(third.path(), path);
+    assert!(area.adopt("r1").unwrap().is_none());
+    let slots = area.slots().unwrap();
+    assert_eq!(slots[0].state, SlotState::Damaged);
+    assert!(!area.remove(&slots[1]).unwrap(), "a run has it");
+    assert!(area.remove(&slots[0]).unwrap());
+    assert!(!path.exists());
+}
+
+#[test]
+fn private_paths_survive_the_process() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let mut workspace = opened(&area, "r1", "one");
+    workspace.note_private(&["b.key".to_owned(), "a.key".to_owned()]).unwrap();
+    workspace.note_private(&["b.key".to_owned()]).unwrap();
+    drop(workspace);
+    let adopted = area.adopt("r1").unwrap().unwrap();
+    assert_eq!(adopted.private(), ["a.key", "b.key"]);
+    write(adopted.path(), "a.key", "hush");
+    let checkout = adopted.checkout().unwrap();
+    let request =
+        fleet_host::git::TakeSnapshot { exclude: adopted.private(), ..crate::support::request(&checkout) };
+    let snapshot = take_snapshot(&request).unwrap();
+    assert!(!crate::support::names(&repo, &snapshot.tree).contains(&"a.key".to_owned()));
+}
+
+#[test]
+fn the_users_sparse_checkout_is_not_inherited() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let files = everything(&repo);
+    text(&repo, &["sparse-checkout", "set", "--no-cone", "/README.md"]);
+    assert!(!repo.join("src").exists());
+    let area = area(&sandbox, &repo);
+    for number in 0..2 {
+        let workspace = opened(&area, "r", &format!("b{number}"));
+        assert_eq!(everything(workspace.path()), files);
+        assert_eq!(text(workspace.path(), &["status", "--porcelain"]), "");
+        workspace.release().unwrap();
+    }
+}
