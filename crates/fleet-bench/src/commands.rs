@@ -19,7 +19,11 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
     fill(&thousand, repo.path());
     let fleet = |home: &Path, arguments: &[&str]| {
         let mut command = Command::new(&setting.fleet);
-        command.args(arguments).current_dir(repo.path()).env("FLEET_HOME", home);
+        command
+            .args(arguments)
+            .current_dir(repo.path())
+            .env("FLEET_HOME", home)
+            .env("FLEET_AUTOSTART", "false");
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     };

@@ -80,6 +80,8 @@ codes! {
     DependencyNotFound = "dependency-not-found", NotFound;
     /// Other tasks still depend on this one.
     HasDependents = "has-dependents", Conflict;
+    /// The command is for agents, inside a run.
+    NotInARun = "not-in-a-run", Conflict;
     /// The task or run is in a state that does not allow this.
     IllegalTransition = "illegal-transition", Conflict;
     /// A task of this id exists already.

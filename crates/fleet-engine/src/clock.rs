@@ -1,5 +1,8 @@
 //! The clock and the source of randomness: the only place that asks the machine for either.
 
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::time::{Millis, Span};
 use jiff::civil::{Date, DateTime, Time};
@@ -10,6 +13,13 @@ use jiff::{Timestamp, ToSpan, Zoned};
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
 pub fn now() -> Millis {
     Millis(Timestamp::now().as_millisecond())
+}
+
+/// How long the machine has been awake since some moment: for limits, which must not run out while a laptop sleeps.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+pub fn uptime() -> Duration {
+    static SINCE: OnceLock<Instant> = OnceLock::new();
+    SINCE.get_or_init(Instant::now).elapsed()
 }
 
 /// A random number.

@@ -59,6 +59,38 @@ impl Engine {
         })
     }
 
+    /// The same, seen from another directory, which must be in a repository. Shares the store.
+    pub fn at(&self, directory: PathBuf) -> Outcome<Self> {
+        let repository = git::discover(&directory).map_err(|error| problems::repository(&error))?;
+        let start = Start { directory: Some(directory), ..self.start.clone() };
+        Ok(self.seen_from(start, Ok(repository)))
+    }
+
+    /// The same without any project: only the user's own configuration counts.
+    #[must_use]
+    pub fn nowhere(&self) -> Self {
+        let start = Start { directory: None, ..self.start.clone() };
+        let nothing =
+            DiscoverError::NotARepository { start: self.home.clone(), searched_to: self.home.clone() };
+        self.seen_from(start, Err(nothing))
+    }
+
+    fn seen_from(&self, start: Start, repository: Result<Repository, DiscoverError>) -> Self {
+        Self {
+            start,
+            home: self.home.clone(),
+            repository,
+            config: OnceLock::new(),
+            store: OnceCell::new_with(self.store.get().cloned()),
+            ids: Mutex::new(IdMaker::default()),
+        }
+    }
+
+    /// The settings of the command line, for processes that are started on behalf of this one.
+    pub fn flags(&self) -> &[String] {
+        &self.start.flags
+    }
+
     /// `$FLEET_HOME`.
     pub fn home(&self) -> &Path {
         &self.home

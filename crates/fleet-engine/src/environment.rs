@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -108,6 +109,27 @@ impl Environment {
             .take_while(|(name, _)| name.starts_with(PREFIX))
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, _)| name.as_str())
+    }
+
+    /// The binary of this process, to start itself again.
+    pub fn this_binary() -> Outcome<PathBuf> {
+        let found = std::env::current_exe();
+        // While a new version is installed over the old one, Linux calls the old one deleted; the new one is there.
+        let path = found.map(|path| match path.to_str().and_then(|text| text.strip_suffix(" (deleted)")) {
+            Some(replaced) => PathBuf::from(replaced),
+            None => path,
+        });
+        path.map_err(|error| Problem::new(Code::Io, format!("where this program is cannot be told: {error}")))
+    }
+
+    /// The program of that name on the `PATH`.
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        let is_program = |path: &PathBuf| {
+            path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        };
+        // An empty entry is the current directory, where a repository could plant a program.
+        let folders = std::env::split_paths(self.get_os("PATH")?).filter(|folder| folder.is_absolute());
+        folders.map(|folder| folder.join(name)).find(is_program)
     }
 
     /// Where the process was started.

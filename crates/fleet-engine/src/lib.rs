@@ -6,11 +6,16 @@
 
 pub mod agent_env;
 pub mod clock;
+mod closing;
 pub mod config;
 mod engine;
 pub mod environment;
 mod exchange;
+pub mod home;
+pub mod keeper;
 mod problems;
+pub mod reconcile;
+pub mod runner;
 pub mod trust;
 pub mod verbs;
 pub mod views;
@@ -20,6 +25,11 @@ pub use engine::{Engine, Start};
 pub use fleet_host::demo;
 
 use fleet_core::problem::{Code, Outcome, Problem};
+
+/// Makes this process the leader of a session of its own: no terminal's Ctrl-C or end reaches it.
+pub fn detach() -> std::io::Result<()> {
+    fleet_host::process::new_session()
+}
 
 /// Opens a file in a person's editor and waits for it.
 pub fn edit_file(editor: &str, file: &std::path::Path) -> Outcome<()> {

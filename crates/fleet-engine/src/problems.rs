@@ -1,6 +1,8 @@
 //! Errors of the layers below, turned into what people are told and what they can do about it.
 #![expect(clippy::needless_pass_by_value, reason = "made for `map_err`, which hands the error over")]
 
+use std::path::Path;
+
 use fleet_core::id::{IdError, TaskId};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::task::{FieldError, TaskMove, TaskState};
@@ -99,6 +101,11 @@ fn advise(problem: Problem, task: TaskId, from: TaskState, event: TaskMove) -> P
         }
         _ => problem,
     }
+}
+
+/// As a verb reports a file that cannot be used.
+pub(crate) fn io(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::new(Code::Io, format!("{}: {error}", path.display()))
 }
 
 /// As a verb reports a value that a field does not take.

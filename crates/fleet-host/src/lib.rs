@@ -4,8 +4,8 @@
 //! never decide policy: which task runs, what is retried or what may be deleted comes in as an argument. It knows
 //! no store, no agent and no configuration.
 
-pub mod demo;
 pub mod copy;
+pub mod demo;
 pub mod editor;
 pub mod git;
 pub mod lines;

@@ -62,6 +62,13 @@ pub enum StoreError {
     Failed(String),
 }
 
+impl StoreError {
+    /// Whether the same may work a little later, without anybody doing anything about the request.
+    pub const fn is_temporary(&self) -> bool {
+        matches!(self, Self::Changed | Self::Busy { .. } | Self::Unreachable { .. } | Self::Full { .. })
+    }
+}
+
 fn show_path(path: &[TaskId]) -> String {
     path.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → ")
 }

@@ -145,6 +145,8 @@ fn surroundings(place: &Place) -> BTreeMap<OsString, OsString> {
         ("TERM", OsStr::new("dumb")),
         ("LC_ALL", OsStr::new("C.UTF-8")),
         ("TZ", OsStr::new("UTC")),
+        // A runner in the background belongs only into tests of it.
+        ("FLEET_AUTOSTART", OsStr::new("false")),
         // `HOME` hides the user's git configuration; this hides the machine's.
         ("GIT_CONFIG_NOSYSTEM", OsStr::new("1")),
     ];
@@ -193,7 +195,17 @@ mod tests {
         names.sort_unstable();
         assert_eq!(
             names,
-            ["EXTRA", "FLEET_HOME", "GIT_CONFIG_NOSYSTEM", "HOME", "LC_ALL", "PATH", "TERM", "TZ"]
+            [
+                "EXTRA",
+                "FLEET_AUTOSTART",
+                "FLEET_HOME",
+                "GIT_CONFIG_NOSYSTEM",
+                "HOME",
+                "LC_ALL",
+                "PATH",
+                "TERM",
+                "TZ"
+            ]
         );
         assert_eq!(fleet.ok(&["-c", "printf %s \"$FLEET_HOME\""]), fleet.home().to_str().unwrap());
     }

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{completions, config, demo_agent, doctor, events, explain, man, task, trust};
+use crate::commands::{
+    completions, config, demo_agent, doctor, done, events, explain, fail, man, note, progress, restart, run,
+    shim, start, status, stop, task, trust,
+};
 
 /// Command a fleet of AI coding agents
 ///
@@ -69,6 +72,11 @@ pub(crate) enum When {
 pub(crate) enum Command {
     #[command(subcommand)]
     Task(task::Task),
+    Run(run::Run),
+    Start(start::Start),
+    Stop(stop::Stop),
+    Restart(restart::Restart),
+    Status(status::Status),
     Events(events::Events),
     #[command(subcommand)]
     Config(config::Config),
@@ -77,6 +85,12 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Completions(completions::Completions),
     Man(man::Man),
+    Done(done::DoneCommand),
+    Fail(fail::Fail),
+    Note(note::Note),
+    Progress(progress::Progress),
+    #[command(hide = true)]
+    Shim(shim::Shim),
     #[command(hide = true)]
     DemoAgent(demo_agent::DemoAgent),
 }

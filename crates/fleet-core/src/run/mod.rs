@@ -80,7 +80,8 @@ pub struct Totals {
 }
 
 /// How a run ended, as its keeper reports it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// Everything that was asked for was observed.
     Succeeded,

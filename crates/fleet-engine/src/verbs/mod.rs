@@ -3,6 +3,9 @@
 
 pub mod doctor;
 pub mod events;
+pub mod report;
+pub mod runner_status;
+pub mod runner_stop;
 pub mod task_add;
 pub mod task_delete;
 pub mod task_dep;

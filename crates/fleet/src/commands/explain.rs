@@ -44,6 +44,7 @@ pages! {
     Changed = "changed",
     BranchTaken = "branch-taken",
     LeaseLost = "lease-lost",
+    NotInARun = "not-in-a-run",
     TokenRefused = "token-refused",
     Untrusted = "untrusted",
     StoreUnreachable = "store-unreachable",

@@ -4,17 +4,28 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo_agent;
 pub(crate) mod doctor;
+pub(crate) mod done;
 pub(crate) mod events;
 pub(crate) mod explain;
+pub(crate) mod fail;
 pub(crate) mod man;
+pub(crate) mod note;
+pub(crate) mod progress;
+pub(crate) mod restart;
+pub(crate) mod run;
+pub(crate) mod shim;
+pub(crate) mod start;
+pub(crate) mod status;
+pub(crate) mod stop;
 pub(crate) mod task;
 mod text_input;
 pub(crate) mod trust;
 
 use fleet_core::problem::{Code, Problem};
+use fleet_core::text::escaped;
 use fleet_engine::config::Color;
 use fleet_engine::environment::Environment;
-use fleet_engine::{Engine, Start};
+use fleet_engine::{Engine, Start, runner};
 
 use crate::Done;
 use crate::cli::{Cli, Command, Global, When};
@@ -24,6 +35,15 @@ use crate::output::{Output, choose_color};
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) output: Output,
+}
+
+impl Context {
+    /// After work was queued: somebody should do it. That nobody could be started does not undo the queueing.
+    pub(crate) fn work_was_queued(&self) {
+        if let Err(problem) = runner::autostart(&self.engine) {
+            self.output.note(&format!("note: {} (`fleet run` runs agents here)", escaped(&problem.message)));
+        }
+    }
 }
 
 pub(crate) fn run(cli: Cli, output: Output) -> Done {
@@ -47,10 +67,20 @@ pub(crate) fn run(cli: Cli, output: Output) -> Done {
 async fn with_engine(command: Command, context: &Context) -> Done {
     match command {
         Command::Task(command) => command.run(context).await,
+        Command::Run(command) => command.run(context).await,
+        Command::Start(command) => command.run(context).await,
+        Command::Stop(command) => command.run(context).await,
+        Command::Restart(command) => command.run(context).await,
+        Command::Status(_) => status::Status::run(context).await,
         Command::Events(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
         Command::Trust(command) => command.run(context),
         Command::Doctor(_) => doctor::Doctor::run(context).await,
+        Command::Done(command) => command.run(context).await,
+        Command::Fail(command) => command.run(context).await,
+        Command::Note(command) => command.run(context).await,
+        Command::Progress(command) => command.run(context).await,
+        Command::Shim(command) => command.run(context).await,
         Command::Completions(_) | Command::Man(_) | Command::Explain(_) | Command::DemoAgent(_) => Ok(()),
     }
 }

@@ -103,6 +103,7 @@ impl Add {
             hold: self.hold,
         };
         let task = task_add::run(&context.engine, request).await?;
+        context.work_was_queued();
         if self.quiet && !context.output.is_json() {
             return print(task.id.as_str());
         }

@@ -46,7 +46,9 @@ impl Dep {
                 moved(context, &[task_dep::add(&context.engine, Request { id, on }).await?])
             }
             Self::Remove(Edges { id, on }) => {
-                moved(context, &[task_dep::remove(&context.engine, Request { id, on }).await?])
+                let task = task_dep::remove(&context.engine, Request { id, on }).await?;
+                context.work_was_queued();
+                moved(context, &[task])
             }
             Self::Tree(Root { id }) => {
                 let tree = task_dep::tree(&context.engine, &id).await?;

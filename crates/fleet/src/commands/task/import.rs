@@ -44,6 +44,7 @@ impl Import {
         }
         let request = Request { text, new_ids: self.new_ids, dry_run: self.dry_run };
         let imported = task_import::run(&context.engine, request).await?;
+        context.work_was_queued();
         context.output.show(&imported, || {
             let verb = if imported.dry_run { "would import" } else { "imported" };
             format!("{verb} {}", count(imported.ids.len(), "task"))

@@ -19,6 +19,8 @@ pub(crate) struct Release {
 impl Release {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let request = Request { ids: self.ids, event: TaskMove::Release, remark: None };
-        moved(context, &task_move::run(&context.engine, request).await?)
+        let tasks = task_move::run(&context.engine, request).await?;
+        context.work_was_queued();
+        moved(context, &tasks)
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Retry {
 impl Retry {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let request = Request { ids: self.ids, event: TaskMove::Retry, remark: None };
-        moved(context, &task_move::run(&context.engine, request).await?)
+        let tasks = task_move::run(&context.engine, request).await?;
+        context.work_was_queued();
+        moved(context, &tasks)
     }
 }

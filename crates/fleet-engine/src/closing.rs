@@ -1,0 +1,150 @@
+//! The end of a run on this machine: the work in safety, the leftovers committed, the claims compared with git, the
+//! end recorded.
+//!
+//! Owns what has to happen before a workspace may be used again, whoever does it: the keeper at the end, or a
+//! reconciler in the place of a keeper that is gone. Must never move a branch of a run that is not ours any more.
+
+use std::time::Duration;
+
+use fleet_core::id::RunId;
+use fleet_core::outcome::{Evidence, Names, RunResult, decide};
+use fleet_core::problem::Outcome;
+use fleet_core::run::{Ending, Reason, RunMove};
+use fleet_core::task::Task;
+use fleet_core::time::Millis;
+use fleet_host::git::{self, GitError, Oid, Workspace};
+use fleet_store::{Store, StoreError, ops};
+use serde::{Deserialize, Serialize};
+
+use crate::home::{RunFolder, write_private};
+use crate::{clock, problems};
+
+/// The longest pause between two attempts to tell the store.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// How a run ended, written down before the store is told: whoever finds it can tell the store in our place.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct EndOfRun {
+    pub(crate) run: RunId,
+    pub(crate) fence: i64,
+    pub(crate) ending: Ending,
+    pub(crate) result: Option<RunResult>,
+}
+
+impl EndOfRun {
+    /// Writes it down. Not being able to is no reason to keep the store waiting.
+    pub(crate) fn note(&self, folder: &RunFolder) -> std::io::Result<()> {
+        if let Some(result) = &self.result {
+            write_private(&folder.result(), &serde_json::to_vec_pretty(result)?)?;
+        }
+        write_private(&folder.ending(), &serde_json::to_vec(self)?)
+    }
+
+    /// What was written down, if it was.
+    pub(crate) fn noted(folder: &RunFolder) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(folder.ending()).ok()?).ok()
+    }
+
+    /// Tells the store, and tries again until it answers. `None` means that somebody else has decided.
+    pub(crate) async fn record(&self, store: &Store) -> Outcome<Option<Task>> {
+        let mut pause = Duration::from_millis(100);
+        let result = self.result.as_ref().and_then(|result| serde_json::to_string(result).ok());
+        let (jitter, mut made_up) = (clock::entropy()?, false);
+        loop {
+            let end = ops::EndRun {
+                run: self.run,
+                fence: self.fence,
+                ending: self.ending.clone(),
+                result: result.clone(),
+                jitter,
+                now: clock::now(),
+            };
+            match store.call(end).await {
+                Ok(task) => return Ok(Some(task)),
+                Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => return Ok(None),
+                // The store was out of reach when the agent started or ended: that is made up for here.
+                Err(StoreError::IllegalRun { .. }) if !made_up => {
+                    made_up = true;
+                    for event in [RunMove::Start, RunMove::Exit] {
+                        let advance =
+                            ops::AdvanceRun { run: self.run, fence: self.fence, event, now: clock::now() };
+                        let _ = store.call(advance).await;
+                    }
+                }
+                Err(error) if error.is_temporary() => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+                Err(error) => return Err(problems::store(error)),
+            }
+        }
+    }
+}
+
+/// What git shows of a run's work.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) commits: usize,
+    pub(crate) files: usize,
+    pub(crate) names: Names,
+}
+
+/// Puts the work in safety; touches nothing that the agent can see.
+pub(crate) fn save(workspace: &Workspace, run: RunId, why: &str, now: Millis) -> Result<(), GitError> {
+    let checkout = workspace.checkout()?;
+    let take = git::TakeSnapshot {
+        checkout: &checkout,
+        run: &run.to_string(),
+        why,
+        at_seconds: now.0 / 1_000,
+        exclude: workspace.private(),
+        max_file: None,
+    };
+    git::take_snapshot(&take).map(drop)
+}
+
+/// Commits what the agent left uncommitted, and tells what there is now. The work is in safety before.
+pub(crate) fn show(workspace: &Workspace, base: &Oid, message: &str) -> Result<Shown, GitError> {
+    let checkout = workspace.checkout()?;
+    let leftovers = git::commit_leftovers(&git::CommitLeftovers {
+        checkout: &checkout,
+        branch: workspace.branch(),
+        message,
+        exclude: workspace.private(),
+    })?;
+    let Some(head) = leftovers.head.filter(|head| head != base) else { return Ok(Shown::default()) };
+    let changes = git::changes(&checkout.common_dir, base, &head)?;
+    let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    let names = Names {
+        files: changes.files.iter().map(|file| text(&file.path)).collect(),
+        commits: changes.commits.iter().map(|commit| commit.oid.to_string()).collect(),
+    };
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    Ok(Shown { commits: count(changes.commits_total), files: count(changes.files_total), names })
+}
+
+/// Decides, from what was seen of the agent and what git shows.
+pub(crate) fn judge(mut evidence: Evidence, shown: Result<Shown, GitError>) -> (Ending, RunResult) {
+    let names = match shown {
+        Ok(shown) => {
+            (evidence.commits, evidence.files) = (shown.commits, shown.files);
+            shown.names
+        }
+        Err(error) => {
+            let text = format!("what the agent left could not be looked at: {error}");
+            evidence.failure.get_or_insert((Reason::WorkspaceFailed, text));
+            Names::default()
+        }
+    };
+    let ending = decide(&evidence);
+    let result = RunResult::new(&evidence, &ending, names);
+    (ending, result)
+}
+
+/// The message of the commit that codefleet makes itself.
+pub(crate) fn commit_message(task: &Task, agent: &str) -> String {
+    format!(
+        "{}\n\nLeft uncommitted by {agent}; committed by codefleet for task {}.\n",
+        task.spec.title, task.id
+    )
+}

@@ -1,0 +1,234 @@
+//! Where everything that codefleet keeps lies on this machine: `$FLEET_HOME`.
+//!
+//! Owns the names of files and folders below it, and that they are private. Must never know what is in them.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use fleet_core::id::RunId;
+use fleet_core::project::Project;
+use fleet_host::git::{Area, Keep};
+use fleet_host::machine;
+
+use crate::clock;
+use crate::config::Config;
+
+/// The folder, by its path.
+#[derive(Debug, Clone)]
+pub struct Home {
+    root: PathBuf,
+}
+
+impl Home {
+    /// The home in this folder, which need not exist yet.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder of everything.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What is kept of a run: its prompt, what its agent printed, its result.
+    pub fn run(&self, run: RunId) -> RunFolder {
+        RunFolder { dir: self.root.join("runs").join(run.to_string()) }
+    }
+
+    /// The folder of all runs.
+    pub fn runs(&self) -> PathBuf {
+        self.root.join("runs")
+    }
+
+    /// The work trees of a project. The name is for people; the id keeps repositories of one name apart.
+    pub fn worktrees(&self, project: &Project) -> PathBuf {
+        self.root.join("worktrees").join(format!("{}-{}", file_name(&project.name), project.id))
+    }
+
+    /// The same, as something that hands out workspaces.
+    pub fn area(&self, project: &Project, config: &Config) -> Area {
+        let wish = config.workspaces();
+        Area {
+            repo: PathBuf::from(&project.common_dir),
+            dir: self.worktrees(project),
+            trash: self.trash(),
+            pool: wish.pool,
+            keep: if wish.keep_ignored { Keep::Ignored } else { Keep::Nothing },
+        }
+    }
+
+    /// What is being removed, slowly.
+    pub fn trash(&self) -> PathBuf {
+        self.root.join("worktrees").join(".trash")
+    }
+
+    /// One file for each run that is at work here, or that somebody has to tidy up after: locked and written by its
+    /// keeper, removed when nothing of the run is left but its branch and its folder.
+    pub fn live(&self) -> PathBuf {
+        self.root.join("live")
+    }
+
+    /// The file of one run at work.
+    pub fn live_run(&self, run: RunId) -> PathBuf {
+        self.live().join(run.to_string())
+    }
+
+    /// One file for each runner that is up.
+    pub fn runners(&self) -> PathBuf {
+        self.root.join("runners")
+    }
+
+    /// One file for each block of ports.
+    pub fn ports(&self) -> PathBuf {
+        self.root.join("ports")
+    }
+
+    /// What runners in the background say.
+    pub fn runner_log(&self) -> PathBuf {
+        self.root.join("runner.log")
+    }
+
+    /// Which home on which machine this is. Two machines that share a home over the network are two places: one
+    /// cannot see the processes of the other.
+    pub fn place(&self) -> io::Result<String> {
+        let file = self.root.join("place");
+        let home = loop {
+            match fs::read_to_string(&file) {
+                Ok(text) if !text.trim().is_empty() => break text.trim().to_owned(),
+                Ok(_) => fs::remove_file(&file)?,
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+            self.name_place(&file)?;
+        };
+        Ok(format!("{home}-{}", machine::id()))
+    }
+
+    /// Whole or not at all, and the first of several wins.
+    fn name_place(&self, file: &Path) -> io::Result<()> {
+        make_private(&self.root)?;
+        let entropy = clock::entropy().map_err(|problem| io::Error::other(problem.message))?;
+        let new = self.root.join(format!("place.{entropy:016x}"));
+        write_private(&new, format!("{entropy:016x}\n").as_bytes())?;
+        let linked = fs::hard_link(&new, file);
+        fs::remove_file(&new)?;
+        match linked {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is kept of one run.
+#[derive(Debug, Clone)]
+pub struct RunFolder {
+    dir: PathBuf,
+}
+
+impl RunFolder {
+    /// The folder itself.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Makes the folder.
+    pub fn make(&self) -> io::Result<()> {
+        make_private(&self.dir)
+    }
+
+    /// What the agent was told.
+    pub fn prompt(&self) -> PathBuf {
+        self.dir.join("prompt.md")
+    }
+
+    /// What the agent printed, byte by byte.
+    pub fn stdout(&self) -> PathBuf {
+        self.dir.join("stdout.log")
+    }
+
+    /// What the agent printed to standard error.
+    pub fn stderr(&self) -> PathBuf {
+        self.dir.join("stderr.log")
+    }
+
+    /// What the set-up commands printed.
+    pub fn setup_log(&self) -> PathBuf {
+        self.dir.join("setup.log")
+    }
+
+    /// What the keeper itself had to say.
+    pub fn keeper_log(&self) -> PathBuf {
+        self.dir.join("keeper.log")
+    }
+
+    /// Where the processes of the run are found.
+    pub fn tree(&self) -> PathBuf {
+        self.dir.join("tree.json")
+    }
+
+    /// How the run ended, written before the store is told.
+    pub fn ending(&self) -> PathBuf {
+        self.dir.join("ending.json")
+    }
+
+    /// The result, for people and programs.
+    pub fn result(&self) -> PathBuf {
+        self.dir.join("result.json")
+    }
+}
+
+/// Makes a folder, and those above it, that only the user can enter.
+pub fn make_private(dir: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// Writes a whole file that only the user can read: complete under its name, or not there.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&new, path)
+}
+
+/// A name that can stand in a path and is pleasant to read.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let name: String = name.chars().map(plain).take(40).collect();
+    name.trim_start_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_named_once_by_whoever_comes_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path().join("fleet"));
+        let places = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| home.place().unwrap())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert!(places.iter().all(|place| *place == places[0]), "{places:?}");
+        assert_eq!(home.place().unwrap(), places[0]);
+        let files: Vec<_> =
+            fs::read_dir(home.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(files, ["place"]);
+        assert_eq!(fs::metadata(home.root()).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn names_of_repositories_become_names_of_folders() {
+        assert_eq!(file_name("codefleet.git"), "codefleet.git");
+        assert_eq!(file_name("../mein Projekt/ü"), "_mein_Projekt_ü");
+        assert_eq!(file_name("..."), "");
+        assert_eq!(file_name(&"x".repeat(100)).len(), 40);
+    }
+}

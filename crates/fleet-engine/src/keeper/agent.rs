@@ -1,0 +1,145 @@
+//! Starting the agent: its prompt, its environment, its process.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use fleet_agents::{Adapter, Brief, LaunchPlan, Program, PromptVia};
+use fleet_core::run::Reason;
+use fleet_host::process::{self, Group, Identity, Input, Launch, Started, Tree};
+
+use super::Keeper;
+use super::prepare::{Prepared, chain};
+use super::prompt::Prompt;
+use crate::agent_env::{AgentEnv, agent_environment};
+use crate::environment::Environment;
+use crate::home::write_private;
+
+/// Why an agent did not start.
+pub(super) type NotStarted = (Reason, String);
+
+impl Keeper<'_> {
+    /// Starts the agent.
+    pub(super) fn start(
+        &self,
+        adapter: &dyn Adapter,
+        brief: &Brief<'_>,
+        prepared: &Prepared,
+    ) -> Result<(Started, Tree), NotStarted> {
+        let failed = |why: String| (Reason::SetupFailed, why);
+        let file = self.folder.prompt();
+        write_private(&file, brief.prompt.as_bytes())
+            .map_err(|error| failed(format!("the prompt: {error}")))?;
+        let plan = adapter.plan(brief);
+        let environment = self.engine.environment();
+        let program = match plan.program {
+            Program::This => Environment::this_binary().map_err(|problem| failed(problem.message))?,
+            Program::OnPath(name) => environment.find_program(name).ok_or_else(|| {
+                (Reason::AgentMissing, format!("`{name}` is not on the PATH of the runner: install it"))
+            })?,
+        };
+        let group = Group::create(&self.run.id.to_string());
+        let launch = Launch {
+            program,
+            args: plan.args.iter().map(OsString::from).collect(),
+            env: self.environment(prepared, Some(&plan)),
+            cwd: prepared.workspace.path().to_owned(),
+            stdin: match plan.prompt {
+                PromptVia::Stdin => Input::File(file),
+                PromptVia::Args => Input::Null,
+                PromptVia::Dialogue => Input::Pipe,
+            },
+            group: group.as_ref(),
+        };
+        // Known before there is anything to be found: whoever comes after us looks in the group.
+        let mut tree = Tree { group: group.clone(), ..self.tree(self.me.clone()) };
+        self.note(&tree);
+        let started = process::launch(&launch).map_err(|error| (Reason::AgentMissing, chain(&error)))?;
+        tree.root = started.identity.clone();
+        self.note(&tree);
+        Ok((started, tree))
+    }
+
+    /// What the agent is told.
+    pub(super) fn prompt(&self, prepared: &Prepared) -> String {
+        let prompt = Prompt {
+            task: &self.task,
+            base: prepared.base.as_str(),
+            branch: prepared.workspace.branch(),
+            attempt: self.run.fence,
+            continues: prepared.continues,
+        };
+        prompt.text()
+    }
+
+    /// Where a reconciler finds what to end. Without it the mark in the environment has to do.
+    fn note(&self, tree: &Tree) {
+        if let Ok(bytes) = serde_json::to_vec(tree) {
+            let _ = write_private(&self.folder.tree(), &bytes);
+        }
+    }
+
+    /// The processes of this run, by the mark that they inherit.
+    pub(super) fn tree(&self, root: Identity) -> Tree {
+        let marker = ("FLEET_RUN".to_owned(), self.run.id.to_string());
+        Tree { root, marker, keeper: Some(self.me.clone()), group: None }
+    }
+
+    /// The model that the task asks for, or the configured one of this agent.
+    pub(super) fn model(&self) -> Option<String> {
+        let own = self.task.spec.model.as_ref().map(ToString::to_string);
+        own.or_else(|| self.config.model_for(&self.run.agent).map(ToOwned::to_owned))
+    }
+
+    /// What the agent, or a set-up command, sees of the world.
+    pub(super) fn environment(
+        &self,
+        prepared: &Prepared,
+        plan: Option<&LaunchPlan>,
+    ) -> Vec<(OsString, OsString)> {
+        let path = |path: &Path| path.as_os_str().to_owned();
+        let mut run: Vec<(&str, OsString)> = vec![
+            ("FLEET_RUN", self.run.id.to_string().into()),
+            ("FLEET_TASK", self.task.id.to_string().into()),
+            ("FLEET_PROJECT", self.project.common_dir.clone().into()),
+            ("FLEET_BRANCH", prepared.workspace.branch().into()),
+            ("FLEET_BASE", prepared.base.to_string().into()),
+            ("FLEET_WORKSPACE", path(prepared.workspace.path())),
+            ("FLEET_HOME", path(self.home.root())),
+        ];
+        if let Ok(binary) = Environment::this_binary() {
+            run.push(("FLEET_BIN", binary.into_os_string()));
+        }
+        if let Some(ports) = &prepared.ports {
+            run.push(("FLEET_PORT", ports.first.to_string().into()));
+            run.push(("FLEET_PORT_COUNT", ports.count.to_string().into()));
+        }
+        if let Some(batch) = &self.task.spec.batch {
+            run.push(("FLEET_BATCH", batch.to_string().into()));
+        }
+        // Only the agent speaks for the run; and the store may be known from nowhere but here.
+        if plan.is_some() {
+            run.push(("FLEET_TOKEN", self.token.revealed().into()));
+            if let Some(store) = self.engine.environment().get_os("FLEET_STORE") {
+                run.push(("FLEET_STORE", store.to_owned()));
+            }
+        }
+        let run: Vec<(String, OsString)> =
+            run.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let variables = self.config.variables_for(&self.run.agent);
+        let rules = AgentEnv {
+            vendor: plan.map_or(&[][..], |plan| plan.pass_env),
+            pass: &variables.pass,
+            adapter: plan.map_or(&[][..], |plan| &plan.env),
+            set: &variables.set,
+            run: &run,
+        };
+        agent_environment(self.engine.environment(), &rules)
+    }
+
+    /// What must not appear in logs: the token, and the values that the user set for the agent.
+    pub(super) fn secrets(&self) -> Vec<Vec<u8>> {
+        let variables = self.config.variables_for(&self.run.agent);
+        let values = variables.set.values().map(|value| value.revealed().as_bytes().to_vec());
+        values.chain([self.token.revealed().as_bytes().to_vec()]).collect()
+    }
+}

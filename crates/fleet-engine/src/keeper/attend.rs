@@ -1,0 +1,341 @@
+//! Attending to an agent that was started, until nothing of it is left.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fleet_agents::{Brief, Stream};
+use fleet_core::outcome::{AgentExit, Stop};
+use fleet_core::redact::Redactor;
+use fleet_core::run::{Reason, RunMove, StopKind};
+use fleet_core::watchdog::{Bounds, Next, Overrun, Watchdog};
+use fleet_host::git::Workspace;
+use fleet_host::log::CappedLog;
+use fleet_host::process::{self, Exit, Ladder, Started, Tree};
+use fleet_store::{StoreError, ops};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, interval, sleep, sleep_until, timeout, timeout_at};
+
+use super::journal::{self, Heard, Journal};
+use super::lease::Order;
+use super::prepare::Prepared;
+use super::pump::{Piece, Pump, Source};
+use super::{Keeper, blocking};
+use crate::{clock, closing};
+
+/// Events wait for company this long before they are stored.
+const COMPANY: Duration = Duration::from_millis(200);
+/// What is left in the pipes after everybody is gone is read for so long.
+const DRAIN: Duration = Duration::from_secs(5);
+/// A process that waits for a dead disk cannot be killed; nobody waits longer for it than this.
+const KILL_PATIENCE: Duration = Duration::from_secs(20);
+/// Processes whose parents ended come to the keeper; so often it looks for those that ended themselves.
+const TIDY: Duration = Duration::from_secs(5);
+
+/// What was seen of the agent.
+pub(super) struct Seen {
+    pub(super) exit: AgentExit,
+    pub(super) stopped: Option<Stop>,
+    pub(super) heard: Heard,
+}
+
+impl Seen {
+    pub(super) fn not_started(reason: Reason, why: String) -> Self {
+        let heard = Heard { failure: Some((reason, why.clone())), ..Heard::default() };
+        Self { exit: AgentExit::NotStarted(why), stopped: None, heard }
+    }
+}
+
+impl Keeper<'_> {
+    /// Starts the agent, follows it, and ends all that it started.
+    pub(super) async fn attend(&self, prepared: &Prepared) -> Seen {
+        let Some(adapter) = fleet_agents::find(&self.run.agent) else {
+            let why = format!("there is no agent called `{}` here", self.run.agent);
+            return Seen::not_started(Reason::AgentMissing, why);
+        };
+        let (prompt, file, model) = (self.prompt(prepared), self.folder.prompt(), self.model());
+        let brief = Brief {
+            prompt: &prompt,
+            prompt_file: &file,
+            workspace: prepared.workspace.path(),
+            model: model.as_deref(),
+            session: None,
+            read_only: self.task.spec.read_only,
+        };
+        let (started, tree) = match self.start(adapter, &brief, prepared) {
+            Ok(started) => started,
+            Err((reason, why)) => return Seen::not_started(reason, why),
+        };
+        let journal = Journal::new(self.run.id, self.run.fence, adapter.decoder(&brief), 0);
+        let attendance = match self.attendance(started, journal, prepared, &tree) {
+            Ok(attendance) => attendance,
+            Err(why) => {
+                let ladder = self.ladder();
+                let _ = blocking(move || tree.kill_now(ladder.kill_patience, &mut || drop(process::reap())))
+                    .await;
+                return Seen::not_started(Reason::SetupFailed, why);
+            }
+        };
+        let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
+        let moved = self.call(ops::AdvanceRun { run, fence, event: RunMove::Start, now });
+        // A refusal means that the run is lost, which the lease tells as well; a store that is out of reach is no
+        // reason to stop an agent that has just begun.
+        let _ = timeout(DRAIN, moved).await;
+        attendance.follow().await
+    }
+
+    fn bounds(&self) -> Bounds {
+        let limits = self.task.spec.limits;
+        Bounds {
+            time: limits.seconds.map(Duration::from_secs).or(self.config.limits().time),
+            idle: self.config.limits().idle,
+            tokens: limits.tokens,
+            micro_usd: limits.micro_usd,
+            snapshot_every: self.config.workspaces().snapshot_every,
+        }
+    }
+
+    /// How the agent is made to end.
+    pub(super) fn ladder(&self) -> Ladder {
+        Ladder {
+            ask: None,
+            ask_grace: Duration::ZERO,
+            term_grace: self.config.limits().stop_grace,
+            kill_patience: KILL_PATIENCE,
+        }
+    }
+
+    fn attendance(
+        &self,
+        started: Started,
+        journal: Journal,
+        prepared: &Prepared,
+        tree: &Tree,
+    ) -> Result<Attendance<'_>, String> {
+        let pump = Pump::new();
+        let cap = self.config.limits().log;
+        let pipes = [
+            (Stream::Out, started.stdout, self.folder.stdout()),
+            (Stream::Err, started.stderr, self.folder.stderr()),
+        ];
+        for (stream, pipe, path) in pipes {
+            let log = CappedLog::open(&path, cap).map_err(|error| format!("{}: {error}", path.display()))?;
+            let source = Source { stream, pipe, log, redactor: Redactor::new(self.secrets()) };
+            pump.add(source).map_err(|error| error.to_string())?;
+        }
+        Ok(Attendance {
+            keeper: self,
+            tree: tree.clone(),
+            root: started.identity.pid,
+            pump,
+            open_pipes: 2,
+            journal,
+            dog: Watchdog::new(self.bounds(), clock::uptime()),
+            workspace: Arc::clone(&prepared.workspace),
+            children: signal(SignalKind::child()).map_err(|error| error.to_string())?,
+            writing: None,
+            saving: None,
+            stopping: None,
+            stopped: None,
+        })
+    }
+}
+
+/// Everything that goes on while an agent is at work.
+struct Attendance<'k> {
+    keeper: &'k Keeper<'k>,
+    tree: Tree,
+    root: i32,
+    pump: Pump,
+    open_pipes: usize,
+    journal: Journal,
+    dog: Watchdog,
+    workspace: Arc<Workspace>,
+    children: Signal,
+    /// A batch on its way to the store; one at a time, so that they arrive in order.
+    writing: Option<JoinHandle<Result<(), StoreError>>>,
+    /// A snapshot being taken.
+    saving: Option<JoinHandle<()>>,
+    /// The tree being stopped.
+    stopping: Option<JoinHandle<()>>,
+    stopped: Option<Stop>,
+}
+
+impl Attendance<'_> {
+    async fn follow(mut self) -> Seen {
+        let exit = self.until_exit().await;
+        self.end_the_rest().await;
+        self.drain().await;
+        let now = clock::now();
+        self.journal.close(Stream::Out, now);
+        self.journal.close(Stream::Err, now);
+        let heard = self.journal.end(&exit, now);
+        self.store_the_rest().await;
+        Seen { exit, stopped: self.stopped, heard }
+    }
+
+    /// Until the agent itself has ended.
+    async fn until_exit(&mut self) -> AgentExit {
+        let mut orders = self.keeper.orders.clone();
+        let mut tidy = interval(TIDY);
+        let mut company: Option<Instant> = None;
+        loop {
+            if let Some((_, exit)) = process::reap().into_iter().find(|(pid, _)| *pid == self.root) {
+                return match exit {
+                    Exit::Code(code) => AgentExit::Code(code),
+                    Exit::Signal(signal) => AgentExit::Signal(signal),
+                };
+            }
+            let pause = self.act();
+            let store_at = company.filter(|_| self.writing.is_none());
+            tokio::select! {
+                piece = self.pump.pieces.recv(), if !self.journal.is_full() && self.open_pipes > 0 => {
+                    self.take(piece);
+                    if company.is_none() && !self.journal.is_empty() {
+                        company = Some(Instant::now() + COMPANY);
+                    }
+                }
+                _ = self.children.recv() => {}
+                _ = orders.changed(), if self.stopped.is_none() => {}
+                () = sleep_until(store_at.unwrap_or_else(Instant::now)), if store_at.is_some() => {
+                    company = None;
+                    self.write();
+                }
+                () = finished(&mut self.writing) => {}
+                () = finished(&mut self.saving) => {}
+                _ = tidy.tick() => {}
+                () = sleep(pause) => {}
+            }
+        }
+    }
+
+    /// Does what is due by the clock or by order; says when to look again.
+    fn act(&mut self) -> Duration {
+        if self.stopped.is_some() {
+            return TIDY;
+        }
+        let order = self.keeper.orders.borrow().clone();
+        if let Some(order) = order {
+            self.stop(match order {
+                Order::Lost => Stop::Shutdown("the run was given to somebody else".to_owned()),
+                Order::Stop(stop) if stop.kind == StopKind::Cancel => Stop::Killed(stop.why),
+                Order::Stop(stop) => Stop::Shutdown(stop.why),
+            });
+            return TIDY;
+        }
+        let now = clock::uptime();
+        match self.dog.next(now) {
+            Next::Stop(overrun) => {
+                let text = overrun.to_string();
+                self.stop(match overrun {
+                    Overrun::Time(_) => Stop::TimeLimit(text),
+                    Overrun::Idle(_) => Stop::Idle(text),
+                    Overrun::Tokens(_) => Stop::Tokens(text),
+                    Overrun::Money(_) => Stop::Money(text),
+                });
+                TIDY
+            }
+            Next::Snapshot => {
+                self.dog.snapshotted(now);
+                self.save("while it worked");
+                TIDY
+            }
+            Next::Sleep(pause) => pause,
+        }
+    }
+
+    fn take(&mut self, piece: Option<Piece>) {
+        match piece {
+            Some(Piece::Bytes(stream, bytes)) => {
+                self.dog.heard(clock::uptime());
+                self.journal.push(stream, &bytes, clock::now());
+                let totals = self.journal.totals();
+                self.dog.used(totals.input_tokens.saturating_add(totals.output_tokens), totals.micro_usd);
+            }
+            Some(Piece::End) => self.open_pipes -= 1,
+            None => self.open_pipes = 0,
+        }
+    }
+
+    /// Sends what has come together to the store.
+    fn write(&mut self) {
+        let batch = self.journal.batch(clock::now());
+        let store = self.keeper.store.clone();
+        self.writing = Some(tokio::spawn(journal::store(store, batch)));
+    }
+
+    /// Puts the work in safety, beside everything else.
+    fn save(&mut self, why: &'static str) {
+        if self.saving.is_some() {
+            return;
+        }
+        let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
+        self.saving = Some(tokio::task::spawn_blocking(move || {
+            // The next one may work; what is on disk stays where it is.
+            let _ = closing::save(&workspace, run, why, clock::now());
+        }));
+    }
+
+    /// Starts to stop everything. The work is put in safety first: an agent that is told to end may tidy up.
+    fn stop(&mut self, why: Stop) {
+        self.stopped = Some(why);
+        let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
+        let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
+        self.stopping = Some(tokio::task::spawn_blocking(move || {
+            let _ = closing::save(&workspace, run, "before it was stopped", clock::now());
+            tree.stop(&ladder, &mut || {});
+        }));
+    }
+
+    /// Ends what the agent left behind: an agent that is done has no business going on in the background.
+    async fn end_the_rest(&mut self) {
+        if let Some(stopping) = self.stopping.take() {
+            while !stopping.is_finished() {
+                tokio::select! {
+                    piece = self.pump.pieces.recv(), if self.open_pipes > 0 => self.take(piece),
+                    () = sleep(Duration::from_millis(5)) => {}
+                }
+            }
+        }
+        let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
+        let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
+    }
+
+    /// Reads what is still in the pipes. Nobody can write to them any more, unless somebody got away.
+    async fn drain(&mut self) {
+        let deadline = Instant::now() + DRAIN;
+        while self.open_pipes > 0 {
+            match timeout_at(deadline, self.pump.pieces.recv()).await {
+                Ok(piece) => self.take(piece),
+                Err(_) => return,
+            }
+            if self.journal.is_full() {
+                self.store_the_rest().await;
+            }
+        }
+    }
+
+    async fn store_the_rest(&mut self) {
+        if let Some(writing) = self.writing.take() {
+            let _ = writing.await;
+        }
+        if !self.journal.is_empty() {
+            // A refusal is a lost run, which the end will find out as well.
+            let _ = journal::store(self.keeper.store.clone(), self.journal.batch(clock::now())).await;
+        }
+        if let Some(saving) = self.saving.take() {
+            let _ = saving.await;
+        }
+    }
+}
+
+/// Waits for the end of something that may not be going on, and forgets it.
+async fn finished<T>(work: &mut Option<JoinHandle<T>>) {
+    match work {
+        Some(handle) => {
+            let _ = handle.await;
+            *work = None;
+        }
+        None => std::future::pending().await,
+    }
+}

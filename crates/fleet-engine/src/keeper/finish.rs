@@ -1,0 +1,97 @@
+//! The end of a run, as its keeper sees it.
+
+use std::sync::Arc;
+
+use fleet_core::outcome::{Declared, Evidence};
+use fleet_core::problem::Outcome;
+use fleet_core::report::Report;
+use fleet_core::run::{Ending, RunMove, RunReport};
+use fleet_host::git::WorkspaceError;
+use fleet_store::ops;
+
+use super::attend::Seen;
+use super::prepare::Prepared;
+use super::{Keeper, blocking};
+use crate::closing::{self, EndOfRun, commit_message, judge};
+
+impl Keeper<'_> {
+    /// Looks at what the agent left, decides, records, and gives the workspace back.
+    pub(super) async fn finish(&self, prepared: Prepared, seen: Seen) -> Outcome<()> {
+        let (run, now, workspace) = (self.run.id, self.engine.now(), Arc::clone(&prepared.workspace));
+        if self.is_lost() {
+            // The branch may be somebody else's by now: only a snapshot is safe.
+            let saved = blocking(move || closing::save(&workspace, run, "the run was lost", now)).await?;
+            return if saved.is_ok() { give_back(prepared).await } else { Ok(()) };
+        }
+        // A run whose agent never started goes to its end directly, and a store out of reach is asked again below.
+        let exit = ops::AdvanceRun { run, fence: self.run.fence, event: RunMove::Exit, now };
+        let _ = self.call(exit).await;
+        let message = commit_message(&self.task, &self.run.agent);
+        let base = prepared.base.clone();
+        let shown = blocking(move || {
+            closing::save(&workspace, run, "at the end", now)?;
+            closing::show(&workspace, &base, &message)
+        })
+        .await?;
+        let is_safe = shown.is_ok();
+        let (ending, result) = judge(self.evidence(seen).await, shown);
+        self.record(EndOfRun { run, fence: self.run.fence, ending, result: Some(result) }).await?;
+        if is_safe { give_back(prepared).await } else { Ok(()) }
+    }
+
+    /// Nothing was started: the end is known already.
+    pub(super) async fn finish_unready(&self, ending: Ending) -> Outcome<()> {
+        let ending = self.ordered_ending().unwrap_or(ending);
+        self.record(EndOfRun { run: self.run.id, fence: self.run.fence, ending, result: None }).await?;
+        let (area, run, now) = (self.area(), self.run.id, self.engine.now());
+        let tidied = blocking(move || -> Result<(), WorkspaceError> {
+            let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(()) };
+            closing::save(&workspace, run, "it was not ready", now)?;
+            workspace.release()
+        });
+        // What cannot be tidied up now is found by whoever looks next.
+        let _ = tidied.await?;
+        Ok(())
+    }
+
+    async fn record(&self, end: EndOfRun) -> Outcome<()> {
+        // On a full disk the store, which may be elsewhere, still learns of it.
+        let _ = end.note(&self.folder);
+        end.record(&self.store).await.map(drop)
+    }
+
+    async fn evidence(&self, seen: Seen) -> Evidence {
+        let declared = match self.call(ops::GetRun { run: self.run.id }).await {
+            Ok(detail) => detail.report.and_then(declared),
+            Err(_) => None,
+        };
+        Evidence {
+            exit: seen.exit,
+            report: seen.heard.final_text.as_deref().and_then(Report::find),
+            declared,
+            question: seen.heard.question,
+            failure: seen.heard.failure,
+            commits: 0,
+            files: 0,
+            read_only: self.task.spec.read_only,
+            stopped: seen.stopped,
+        }
+    }
+}
+
+/// What an agent said about its end through `fleet done` or `fleet fail`.
+pub(crate) fn declared(report: RunReport) -> Option<Declared> {
+    match report {
+        RunReport::Done(report) => Report::find(&report.to_string()).map(Declared::Done),
+        RunReport::Fail(summary) => Some(Declared::Fail { summary }),
+        RunReport::Note(_) | RunReport::Progress { .. } => None,
+    }
+}
+
+/// The workspace is free for the next run; a failure here leaves it to whoever tidies up.
+async fn give_back(prepared: Prepared) -> Outcome<()> {
+    if let Some(workspace) = Arc::into_inner(prepared.workspace) {
+        let _ = blocking(move || workspace.release()).await?;
+    }
+    Ok(())
+}

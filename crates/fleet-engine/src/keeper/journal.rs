@@ -1,0 +1,228 @@
+//! From what the agent prints to events in the store: in small batches, each exactly once.
+//!
+//! A batch names the piece of standard output that it was decoded from; the store takes it only if that piece
+//! follows the last one. Whoever goes on after a crash decodes again from there, and nothing is counted twice.
+
+use std::time::Duration;
+
+use fleet_agents::{AgentEvent, Decoder, Stream};
+use fleet_core::event::Fact;
+use fleet_core::id::RunId;
+use fleet_core::outcome::AgentExit;
+use fleet_core::run::{Reason, Totals};
+use fleet_core::text::shortened;
+use fleet_core::time::Millis;
+use fleet_host::lines::{Line, Lines};
+use fleet_store::{Store, StoreError, ops};
+
+use super::tally::Tally;
+
+/// A longer line is cut: no decoder needs more, and the raw log has the rest.
+pub(crate) const LONGEST_LINE: usize = 1024 * 1024;
+/// A longer text in an event is cut; the raw log has all of it.
+const LONGEST_TEXT: usize = 4 * 1024;
+/// The line that lists show.
+const LONGEST_ACTIVITY: usize = 200;
+/// More events of one run tell nobody anything; they are counted instead, and the raw log has them.
+const MOST_EVENTS: usize = 50_000;
+/// A store that is out of reach is asked again after this.
+const AGAIN: Duration = Duration::from_secs(1);
+/// So many wait for the store at most; then the agent waits.
+pub(super) const FULL: usize = 2_000;
+
+/// What has been decoded and is not in the store yet.
+pub(crate) struct Journal {
+    run: RunId,
+    fence: i64,
+    decoder: Box<dyn Decoder>,
+    out: Lines,
+    err: Lines,
+    /// Where the first line of standard output begins that was not decoded.
+    decoded: u64,
+    /// What the store has.
+    stored: u64,
+    facts: Vec<(Millis, Fact)>,
+    kept: usize,
+    omitted: u64,
+    tally: Tally,
+    activity: Option<String>,
+    session: Option<String>,
+    question: Option<String>,
+}
+
+/// What the decoder made of the whole output.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    pub(crate) final_text: Option<String>,
+    pub(crate) question: Option<String>,
+    pub(crate) failure: Option<(Reason, String)>,
+}
+
+impl Journal {
+    /// For a run of which the store has the events up to `stored`.
+    pub(crate) fn new(run: RunId, fence: i64, decoder: Box<dyn Decoder>, stored: u64) -> Self {
+        Self {
+            run,
+            fence,
+            decoder,
+            out: Lines::new(LONGEST_LINE),
+            err: Lines::new(LONGEST_LINE),
+            decoded: 0,
+            stored,
+            facts: Vec::new(),
+            kept: 0,
+            omitted: 0,
+            tally: Tally::default(),
+            activity: None,
+            session: None,
+            question: None,
+        }
+    }
+
+    /// Takes what the agent printed.
+    pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8], now: Millis) {
+        self.with_lines(stream, now, |lines, each| lines.push(bytes, each));
+    }
+
+    /// The log has left out what stood before this byte of standard output.
+    pub(crate) fn skip_to(&mut self, offset: u64, now: Millis) {
+        self.with_lines(Stream::Out, now, |lines, each| lines.skip_to(offset, each));
+    }
+
+    /// The pipe was closed: what is left is a line, too.
+    pub(crate) fn close(&mut self, stream: Stream, now: Millis) {
+        self.with_lines(stream, now, |lines, each| lines.finish(each));
+    }
+
+    fn with_lines(
+        &mut self,
+        stream: Stream,
+        now: Millis,
+        feed: impl FnOnce(&mut Lines, &mut dyn FnMut(Line<'_>)),
+    ) {
+        let place = if stream == Stream::Out { &mut self.out } else { &mut self.err };
+        let mut lines = std::mem::replace(place, Lines::new(0));
+        feed(&mut lines, &mut |line| self.line(stream, &line, now));
+        if stream == Stream::Out {
+            self.decoded = self.decoded.max(lines.line_start());
+            self.out = lines;
+        } else {
+            self.err = lines;
+        }
+    }
+
+    /// The agent ended.
+    pub(crate) fn end(&mut self, exit: &AgentExit, now: Millis) -> Heard {
+        for event in self.decoder.end(exit) {
+            self.event(event, now, true);
+        }
+        Heard {
+            final_text: self.decoder.final_text().map(ToOwned::to_owned),
+            question: self.question.take(),
+            failure: self.decoder.failure(),
+        }
+    }
+
+    /// What the agent has used so far.
+    pub(crate) fn totals(&self) -> Totals {
+        self.tally.totals()
+    }
+
+    /// Whether so much waits for the store that the agent has to wait, too.
+    pub(crate) fn is_full(&self) -> bool {
+        self.facts.len() >= FULL
+    }
+
+    /// Whether there is anything to store.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.facts.is_empty() && self.decoded <= self.stored
+    }
+
+    fn line(&mut self, stream: Stream, line: &Line<'_>, now: Millis) {
+        // A line that the store has already only tells the decoder where it is.
+        let is_new = stream == Stream::Err || line.offset >= self.stored;
+        for event in self.decoder.line(stream, line.bytes, line.cut) {
+            self.event(event, now, is_new);
+        }
+    }
+
+    fn event(&mut self, event: AgentEvent, now: Millis, is_new: bool) {
+        self.tally.count(&event);
+        match &event {
+            AgentEvent::SessionStarted { session } => self.session = Some(session.clone()),
+            AgentEvent::Question { text } => self.question = Some(text.clone()),
+            _ => {}
+        }
+        if let Some(activity) = activity(&event) {
+            self.activity = Some(shortened(activity, LONGEST_ACTIVITY).into_owned());
+        }
+        let Some(fact) = fact(event).filter(|_| is_new) else { return };
+        if self.kept >= MOST_EVENTS {
+            self.omitted += 1;
+            return;
+        }
+        self.kept += 1;
+        self.facts.push((now, fact));
+    }
+
+    /// A batch for the store. What is taken out has to be stored, or the run is lost.
+    pub(crate) fn batch(&mut self, now: Millis) -> ops::AppendRunEvents {
+        let omitted = std::mem::take(&mut self.omitted);
+        if omitted > 0 {
+            self.facts.push((now, Fact::RunOmitted { count: omitted }));
+        }
+        let from = self.stored;
+        self.stored = self.decoded.max(from);
+        ops::AppendRunEvents {
+            run: self.run,
+            fence: self.fence,
+            from: signed(from),
+            to: signed(self.stored),
+            facts: std::mem::take(&mut self.facts),
+            usage: Some(self.totals()),
+            activity: self.activity.take(),
+            session: self.session.clone(),
+        }
+    }
+}
+
+/// Stores a batch, and tries again as long as the store is only out of reach.
+pub(crate) async fn store(store: Store, batch: ops::AppendRunEvents) -> Result<(), StoreError> {
+    loop {
+        match store.call(batch.clone()).await {
+            Err(error) if error.is_temporary() => tokio::time::sleep(AGAIN).await,
+            other => return other.map(drop),
+        }
+    }
+}
+
+fn signed(offset: u64) -> i64 {
+    i64::try_from(offset).unwrap_or(i64::MAX)
+}
+
+/// The line that `fleet list` shows.
+fn activity(event: &AgentEvent) -> Option<&str> {
+    match event {
+        AgentEvent::Text { text } | AgentEvent::Raw { text, .. } => {
+            text.lines().rev().find(|line| !line.trim().is_empty())
+        }
+        AgentEvent::ToolCall { input_summary, .. } => Some(input_summary),
+        AgentEvent::Error { text, .. } => Some(text),
+        _ => None,
+    }
+}
+
+/// What of an event is worth keeping.
+fn fact(event: AgentEvent) -> Option<Fact> {
+    let short = |text: String| shortened(&text, LONGEST_TEXT).into_owned();
+    Some(match event {
+        AgentEvent::Text { text } => Fact::RunSaid { text: short(text) },
+        AgentEvent::Reasoning { text } => Fact::RunThought { text: short(text) },
+        AgentEvent::ToolCall { name, input_summary, files, .. } => {
+            Fact::RunUsedTool { name: short(name), summary: short(input_summary), files }
+        }
+        AgentEvent::Error { reason, text } => Fact::RunError { reason: Some(reason), text: short(text) },
+        AgentEvent::Raw { text, .. } => Fact::RunRaw { text: short(text) },
+        _ => return None,
+    })
+}

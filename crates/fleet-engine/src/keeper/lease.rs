@@ -1,0 +1,108 @@
+//! Holding on to the run: renews the lease and listens for those who want it stopped.
+
+use std::time::Duration;
+
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::{Stop, StopKind};
+use fleet_store::{Store, StoreError, ops};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::clock;
+
+/// What a keeper is told from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Stop the agent and end the run in this way.
+    Stop(Stop),
+    /// The run belongs to somebody else now, or to nobody: stop, save the work, change nothing in the store.
+    Lost,
+}
+
+/// The newest order, once there is one.
+pub(super) type Orders = watch::Receiver<Option<Order>>;
+
+/// A failed renewal is tried again after this: the store may be restarting.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Whose lease, and how long it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lease {
+    pub(super) run: RunId,
+    pub(super) fence: i64,
+    pub(super) span: Duration,
+}
+
+/// Renews until the run is lost or the keeper ends. A nudge (SIGUSR1) makes it look at once.
+pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Orders> {
+    let (tell, orders) = watch::channel(None);
+    let listen = |kind| {
+        signal(kind)
+            .map_err(|error| Problem::new(Code::Internal, format!("cannot listen for signals: {error}")))
+    };
+    let mut nudges = listen(SignalKind::user_defined1())?;
+    let mut ends =
+        [listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?, listen(SignalKind::hangup())?];
+    tokio::spawn(async move {
+        while !tell.is_closed() {
+            let pause = match renew(&store, lease).await {
+                Ok(Some(stop)) => {
+                    obey(&tell, Order::Stop(stop));
+                    lease.span / 3
+                }
+                Ok(None) => lease.span / 3,
+                Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => {
+                    return obey(&tell, Order::Lost);
+                }
+                Err(_) => AGAIN,
+            };
+            tokio::select! {
+                () = sleep(pause) => {}
+                _ = nudges.recv() => {}
+                () = any(&mut ends) => {
+                    let why = "its keeper was asked to end".to_owned();
+                    obey(&tell, Order::Stop(Stop { kind: StopKind::Release, why }));
+                }
+            }
+        }
+    });
+    Ok(orders)
+}
+
+async fn renew(store: &Store, lease: Lease) -> Result<Option<Stop>, StoreError> {
+    let Lease { run, fence, span } = lease;
+    let renewal = ops::RenewLease { run, fence, lease: span, now: clock::now() };
+    // An answer that comes later than this is as good as none: the next try has to come before the lease ends.
+    match timeout(span / 3, store.call(renewal)).await {
+        Ok(renewed) => Ok(renewed?.stop),
+        Err(_) => Err(StoreError::Failed("no answer".to_owned())),
+    }
+}
+
+/// A person's cancellation is not taken back by a shutdown, and nothing comes after the loss.
+fn obey(tell: &watch::Sender<Option<Order>>, order: Order) {
+    tell.send_if_modified(|current| {
+        let stronger = match (&current, &order) {
+            (None, _) | (Some(Order::Stop(_)), Order::Lost) => true,
+            (Some(Order::Stop(old)), Order::Stop(new)) => {
+                old.kind == StopKind::Release && new.kind == StopKind::Cancel
+            }
+            (Some(Order::Lost), _) => false,
+        };
+        if stronger {
+            *current = Some(order);
+        }
+        stronger
+    });
+}
+
+async fn any(signals: &mut [Signal; 3]) {
+    let [first, second, third] = signals;
+    tokio::select! {
+        _ = first.recv() => {}
+        _ = second.recv() => {}
+        _ = third.recv() => {}
+    }
+}

@@ -1,0 +1,198 @@
+//! The keeper of one run: a small process of its own that prepares the workspace, starts the agent, writes down
+//! what it says, holds the lease, enforces the limits, and records the end.
+//!
+//! Owns the life of one run on this machine. Must never depend on the runner that started it: that one may be
+//! killed or replaced at any moment. Must never work on a run that it does not hold: every write to the store
+//! names its fencing number, and the first refusal ends the agent.
+
+mod agent;
+mod attend;
+mod finish;
+pub(crate) mod journal;
+mod lease;
+mod prepare;
+mod prompt;
+mod pump;
+mod setup;
+mod tally;
+mod token;
+
+use std::path::{Path, PathBuf};
+
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::project::Project;
+use fleet_core::run::{Ending, Reason, Run, RunState, StopKind};
+use fleet_core::task::Task;
+use fleet_host::git::Area;
+use fleet_host::lock::Exclusive;
+use fleet_host::process::{self, Identity};
+use fleet_store::{Op, Store, StoreError, ops};
+
+pub(crate) use finish::declared;
+pub use token::Token;
+
+use crate::closing::EndOfRun;
+use crate::config::Config;
+use crate::home::{Home, RunFolder, make_private};
+use crate::{Engine, problems};
+use lease::{Lease, Order, Orders};
+
+/// Which run to keep.
+#[derive(Debug, Clone, Copy)]
+pub struct Ticket {
+    /// The run.
+    pub run: RunId,
+    /// Its fencing number, as the claim gave it.
+    pub fence: i64,
+}
+
+/// What a keeper knows all along.
+struct Keeper<'e> {
+    engine: &'e Engine,
+    store: Store,
+    /// As the project has it.
+    config: Config,
+    home: Home,
+    folder: RunFolder,
+    run: Run,
+    task: Task,
+    project: Project,
+    me: Identity,
+    token: Token,
+    orders: Orders,
+}
+
+/// Keeps a run from its claim to its end.
+pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
+    let home = Home::new(engine.home());
+    // A second keeper of the same run, or one that comes after somebody has tidied up, has nothing to do.
+    let Some(mark) = Mark::set(&home, ticket.run)? else { return Ok(()) };
+    process::become_subreaper();
+    let detail = engine.call(ops::GetRun { run: ticket.run }).await?;
+    if detail.run.fence != ticket.fence || detail.run.state != RunState::Preparing {
+        return mark.remove();
+    }
+    let Some(task) = detail.task else { return mark.remove() };
+    let store = engine.store().await?.clone();
+    let lease = Lease { run: ticket.run, fence: ticket.fence, span: engine.config()?.runner().lease };
+    let orders = lease::hold(store.clone(), lease)?;
+    let seen = engine.at(checkout(&detail.project)).and_then(|here| here.config().cloned());
+    match seen {
+        Ok(config) => {
+            let keeper = Keeper {
+                engine,
+                store,
+                config,
+                folder: home.run(ticket.run),
+                home,
+                run: detail.run,
+                task,
+                project: detail.project,
+                me: mark.me.clone(),
+                token: Token::new()?,
+                orders,
+            };
+            keeper.live().await?;
+        }
+        // The repository or its configuration is gone or broken: only a person can mend that.
+        Err(problem) => {
+            let ending = Ending::Failed(Reason::SetupFailed, problem.message);
+            let end = EndOfRun { run: ticket.run, fence: ticket.fence, ending, result: None };
+            end.record(&store).await?;
+        }
+    }
+    mark.remove()
+}
+
+/// The directory whose configuration counts: the main work tree, or the repository itself when it is bare.
+pub(crate) fn checkout(project: &Project) -> PathBuf {
+    let common_dir = Path::new(&project.common_dir);
+    match common_dir.file_name() {
+        Some(name) if name == ".git" => common_dir.parent().unwrap_or(common_dir).to_owned(),
+        _ => common_dir.to_owned(),
+    }
+}
+
+/// The sign that a run is at work here, or that somebody has to tidy up after it.
+struct Mark {
+    me: Identity,
+    path: PathBuf,
+    lock: Exclusive,
+}
+
+impl Mark {
+    fn set(home: &Home, run: RunId) -> Outcome<Option<Self>> {
+        let path = home.live_run(run);
+        let set = || -> std::io::Result<Option<Self>> {
+            make_private(&home.live())?;
+            make_private(home.run(run).dir())?;
+            let Some(mut lock) = Exclusive::try_acquire(&path)? else { return Ok(None) };
+            let me = Identity::current();
+            lock.write(&serde_json::to_vec(&me)?)?;
+            Ok(Some(Self { me, path: path.clone(), lock }))
+        };
+        set().map_err(|error| problems::io(&path, &error))
+    }
+
+    fn remove(self) -> Outcome<()> {
+        std::fs::remove_file(&self.path).map_err(|error| problems::io(&self.path, &error))?;
+        drop(self.lock);
+        Ok(())
+    }
+}
+
+impl Keeper<'_> {
+    async fn live(&self) -> Outcome<()> {
+        let prepared = ops::Prepared {
+            keeper: Some(serde_json::to_string(&self.me).map_err(internal)?),
+            token_hash: Some(self.token.hash()),
+            ..Default::default()
+        };
+        let hello =
+            ops::PrepareRun { run: self.run.id, fence: self.run.fence, prepared, now: self.engine.now() };
+        match self.store.call(hello).await {
+            Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => return Ok(()),
+            other => other.map_err(problems::store)?,
+        }
+        let prepared = match self.prepare().await {
+            Ok(prepared) => prepared,
+            Err(ending) => return self.finish_unready(ending).await,
+        };
+        let seen = self.attend(&prepared).await;
+        self.finish(prepared, seen).await
+    }
+
+    /// The worktrees of the project.
+    fn area(&self) -> Area {
+        self.home.area(&self.project, &self.config)
+    }
+
+    async fn call<O: Op>(&self, op: O) -> Outcome<O::Out> {
+        self.engine.call(op).await
+    }
+
+    /// What somebody ordered, as the end of the run.
+    fn ordered_ending(&self) -> Option<Ending> {
+        match &*self.orders.borrow() {
+            Some(Order::Stop(stop)) => Some(match stop.kind {
+                StopKind::Cancel => Ending::Cancelled(stop.why.clone()),
+                StopKind::Release => Ending::Released(stop.why.clone()),
+            }),
+            Some(Order::Lost) | None => None,
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        matches!(&*self.orders.borrow(), Some(Order::Lost))
+    }
+}
+
+/// Work that blocks (git, files, processes) runs beside the lease, which must be renewed all the while.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Outcome<T> {
+    tokio::task::spawn_blocking(work).await.map_err(internal)
+}
+
+fn internal(error: impl std::fmt::Display) -> Problem {
+    Problem::new(Code::Internal, error.to_string())
+}

@@ -1,0 +1,83 @@
+//! From the agent's pipes to the disk, and on to whoever decodes them.
+//!
+//! One thread for each pipe: a read blocks, and what was read is on disk before anybody looks at it. The channel
+//! is short, so an agent that floods is slowed down by its own pipe instead of filling memory.
+
+use std::io::{ErrorKind, Read, Write};
+use std::thread;
+
+use fleet_agents::Stream;
+use fleet_core::redact::Redactor;
+use fleet_host::log::CappedLog;
+use tokio::sync::mpsc;
+
+/// So much is read at once.
+const PIECE: usize = 16 * 1024;
+/// So many pieces may wait: half a megabyte for both pipes together.
+const WAITING: usize = 32;
+/// A reader needs little: its buffer is on the heap.
+const STACK: usize = 128 * 1024;
+
+/// Something that the agent printed, without its secrets.
+pub(super) enum Piece {
+    /// Bytes, in the order of the stream.
+    Bytes(Stream, Vec<u8>),
+    /// The pipe was closed by everybody who held it.
+    End,
+}
+
+/// A pipe and where its bytes go.
+pub(super) struct Source<R> {
+    pub(super) stream: Stream,
+    pub(super) pipe: R,
+    pub(super) log: CappedLog,
+    pub(super) redactor: Redactor,
+}
+
+/// The receiving end.
+pub(super) struct Pump {
+    tell: mpsc::Sender<Piece>,
+    pub(super) pieces: mpsc::Receiver<Piece>,
+}
+
+impl Pump {
+    pub(super) fn new() -> Self {
+        let (tell, pieces) = mpsc::channel(WAITING);
+        Self { tell, pieces }
+    }
+
+    /// Starts to read a pipe.
+    pub(super) fn add<R: Read + Send + 'static>(&self, source: Source<R>) -> std::io::Result<()> {
+        let tell = self.tell.clone();
+        let name = if source.stream == Stream::Out { "stdout" } else { "stderr" };
+        thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(move || read(source, &tell))?;
+        Ok(())
+    }
+}
+
+fn read<R: Read>(source: Source<R>, tell: &mpsc::Sender<Piece>) {
+    let Source { stream, mut pipe, mut log, mut redactor } = source;
+    let mut buffer = vec![0; PIECE];
+    loop {
+        let clean = match pipe.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => redactor.push(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        };
+        pass_on(stream, clean, &mut log, tell);
+    }
+    pass_on(stream, redactor.end(), &mut log, tell);
+    let _ = tell.blocking_send(Piece::End);
+}
+
+/// A full disk must not stop the agent, nor lose what it says to those who listen: the log goes on when there is
+/// room again, and the keeper's end still reaches the store.
+fn pass_on(stream: Stream, bytes: Vec<u8>, log: &mut CappedLog, tell: &mpsc::Sender<Piece>) {
+    if bytes.is_empty() {
+        return;
+    }
+    let _ = log.write_all(&bytes);
+    // Nobody listens any more once the keeper has given up on the rest of the output.
+    let _ = tell.blocking_send(Piece::Bytes(stream, bytes));
+}

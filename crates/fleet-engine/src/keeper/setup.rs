@@ -1,0 +1,115 @@
+//! The set-up commands of a workspace: one after the other, with one time limit and one log for all.
+
+use std::time::Duration;
+
+use fleet_agents::Stream;
+use fleet_core::redact::Redactor;
+use fleet_core::run::{Ending, Reason};
+use fleet_core::time::Span;
+use fleet_host::log::{CappedLog, LogReader, Piece};
+use fleet_host::process::{self, Exit, Input, Launch};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, sleep_until};
+
+use super::prepare::{Prepared, chain};
+use super::pump::{Pump, Source};
+use super::{Keeper, blocking};
+
+/// The end of the log is part of the message: so many lines of it.
+const TAIL: usize = 5;
+/// Children that ended unnoticed are looked for so often.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How a command came to its end.
+enum Ran {
+    Ended(Exit),
+    TimedOut,
+    Stopped,
+}
+
+/// Runs the commands; the first that fails ends the run.
+pub(super) async fn run(keeper: &Keeper<'_>, prepared: &Prepared) -> Result<(), Ending> {
+    let limit = keeper.config.workspaces().setup_time;
+    let deadline = Instant::now() + limit;
+    for command in &keeper.config.workspaces().setup {
+        let failed = |why: String| {
+            Err(Ending::Failed(Reason::SetupFailed, format!("the set-up command `{command}` {why}")))
+        };
+        match one(keeper, prepared, command, deadline).await {
+            Ok(Ran::Ended(Exit::Code(0))) => {}
+            Ok(Ran::Ended(Exit::Code(code))) => {
+                return failed(format!("ended with exit status {code}: {}", tail(keeper)));
+            }
+            Ok(Ran::Ended(Exit::Signal(signal))) => return failed(format!("was ended by signal {signal}")),
+            Ok(Ran::TimedOut) => return failed(format!("was not done after {}", Span(limit))),
+            Ok(Ran::Stopped) => {
+                return Err(keeper.ordered_ending().unwrap_or_else(|| Ending::Released(String::new())));
+            }
+            Err(why) => return failed(format!("could not be run: {why}")),
+        }
+    }
+    Ok(())
+}
+
+async fn one(
+    keeper: &Keeper<'_>,
+    prepared: &Prepared,
+    command: &str,
+    deadline: Instant,
+) -> Result<Ran, String> {
+    let launch = Launch {
+        program: "/bin/sh".into(),
+        // One log, in the order in which things were said.
+        args: vec!["-c".into(), format!("exec 2>&1\n{command}").into()],
+        env: keeper.environment(prepared, None),
+        cwd: prepared.workspace.path().to_owned(),
+        stdin: Input::Null,
+        group: None,
+    };
+    let mut children = signal(SignalKind::child()).map_err(|error| error.to_string())?;
+    let started = process::launch(&launch).map_err(|error| chain(&error))?;
+    let tree = keeper.tree(started.identity.clone());
+    let log = CappedLog::open(&keeper.folder.setup_log(), keeper.config.limits().log)
+        .map_err(|error| error.to_string())?;
+    let redactor = Redactor::new(keeper.secrets());
+    let mut pump = Pump::new();
+    pump.add(Source { stream: Stream::Out, pipe: started.stdout, log, redactor })
+        .map_err(|error| error.to_string())?;
+    let mut orders = keeper.orders.clone();
+    let ran = loop {
+        if let Some((_, exit)) = process::reap().into_iter().find(|(pid, _)| *pid == started.identity.pid) {
+            break Ran::Ended(exit);
+        }
+        if orders.borrow().is_some() {
+            break Ran::Stopped;
+        }
+        tokio::select! {
+            _ = pump.pieces.recv() => {}
+            _ = children.recv() => {}
+            _ = orders.changed() => {}
+            () = tokio::time::sleep(LOOK) => {}
+            () = sleep_until(deadline) => break Ran::TimedOut,
+        }
+    };
+    let ladder = keeper.ladder();
+    // What a set-up command leaves running (a database, a watcher) is the run's, and goes on until that ends.
+    if !matches!(ran, Ran::Ended(Exit::Code(0))) {
+        let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
+    }
+    Ok(ran)
+}
+
+/// The last words of the log.
+fn tail(keeper: &Keeper<'_>) -> String {
+    let last = || -> std::io::Result<String> {
+        let mut log = LogReader::at_last_lines(&keeper.folder.setup_log(), TAIL)?;
+        let mut text = String::new();
+        while let Some(piece) = log.next_piece(4 * 1024)? {
+            if let Piece::Bytes { bytes, .. } = piece {
+                text.push_str(&String::from_utf8_lossy(&bytes));
+            }
+        }
+        Ok(text)
+    };
+    last().unwrap_or_default().trim().to_owned()
+}

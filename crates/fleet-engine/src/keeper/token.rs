@@ -1,0 +1,43 @@
+//! The secret by which an agent proves that it speaks for its run.
+
+use fleet_core::problem::Outcome;
+use sha2::{Digest, Sha256};
+
+use crate::clock;
+
+/// A random text that nobody can guess. Never shown, never stored: the store has its hash.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl Token {
+    /// A new one.
+    pub fn new() -> Outcome<Self> {
+        let [a, b, c, d] = [clock::entropy()?, clock::entropy()?, clock::entropy()?, clock::entropy()?];
+        Ok(Self(format!("{a:016x}{b:016x}{c:016x}{d:016x}")))
+    }
+
+    /// As an agent hands it in.
+    pub fn given(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// What the store keeps.
+    pub fn hash(&self) -> String {
+        hex(&Sha256::digest(self.0.as_bytes()))
+    }
+
+    /// For the agent's environment, and to take it out of its output.
+    pub(super) fn revealed(&self) -> &str {
+        &self.0
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |text, byte| format!("{text}{byte:02x}"))
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
+}

@@ -1,0 +1,246 @@
+//! Closing a run in the place of its keeper.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fleet_agents::{Brief, Stream};
+use fleet_core::id::RunId;
+use fleet_core::outcome::{AgentExit, Evidence, Stop};
+use fleet_core::problem::{Code, Outcome};
+use fleet_core::report::Report;
+use fleet_core::run::{Ending, Reason, StopKind};
+use fleet_host::git::{Oid, Workspace};
+use fleet_host::log::{LogReader, Piece};
+use fleet_host::process::{self, Identity, Ladder, Tree};
+use fleet_store::ops::{self, RunDetail};
+
+use crate::closing::{self, EndOfRun, Shown, commit_message, judge};
+use crate::home::{Home, RunFolder};
+use crate::keeper::journal::{self, Heard, Journal};
+use crate::keeper::{blocking, checkout, declared};
+use crate::{Engine, clock, problems};
+
+/// Nobody keeps these processes any more: they get a short while to end by themselves.
+const LADDER: Ladder = Ladder {
+    ask: None,
+    ask_grace: Duration::ZERO,
+    term_grace: Duration::from_secs(2),
+    kill_patience: Duration::from_secs(20),
+};
+/// So much of a log is read at once.
+const PIECE: usize = 64 * 1024;
+
+/// What became of a run.
+pub(super) struct Closed {
+    pub(super) what: String,
+    /// Whether nothing is left to tidy up.
+    pub(super) is_clean: bool,
+}
+
+/// Ends what is left of the agent, puts its work in safety and tells the store. The caller holds the keeper's lock;
+/// `keeper` is who held it before, if that is known.
+pub(super) async fn close(
+    engine: &Engine,
+    home: &Home,
+    id: RunId,
+    keeper: Option<Identity>,
+) -> Outcome<Closed> {
+    let folder = home.run(id);
+    end_processes(id, &folder, keeper).await?;
+    let detail = match engine.call(ops::GetRun { run: id }).await {
+        Ok(detail) => detail,
+        // Of another store: its workspace stays as it is for whoever uses that one.
+        Err(problem) if problem.code == Code::RunNotFound => {
+            return Ok(Closed { what: "it is not in this store".to_owned(), is_clean: true });
+        }
+        Err(problem) => return Err(problem),
+    };
+    let workspace = adopt(engine, home, &detail).await?;
+    let is_safe = match &workspace {
+        Adopted::Here(found) => {
+            let found = Arc::clone(found);
+            blocking(move || closing::save(&found, id, "its keeper was gone", clock::now())).await?.is_ok()
+        }
+        Adopted::Nothing => true,
+        Adopted::Damaged => false,
+    };
+    let mut what = "tidied up after it".to_owned();
+    if detail.run.state.is_live() {
+        what = end(engine, &detail, &folder, &workspace).await?;
+    }
+    let is_clean = match workspace {
+        Adopted::Here(found) if is_safe => release(found).await?,
+        Adopted::Here(_) | Adopted::Damaged => false,
+        Adopted::Nothing => true,
+    };
+    Ok(Closed { what, is_clean })
+}
+
+/// Whether the workspace is free for the next run.
+async fn release(workspace: Arc<Workspace>) -> Outcome<bool> {
+    let Some(workspace) = Arc::into_inner(workspace) else { return Ok(false) };
+    Ok(blocking(move || workspace.release()).await?.is_ok())
+}
+
+/// The workspace of a run.
+enum Adopted {
+    /// It is ours now.
+    Here(Arc<Workspace>),
+    /// There is none, or the repository is gone and with it whatever could use it.
+    Nothing,
+    /// It is there, and cannot be used: a person has to look.
+    Damaged,
+}
+
+async fn adopt(engine: &Engine, home: &Home, detail: &RunDetail) -> Outcome<Adopted> {
+    let Ok(here) = engine.at(checkout(&detail.project)) else { return Ok(Adopted::Nothing) };
+    let config = here.config().or_else(|_| engine.config())?.clone();
+    let (area, owner) = (home.area(&detail.project, &config), detail.run.id.to_string());
+    Ok(match blocking(move || area.adopt(&owner)).await? {
+        Ok(Some(workspace)) => Adopted::Here(Arc::new(workspace)),
+        Ok(None) => Adopted::Nothing,
+        Err(_) => Adopted::Damaged,
+    })
+}
+
+/// The agent and all that it started.
+async fn end_processes(id: RunId, folder: &RunFolder, keeper: Option<Identity>) -> Outcome<()> {
+    let noted: Option<Tree> =
+        std::fs::read(folder.tree()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let marker = ("FLEET_RUN".to_owned(), id.to_string());
+    let known =
+        || keeper.map(|keeper| Tree { root: keeper.clone(), marker, keeper: Some(keeper), group: None });
+    // Without either, no keeper ever came so far as to start anything.
+    let Some(tree) = noted.or_else(known) else { return Ok(()) };
+    blocking(move || tree.stop(&LADDER, &mut || drop(process::reap()))).await.map(drop)
+}
+
+/// Tells the store how it ended: as its keeper wrote down, or as far as can be seen now.
+async fn end(
+    engine: &Engine,
+    detail: &RunDetail,
+    folder: &RunFolder,
+    workspace: &Adopted,
+) -> Outcome<String> {
+    let noted = EndOfRun::noted(folder).filter(|end| end.fence == detail.run.fence);
+    let end = match noted {
+        Some(end) => end,
+        None => reconstruct(engine, detail, folder, workspace).await?,
+    };
+    let _ = end.note(folder);
+    let said = match &end.ending {
+        Ending::Succeeded => "its keeper was gone, its work was done".to_owned(),
+        Ending::Failed(_, text) | Ending::Released(text) | Ending::Cancelled(text) => text.clone(),
+        Ending::Asked => "its keeper was gone, its question is kept".to_owned(),
+    };
+    end.record(engine.store().await?).await?;
+    Ok(said)
+}
+
+async fn reconstruct(
+    engine: &Engine,
+    detail: &RunDetail,
+    folder: &RunFolder,
+    workspace: &Adopted,
+) -> Outcome<EndOfRun> {
+    let heard = replay(engine, detail, folder).await?;
+    let base = detail.run.base.as_deref().and_then(|base| Oid::parse(base).ok());
+    let shown = match (workspace, base, &detail.task) {
+        (Adopted::Here(found), Some(base), Some(task)) => {
+            let (found, message) = (Arc::clone(found), commit_message(task, &detail.run.agent));
+            blocking(move || closing::show(&found, &base, &message)).await?
+        }
+        _ => Ok(Shown::default()),
+    };
+    let (stop, why) = why_gone(detail);
+    let evidence = Evidence {
+        exit: AgentExit::Signal(9),
+        report: heard.final_text.as_deref().and_then(Report::find),
+        declared: detail.report.clone().and_then(declared),
+        question: None,
+        failure: None,
+        commits: 0,
+        files: 0,
+        read_only: detail.task.as_ref().is_some_and(|task| task.spec.read_only),
+        stopped: Some(stop),
+    };
+    let (ending, mut result) = judge(evidence, shown);
+    // A keeper that vanished without a reason counts: an agent that brings its machine down must not do so for ever.
+    let ending = match ending {
+        Ending::Released(text) if why == Gone::Vanished => {
+            result.reason = Some(Reason::Lost);
+            Ending::Failed(Reason::Lost, text)
+        }
+        other => other,
+    };
+    Ok(EndOfRun { run: detail.run.id, fence: detail.run.fence, ending, result: Some(result) })
+}
+
+/// Why a keeper is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gone {
+    /// With everything else: the machine was restarted. No fault of the task.
+    Restarted,
+    /// It was never started: the runner ended between the claim and that.
+    NeverStarted,
+    /// A person had asked for it.
+    Asked,
+    /// Nobody knows.
+    Vanished,
+}
+
+fn why_gone(detail: &RunDetail) -> (Stop, Gone) {
+    if let Some(stop) = &detail.run.stop {
+        let how = match stop.kind {
+            StopKind::Cancel => Stop::Killed(stop.why.clone()),
+            StopKind::Release => Stop::Shutdown(stop.why.clone()),
+        };
+        return (how, Gone::Asked);
+    }
+    let keeper: Option<Identity> =
+        detail.run.keeper.as_deref().and_then(|keeper| serde_json::from_str(keeper).ok());
+    let (gone, why) = match keeper {
+        None => (Gone::NeverStarted, "the runner ended before it could start it"),
+        Some(keeper) if keeper.boot != Identity::current().boot => {
+            (Gone::Restarted, "the machine was restarted")
+        }
+        Some(_) => (Gone::Vanished, "its keeper vanished"),
+    };
+    (Stop::Shutdown(why.to_owned()), gone)
+}
+
+/// Decodes what the agent printed, and stores the events that are not stored yet.
+async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outcome<Heard> {
+    let run = &detail.run;
+    let Some(adapter) = fleet_agents::find(&run.agent) else { return Ok(Heard::default()) };
+    let stored = u64::try_from(run.decoded).unwrap_or(0);
+    let prompt = std::fs::read_to_string(folder.prompt()).unwrap_or_default();
+    let brief = Brief {
+        prompt: &prompt,
+        prompt_file: &folder.prompt(),
+        workspace: Path::new(run.workspace.as_deref().unwrap_or_default()),
+        model: run.model.as_deref(),
+        session: None,
+        read_only: false,
+    };
+    let mut journal = Journal::new(run.id, run.fence, adapter.decoder(&brief), stored);
+    let mut log = LogReader::new(&folder.stdout());
+    let store = engine.store().await?;
+    // A log that cannot be read is no reason to leave the run as it is.
+    while let Ok(Some(piece)) = log.next_piece(PIECE) {
+        match piece {
+            Piece::Bytes { bytes, .. } => journal.push(Stream::Out, &bytes, clock::now()),
+            Piece::Gap { offset, left_out } => journal.skip_to(offset + left_out, clock::now()),
+        }
+        if journal.is_full() {
+            journal::store(store.clone(), journal.batch(clock::now())).await.map_err(problems::store)?;
+        }
+    }
+    journal.close(Stream::Out, clock::now());
+    let heard = journal.end(&AgentExit::Signal(9), clock::now());
+    if run.state.is_live() && !journal.is_empty() {
+        journal::store(store.clone(), journal.batch(clock::now())).await.map_err(problems::store)?;
+    }
+    Ok(heard)
+}

@@ -1,0 +1,72 @@
+//! Starting the runner in the background.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_host::process::{self, Detached};
+
+use super::registry::{self, Runner};
+use crate::environment::Environment;
+use crate::home::{Home, make_private};
+use crate::{Engine, problems};
+
+/// So long a runner may take to come up before somebody should look at its log.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// After work was queued: starts the runner in the background when none is up and the user did not forbid it. Does
+/// not wait for it; two that start at once are no problem, because the second ends at once.
+pub fn autostart(engine: &Engine) -> Outcome<bool> {
+    let home = Home::new(engine.home());
+    // What an agent starts ends with its run; and whoever runs the agent runs this, too.
+    let in_a_run = engine.environment().get_os("FLEET_RUN").is_some();
+    if in_a_run || !engine.config()?.autostart() || !up(&home)?.is_empty() {
+        return Ok(false);
+    }
+    spawn(engine, &home, &[])?;
+    Ok(true)
+}
+
+/// Starts the runner in the background and waits until it is up. `Err` of the one that is up already.
+pub async fn start_in_background(engine: &Engine, slots: Option<u32>) -> Outcome<Result<Runner, Runner>> {
+    let home = Home::new(engine.home());
+    if let Some(runner) = up(&home)?.into_iter().find(|runner| runner.background) {
+        return Ok(Err(runner));
+    }
+    let slots = slots.map(|slots| slots.to_string());
+    let args: Vec<&str> = slots.iter().flat_map(|slots| ["--slots", slots]).collect();
+    spawn(engine, &home, &args)?;
+    let step = Duration::from_millis(5);
+    let mut waited = Duration::ZERO;
+    while waited < PATIENCE {
+        if let Some(runner) = up(&home)?.into_iter().find(|runner| runner.background) {
+            return Ok(Ok(runner));
+        }
+        tokio::time::sleep(step).await;
+        waited += step;
+    }
+    Err(Problem::new(Code::Io, "the runner did not come up")
+        .hint(format!("look at {}", home.runner_log().display()))
+        .hint("`fleet run` runs it in the foreground"))
+}
+
+fn up(home: &Home) -> Outcome<Vec<Runner>> {
+    registry::up(home).map_err(|error| problems::io(&home.runners(), &error))
+}
+
+fn spawn(engine: &Engine, home: &Home, args: &[&str]) -> Outcome<()> {
+    make_private(home.root()).map_err(|error| problems::io(home.root(), &error))?;
+    let mut all: Vec<OsString> = vec!["run".into(), "--background".into()];
+    all.extend(args.iter().map(OsString::from));
+    all.extend(engine.flags().iter().flat_map(|flag| [OsString::from("-c"), flag.into()]));
+    let runner = Detached {
+        program: Environment::this_binary()?,
+        args: all,
+        env: None,
+        cwd: home.root().to_owned(),
+        log: home.runner_log(),
+    };
+    process::spawn_detached(&runner)
+        .map(drop)
+        .map_err(|error| Problem::new(Code::Io, format!("the runner could not be started: {error}")))
+}

@@ -1,0 +1,297 @@
+//! The runner: claims tasks and starts a keeper for each.
+//!
+//! Owns the slots of one process. Must never hold anything that is not in the store or on disk: it may be killed at
+//! any instant, and the next one goes on.
+
+mod autostart;
+pub mod registry;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use fleet_agents::{Brief, Program};
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::AgentName;
+use fleet_host::machine;
+use fleet_host::process::{self, Detached, Identity};
+use fleet_store::ops;
+use serde::Serialize;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::reconcile::Reconciler;
+use crate::{Engine, clock, problems};
+use registry::{Registered, Runner};
+
+pub use autostart::{autostart, start_in_background};
+
+/// How a runner works.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Request {
+    /// How many agents at a time; the configured number otherwise.
+    pub slots: Option<u32>,
+    /// The one runner in the background.
+    pub background: bool,
+    /// End when nothing runs here and nothing is ready.
+    pub until_idle: bool,
+}
+
+/// What a runner tells whoever watches it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// It is up.
+    Up(Runner),
+    /// A run was given to its keeper.
+    Started {
+        /// The task.
+        task: TaskId,
+        /// Its title.
+        title: String,
+        /// The run.
+        run: RunId,
+        /// The agent.
+        agent: String,
+    },
+    /// A run that had lost its keeper was repaired.
+    Repaired(RunId, String),
+    /// Something went wrong and will be tried again.
+    Trouble(String),
+    /// It takes no more work; so many runs go on.
+    Leaving(usize),
+}
+
+/// Without any sign the queue is looked at so often.
+const LOOK: Duration = Duration::from_secs(1);
+/// What crashes left is looked for so often.
+const REPAIR: Duration = Duration::from_secs(5);
+/// Ready tasks that cannot start here (no such agent, a cap, a scope) are not tried again before this.
+const IN_VAIN: Duration = Duration::from_millis(250);
+/// After trouble with the store.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Runs until it is told to end. A second runner in the background ends at once.
+pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
+    let home = Home::new(engine.home());
+    let config = engine.config()?;
+    let configured = || u32::try_from(config.runner().slots(machine::cores())).unwrap_or(u32::MAX);
+    let runner = Runner {
+        name: registry::new_name(clock::entropy()?),
+        process: Identity::current(),
+        slots: request.slots.unwrap_or_else(configured),
+        background: request.background,
+        started_at: clock::now(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let registered =
+        registry::register(&home, runner).map_err(|error| problems::io(&home.runners(), &error))?;
+    let Some(registered) = registered else { return Ok(()) };
+    tell(Notice::Up(registered.runner.clone()));
+    let mut shift = Shift {
+        engine,
+        reconciler: Reconciler::new(engine)?,
+        registered,
+        keepers: Vec::new(),
+        adopted: 0,
+        repaired: None,
+        in_vain: None,
+    };
+    let mut end = End::listen()?;
+    let watch = engine.store().await?.watch().await.map_err(problems::store)?;
+    while home.root().exists() {
+        let pause = match shift.work(tell).await {
+            Ok(Turn::Idle) if request.until_idle => break,
+            Ok(Turn::Idle | Turn::Busy) => LOOK,
+            Err(problem) => {
+                tell(Notice::Trouble(problem.message));
+                PAUSE
+            }
+        };
+        tokio::select! {
+            () = watch.changed(pause) => {}
+            asked = end.next() => if asked { break },
+        }
+    }
+    tell(Notice::Leaving(shift.busy()));
+    Ok(())
+}
+
+/// Whether there was anything to do.
+#[derive(Debug, PartialEq, Eq)]
+enum Turn {
+    /// Nothing runs here and nothing is ready.
+    Idle,
+    /// Something runs or may run.
+    Busy,
+}
+
+/// One runner at work.
+struct Shift<'e> {
+    engine: &'e Engine,
+    reconciler: Reconciler<'e>,
+    registered: Registered,
+    /// The keepers that it started.
+    keepers: Vec<(Identity, RunId)>,
+    /// Runs that a runner before it started.
+    adopted: usize,
+    repaired: Option<Duration>,
+    /// When ready tasks were there, and none that could be claimed.
+    in_vain: Option<Duration>,
+}
+
+impl Shift<'_> {
+    fn busy(&self) -> usize {
+        self.keepers.len() + self.adopted
+    }
+
+    async fn work(&mut self, tell: &mut dyn FnMut(Notice)) -> Outcome<Turn> {
+        let now = clock::uptime();
+        if self.keeper_vanished() || self.repaired.is_none_or(|last| now.saturating_sub(last) >= REPAIR) {
+            self.repaired = Some(now);
+            self.repair(tell).await?;
+        }
+        let free = (self.registered.runner.slots as usize).saturating_sub(self.busy());
+        if free == 0 {
+            return Ok(Turn::Busy);
+        }
+        let able = able(self.engine);
+        let claimed = self.claim(free, able).await?;
+        for claim in &claimed {
+            self.start(claim, tell)?;
+        }
+        let idle = claimed.is_empty() && self.busy() == 0;
+        Ok(if idle { Turn::Idle } else { Turn::Busy })
+    }
+
+    /// Forgets the keepers that have ended; whether one of them did not live to tidy up.
+    fn keeper_vanished(&mut self) -> bool {
+        let (ended, home) = (process::reap(), Home::new(self.engine.home()));
+        let mut vanished = false;
+        self.keepers.retain(|(keeper, run)| {
+            let is_gone = ended.iter().any(|(pid, _)| *pid == keeper.pid);
+            vanished |= is_gone && home.live_run(*run).exists();
+            !is_gone
+        });
+        vanished
+    }
+
+    async fn repair(&mut self, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
+        let look = self.reconciler.look().await?;
+        for (run, what) in look.runs {
+            tell(Notice::Repaired(run, what));
+        }
+        let up = registry::up(&Home::new(self.engine.home())).unwrap_or_default();
+        let is_mine = |runner: &str| runner == self.registered.runner.name;
+        let others = |run: &&fleet_core::run::Run| {
+            !is_mine(&run.runner) && !up.iter().any(|runner| runner.name == run.runner)
+        };
+        self.adopted = look.live.iter().filter(others).count();
+        Ok(())
+    }
+
+    async fn claim(&mut self, free: usize, able: BTreeSet<AgentName>) -> Outcome<Vec<ops::Claimed>> {
+        let config = self.engine.config()?;
+        let default_agent: AgentName = config.agent().parse().map_err(problems::field)?;
+        // Looking is free, claiming takes the pen from others; and whatever any agent says makes us look.
+        let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
+        let in_vain = self.in_vain.is_some_and(|last| clock::uptime().saturating_sub(last) < IN_VAIN);
+        if in_vain || self.engine.call(ready).await?.tasks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let runs = (0..free.min(MOST)).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
+        let claim = ops::Claim {
+            runner: self.registered.runner.name.clone(),
+            place: self.reconciler.place().to_owned(),
+            runs,
+            default_agent,
+            able: Some(able),
+            caps: config.caps().clone(),
+            lease: config.runner().lease,
+            now: clock::now(),
+        };
+        let claimed = self.engine.call(claim).await?;
+        self.in_vain = claimed.is_empty().then(clock::uptime);
+        Ok(claimed)
+    }
+
+    /// Gives the run to a keeper. When that fails the run is still ours, and is given back.
+    fn start(&mut self, claim: &ops::Claimed, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
+        let home = Home::new(self.engine.home());
+        let folder = home.run(claim.run.id);
+        folder.make().map_err(|error| problems::io(folder.dir(), &error))?;
+        let mut args =
+            vec!["shim".into(), claim.run.id.to_string().into(), claim.run.fence.to_string().into()];
+        args.extend(self.engine.flags().iter().flat_map(|flag| ["-c".into(), flag.into()]));
+        let keeper = Detached {
+            program: Environment::this_binary()?,
+            args,
+            env: None,
+            cwd: home.root().to_owned(),
+            log: folder.keeper_log(),
+        };
+        let spawned = process::spawn_detached(&keeper)
+            .map_err(|error| Problem::new(Code::Io, format!("a keeper could not be started: {error}")))?;
+        self.keepers.push((spawned, claim.run.id));
+        tell(Notice::Started {
+            task: claim.task.id,
+            title: claim.task.spec.title.to_string(),
+            run: claim.run.id,
+            agent: claim.run.agent.clone(),
+        });
+        Ok(())
+    }
+}
+
+/// So many tasks are claimed at once at most; the rest follow at once.
+const MOST: usize = 32;
+
+/// The agents that can be started here.
+fn able(engine: &Engine) -> BTreeSet<AgentName> {
+    let environment = engine.environment();
+    let nothing = Path::new("");
+    let brief = Brief {
+        prompt: "",
+        prompt_file: nothing,
+        workspace: nothing,
+        model: None,
+        session: None,
+        read_only: false,
+    };
+    let is_here = |program| match program {
+        Program::This => true,
+        Program::OnPath(name) => environment.find_program(name).is_some(),
+    };
+    let here = fleet_agents::all().filter(|adapter| is_here(adapter.plan(&brief).program));
+    here.filter_map(|adapter| adapter.name().parse().ok()).collect()
+}
+
+/// Signals that end a wait.
+struct End {
+    children: Signal,
+    asked: [Signal; 3],
+}
+
+impl End {
+    fn listen() -> Outcome<Self> {
+        let on =
+            |kind| signal(kind).map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")));
+        Ok(Self {
+            children: on(SignalKind::child())?,
+            asked: [on(SignalKind::terminate())?, on(SignalKind::interrupt())?, on(SignalKind::hangup())?],
+        })
+    }
+
+    /// Whether the runner is asked to end; otherwise a keeper has ended.
+    async fn next(&mut self) -> bool {
+        let [first, second, third] = &mut self.asked;
+        tokio::select! {
+            _ = self.children.recv() => false,
+            _ = first.recv() => true,
+            _ = second.recv() => true,
+            _ = third.recv() => true,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Which runners are up, and what they have to do.
+
+use std::path::PathBuf;
+
+use fleet_core::problem::Outcome;
+use fleet_store::ops;
+use serde::Serialize;
+
+use crate::home::Home;
+use crate::runner::registry::{self, Runner};
+use crate::views::Moment;
+use crate::{Engine, clock, problems};
+
+/// A runner that is up.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct RunnerView {
+    pub name: String,
+    pub pid: i32,
+    pub slots: u32,
+    pub background: bool,
+    pub version: String,
+    pub started_at: Moment,
+}
+
+/// How things stand on this home.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// The runners that are up, the oldest first.
+    pub runners: Vec<RunnerView>,
+    /// How many agents are at work here.
+    pub running: usize,
+    /// How many tasks could start.
+    pub ready: usize,
+    /// Whether there are more ready tasks than were counted.
+    pub ready_more: bool,
+    /// What the runner in the background says.
+    pub log: PathBuf,
+}
+
+/// Ready tasks are counted up to here.
+const COUNTED: i64 = 1_000;
+
+/// Looks.
+pub async fn run(engine: &Engine) -> Outcome<Response> {
+    let home = Home::new(engine.home());
+    let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    let running = engine.call(ops::LiveRuns { place }).await?.len();
+    let ready = engine
+        .call(ops::Ready { filter: ops::TaskFilter::default(), limit: COUNTED, now: clock::now() })
+        .await?;
+    Ok(Response {
+        runners: up.iter().map(view).collect(),
+        running,
+        ready: ready.tasks.len(),
+        ready_more: ready.more,
+        log: home.runner_log(),
+    })
+}
+
+/// As it is shown.
+pub fn view(runner: &Runner) -> RunnerView {
+    RunnerView {
+        name: runner.name.clone(),
+        pid: runner.process.pid,
+        slots: runner.slots,
+        background: runner.background,
+        version: runner.version.clone(),
+        started_at: Moment(runner.started_at),
+    }
+}

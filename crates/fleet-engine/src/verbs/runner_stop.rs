@@ -1,0 +1,96 @@
+//! Stops the runners of this home; agents go on unless they are to be stopped, too.
+
+use std::time::Duration;
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::{Stop, StopKind};
+use fleet_host::process::{Identity, Signal};
+use fleet_store::{StoreError, ops};
+use serde::Serialize;
+
+use super::runner_status::{RunnerView, view};
+use crate::home::Home;
+use crate::runner::registry;
+use crate::{Engine, clock, problems};
+
+/// What to stop.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Request {
+    /// The agents as well: their tasks go back to the queue, and nothing counts against them.
+    pub agents: bool,
+}
+
+/// What was stopped.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// The runners that were up.
+    pub runners: Vec<RunnerView>,
+    /// Agents that go on without a runner.
+    pub going_on: usize,
+    /// Agents that were stopped.
+    pub released: usize,
+}
+
+/// A runner has nothing to do when it ends, and a keeper has a ladder to climb.
+const PATIENCE: Duration = Duration::from_secs(30);
+const STEP: Duration = Duration::from_millis(10);
+
+/// Stops them and waits until they are gone.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+    let home = Home::new(engine.home());
+    let up = || registry::up(&home).map_err(|error| problems::io(&home.runners(), &error));
+    let runners = up()?;
+    for runner in &runners {
+        let _ = runner.process.signal(Signal::TERM);
+    }
+    wait("a runner does not end", || Ok(up()?.is_empty())).await?;
+    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    let mut released = 0;
+    if request.agents {
+        released = release(engine, &place).await?;
+    }
+    let going_on = engine.call(ops::LiveRuns { place }).await?.len();
+    Ok(Response { runners: runners.iter().map(view).collect(), going_on, released })
+}
+
+/// Asks every keeper to give its task back, and waits for them.
+async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
+    let live = engine.call(ops::LiveRuns { place: place.to_owned() }).await?;
+    for run in &live {
+        let stop = Stop { kind: StopKind::Release, why: "codefleet was stopped".to_owned() };
+        let asked =
+            engine.store().await?.call(ops::RequestStop { run: run.id, stop, now: clock::now() }).await;
+        match asked {
+            Ok(_) | Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => {}
+            Err(error) => return Err(problems::store(error)),
+        }
+        nudge(run.keeper.as_deref());
+    }
+    let mut left = PATIENCE;
+    while !engine.call(ops::LiveRuns { place: place.to_owned() }).await?.is_empty() {
+        left = left.checked_sub(STEP).ok_or_else(|| stuck("an agent does not end"))?;
+        tokio::time::sleep(STEP).await;
+    }
+    Ok(live.len())
+}
+
+/// Tells a keeper on this machine to look at its orders now instead of at its next renewal.
+pub(crate) fn nudge(keeper: Option<&str>) {
+    let keeper: Option<Identity> = keeper.and_then(|text| serde_json::from_str(text).ok());
+    if let Some(keeper) = keeper {
+        let _ = keeper.signal(Signal::USR1);
+    }
+}
+
+async fn wait(what: &str, done: impl Fn() -> Outcome<bool>) -> Outcome<()> {
+    let mut left = PATIENCE;
+    while !done()? {
+        left = left.checked_sub(STEP).ok_or_else(|| stuck(what))?;
+        tokio::time::sleep(STEP).await;
+    }
+    Ok(())
+}
+
+fn stuck(what: &str) -> Problem {
+    Problem::new(Code::Io, what).hint("`fleet status` shows what is still there")
+}

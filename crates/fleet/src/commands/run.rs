@@ -1,0 +1,79 @@
+//! `fleet run`
+
+use clap::Args;
+use fleet_core::text::escaped;
+use fleet_engine::runner::{self, Notice, Request};
+
+use super::Context;
+use crate::Done;
+use crate::output::{Output, count, dim, print_json, strong};
+
+/// Run agents on the queue, here, until Ctrl-C
+///
+/// Claims tasks that are ready and starts an agent on each, in a worktree of its own. Agents do not belong to this
+/// process: when it ends, however it ends, they go on, and the next runner takes care of them.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Run {
+    /// Run so many agents at a time [default: `runner.slots`, else one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    slots: Option<u32>,
+    /// End when nothing runs and nothing is ready
+    #[arg(long)]
+    until_idle: bool,
+    /// The one runner in the background
+    #[arg(long, hide = true)]
+    background: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet run --slots 4
+  fleet run --until-idle      # for scripts: do what there is to do, then end
+  fleet start                 # the same in the background";
+
+impl Run {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self { slots, until_idle, background } = self;
+        if background {
+            // Away from the terminal that started it: its Ctrl-C and its end are not ours.
+            let _ = fleet_engine::detach();
+        }
+        let engine = context.engine.nowhere();
+        let output = context.output;
+        let request = Request { slots, background, until_idle };
+        runner::run(&engine, request, &mut |notice| tell(output, &notice)).await
+    }
+}
+
+fn tell(output: Output, notice: &Notice) {
+    if output.is_json() {
+        // One line each; nobody left to read them is no reason to stop.
+        let _ = print_json(notice);
+        return;
+    }
+    output.note(&match notice {
+        Notice::Up(runner) => {
+            format!(
+                "runner {} is up with {}; Ctrl-C ends it",
+                strong(&runner.name),
+                count(runner.slots as usize, "slot")
+            )
+        }
+        Notice::Started { task, title, run, agent } => {
+            format!(
+                "{} {}  {} {}",
+                strong(&task.to_string()),
+                escaped(title),
+                agent,
+                dim(&format!("run {run}"))
+            )
+        }
+        Notice::Repaired(run, what) => format!("run {run}: {}", escaped(what)),
+        Notice::Trouble(what) => format!("trouble: {}", escaped(what)),
+        Notice::Leaving(0) => "the runner has ended".to_owned(),
+        Notice::Leaving(busy) => format!(
+            "the runner has ended; {} without it (`fleet list` shows them, `fleet stop --agents` stops them)",
+            if *busy == 1 { "1 agent goes on".to_owned() } else { format!("{busy} agents go on") }
+        ),
+    });
+}

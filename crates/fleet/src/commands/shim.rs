@@ -1,0 +1,28 @@
+//! `fleet shim`: the keeper of one run. Started by runners, never by people.
+
+use clap::Args;
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Problem};
+use fleet_engine::keeper::{self, Ticket};
+
+use super::Context;
+use crate::Done;
+
+/// Keep one run (started by the runner)
+#[derive(Debug, Args)]
+pub(crate) struct Shim {
+    /// The run
+    run: String,
+    /// Its fencing number
+    fence: i64,
+}
+
+impl Shim {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let run: RunId =
+            self.run.parse().map_err(|error| Problem::new(Code::IdInvalid, format!("{error}")))?;
+        // A session of its own: neither a closed terminal nor its Ctrl-C reaches the agent.
+        let _ = fleet_engine::detach();
+        keeper::run(&context.engine.nowhere(), Ticket { run, fence: self.fence }).await
+    }
+}

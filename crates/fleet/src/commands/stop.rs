@@ -1,0 +1,36 @@
+//! `fleet stop`
+
+use clap::Args;
+use fleet_engine::verbs::runner_stop::{self, Request, Response};
+
+use super::Context;
+use crate::Done;
+use crate::output::count;
+
+/// Stop the runner; agents that are at work go on
+#[derive(Debug, Args)]
+pub(crate) struct Stop {
+    /// Stop the agents as well: their work is kept, their tasks go back to the queue
+    #[arg(long)]
+    agents: bool,
+}
+
+impl Stop {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let stopped = runner_stop::run(&context.engine, Request { agents: self.agents }).await?;
+        context.output.show(&stopped, || said(&stopped))
+    }
+}
+
+pub(crate) fn said(stopped: &Response) -> String {
+    let runners = match stopped.runners.len() {
+        0 => "no runner was up".to_owned(),
+        number => format!("{} stopped", count(number, "runner")),
+    };
+    match (stopped.released, stopped.going_on) {
+        (0, 0) => runners,
+        (0, 1) => format!("{runners}; 1 agent goes on (`fleet stop --agents` stops it)"),
+        (0, number) => format!("{runners}; {number} agents go on (`fleet stop --agents` stops them)"),
+        (number, _) => format!("{runners}, {} stopped and back in the queue", count(number, "agent")),
+    }
+}
