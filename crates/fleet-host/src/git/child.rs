@@ -141,3 +141,55 @@ fn shown(tail: &[u8]) -> String {
 fn now() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    fn shell(script: &str) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0).spawn().unwrap()
+    }
+
+    fn taken(script: &str, patience: Duration) -> (usize, Result<Ended, Stopped<()>>) {
+        let mut bytes = 0;
+        let ended = drive(shell(script), patience, &mut |piece| {
+            bytes += piece.len();
+            Ok(())
+        });
+        (bytes, ended)
+    }
+
+    #[test]
+    fn both_pipes_are_read_and_only_the_end_of_one_is_kept() {
+        const LINE: &str = "a line of output that is long enough";
+        let flood = format!(
+            "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo '{LINE}'; echo '{LINE}' >&2; done; \
+            echo 'the end' >&2; exit 3"
+        );
+        let (bytes, ended) = taken(&flood, Duration::from_mins(1));
+        let ended = ended.unwrap();
+        assert_eq!((bytes, ended.status.code()), (3000 * LINE.len() + 3000, Some(3)));
+        assert!(ended.stderr.ends_with("the end") && ended.stderr.len() <= KEPT_STDERR);
+    }
+
+    #[test]
+    fn the_deadline_ends_the_whole_group() {
+        // The pipe stays open until the last of them is gone, so this returns only if all are.
+        let (_, ended) = taken("sleep 600 & sleep 600", Duration::from_millis(50));
+        assert!(matches!(ended, Err(Stopped::Deadline)));
+        let (_, ended) = taken("exec >&- 2>&-; sleep 600", Duration::from_millis(50));
+        assert!(matches!(ended, Err(Stopped::Deadline)));
+    }
+
+    #[test]
+    fn a_sink_that_refuses_ends_it() {
+        let ended = drive(shell("yes"), Duration::from_mins(1), &mut |_| Err("full"));
+        assert!(matches!(ended, Err(Stopped::Sink("full"))));
+    }
+}

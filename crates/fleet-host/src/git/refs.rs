@@ -118,17 +118,10 @@ pub fn delete_branch(repo: &Path, branch: &str, expected: &Oid) -> Result<bool, 
 
 /// Where a branch is checked out, by whatever worktree of the repository.
 pub fn checked_out_at(repo: &Path, branch: &str) -> Result<Option<PathBuf>, GitError> {
-    let line = format!("branch {}", full_name(branch)?);
-    let (mut place, mut found) = (None, None);
-    Git::about(repo).args(["worktree", "list", "--porcelain", "-z"]).records(&mut |record| {
-        if let Some(path) = record.strip_prefix(b"worktree ") {
-            place = Some(PathBuf::from(OsStr::from_bytes(path)));
-        } else if record == line.as_bytes() && found.is_none() {
-            found = place.take();
-        }
-        Ok(())
-    })?;
-    Ok(found)
+    let git = Git::about(repo).args(["for-each-ref", "--format=%(worktreepath)", "--", &full_name(branch)?]);
+    let answer = git.bytes()?;
+    let path = answer.strip_suffix(b"\n").unwrap_or(&answer);
+    Ok((!path.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(path))))
 }
 
 /// Whether everything in `older` is also in `newer`.

@@ -69,6 +69,7 @@ fn another_process() {
                 std::thread::park();
             }
         }
+        ("submodules", [repo, dir, trash]) => crate::workspace_kinds::with_submodules(repo, dir, trash),
         ("cycle", [repo, home, prefix]) => cycle(&area_of(repo, home), prefix),
         other => panic!("no such deed: {other:?}"),
     }

@@ -17,4 +17,5 @@ mod snapshot;
 mod snapshot_odd;
 mod support;
 mod workspace;
+mod workspace_kinds;
 mod workspace_odd;

@@ -37,6 +37,7 @@ fn a_workspace_is_a_worktree_on_its_own_branch() {
     let slots = area.slots().unwrap();
     assert_eq!(slots.len(), 1);
     assert!(slots[0].live);
+    assert!(slots[0].disk_bytes() > 0);
     let claimed = SlotState::Claimed { owner: "r1".to_owned(), branch: "claude".to_owned() };
     assert_eq!(slots[0].state, claimed);
 

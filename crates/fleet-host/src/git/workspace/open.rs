@@ -1,5 +1,6 @@
 //! Opening a workspace: recycling a warm worktree, or making a new one.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -85,8 +86,10 @@ impl Area {
         clean::purge(&checkout)?;
         let switched = switch(held, &checkout, &Switch { branch: &open.branch, start, force: false })?;
         if switched.code != Some(0) {
-            return match self.obstacle(open, start)? {
+            return match self.obstacle(open, start, &switched)? {
                 Some(error) => Err(error),
+                // Not the fault of the worktree: the next one would fail as well.
+                None if clean::is_clean(&checkout, self.keep)? => Err(switched.failure().into()),
                 None => Ok(Recycled::Unfit),
             };
         }
@@ -109,14 +112,19 @@ impl Area {
         // With force: the worktree is empty, which looks as if all its files had been removed.
         let switched = switch(held, &checkout, &Switch { branch: &open.branch, start, force: true })?;
         if switched.code != Some(0) {
-            let reason = self.obstacle(open, start)?;
+            let reason = self.obstacle(open, start, &switched)?;
             return Err(reason.unwrap_or_else(|| switched.failure().into()));
         }
         Ok(checkout)
     }
 
     /// Why a branch cannot be checked out, in terms that a person can act on; `None` if it is not about the branch.
-    fn obstacle(&self, open: &Open, start: &StartAt) -> Result<Option<WorkspaceError>, WorkspaceError> {
+    fn obstacle(
+        &self,
+        open: &Open,
+        start: &StartAt,
+        answer: &Answer,
+    ) -> Result<Option<WorkspaceError>, WorkspaceError> {
         let branch = open.branch.clone();
         match start {
             StartAt::New(at) => {
@@ -129,7 +137,9 @@ impl Area {
                 if branch_commit(&self.repo, &branch)?.is_none() {
                     return Ok(Some(WorkspaceError::NoSuchBranch { branch }));
                 }
-                if let Some(place) = checked_out_at(&self.repo, &branch)? {
+                // Git also refuses a branch that is being rebased or bisected elsewhere, and only it knows where.
+                let place = checked_out_at(&self.repo, &branch)?.or_else(|| place_of_use(&answer.stderr));
+                if let Some(place) = place {
                     return Ok(Some(WorkspaceError::BranchInUse { branch, place }));
                 }
             }
@@ -154,6 +164,13 @@ impl Area {
         held.write_claim(&claim)?;
         Ok(Workspace { area: self.clone(), held, claim, checkout, recycled })
     }
+}
+
+/// The path in "fatal: 'x' is already used by worktree at '/path'", or in how older versions say it.
+fn place_of_use(stderr: &str) -> Option<PathBuf> {
+    let line = stderr.lines().find(|line| line.contains(" is already "))?;
+    let (_, place) = line.split_once(" at '")?;
+    place.strip_suffix('\'').map(PathBuf::from)
 }
 
 fn claim_of(open: &Open) -> Claim {
@@ -202,4 +219,17 @@ fn update_submodules(held: &Held, checkout: &Checkout) -> Result<(), WorkspaceEr
         .args(["submodule", "--quiet", "update", "--init", "--recursive"])
         .run()
         .map_err(WorkspaceError::Submodules)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_says_where_a_branch_is_used() {
+        let new = "fatal: 'a' is already used by worktree at '/x/it's here'";
+        assert_eq!(place_of_use(new), Some("/x/it's here".into()));
+        assert_eq!(place_of_use("hint\nfatal: 'a' is already checked out at '/x'"), Some("/x".into()));
+        assert_eq!(place_of_use("fatal: a branch named 'a' already exists"), None);
+    }
 }

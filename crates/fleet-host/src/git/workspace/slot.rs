@@ -52,6 +52,26 @@ pub struct Slot {
     pub live: bool,
 }
 
+impl Slot {
+    /// How much of the disk its files use. Reads every folder, so it is asked for when someone wants to know. What
+    /// cannot be looked at is not counted.
+    pub fn disk_bytes(&self) -> u64 {
+        let mut bytes = 0;
+        let mut open = vec![self.path.clone()];
+        while let Some(folder) = open.pop() {
+            let Ok(entries) = fs::read_dir(folder) else { continue };
+            for entry in entries.flatten() {
+                let Ok(metadata) = entry.metadata() else { continue };
+                bytes += metadata.blocks() * 512;
+                if metadata.is_dir() {
+                    open.push(entry.path());
+                }
+            }
+        }
+        bytes
+    }
+}
+
 /// Who has a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SlotState {

@@ -1,0 +1,150 @@
+//! Workspaces of repositories that are not made like most.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::crash::child;
+use crate::sandbox::{Sandbox, git, try_git};
+use crate::support::{area, everything, fresh, oid, opened, project, taken, text, write};
+use fleet_host::git::{
+    Area, BranchHas, CommitLeftovers, Keep, Open, StartAt, WorkspaceError, changes, commit_leftovers,
+};
+
+/// Opens twice, so that the second is a recycled one, and does in each what a run does.
+pub(crate) fn live_through(area: &Area) {
+    for (number, branch) in ["kinds/one", "kinds/two"].into_iter().enumerate() {
+        let workspace = opened(area, branch, branch);
+        assert_eq!(workspace.recycled(), number == 1);
+        assert!(!workspace.path().join("work").exists());
+        write(workspace.path(), "work", branch);
+        let checkout = workspace.checkout().unwrap();
+        assert!(taken(&checkout).fresh);
+        let wanted = CommitLeftovers { checkout: &checkout, branch, message: "x", exclude: &[] };
+        let done = commit_leftovers(&wanted).unwrap();
+        assert_eq!(done.branch, BranchHas::Everything);
+        let seen = changes(&area.repo, &oid(&area.repo, "main"), &done.head.unwrap()).unwrap();
+        assert_eq!((seen.commits_total, seen.files_total), (1, 1));
+        workspace.release().unwrap();
+    }
+}
+
+fn area_in(sandbox: &Sandbox, repo: PathBuf) -> Area {
+    let (dir, trash) = (sandbox.path("home/kind"), sandbox.path("home/trash"));
+    Area { repo, dir, trash, pool: 2, keep: Keep::Nothing }
+}
+
+#[test]
+fn bare_repositories() {
+    let sandbox = Sandbox::new();
+    let bare = sandbox.bare("project.git");
+    live_through(&area_in(&sandbox, bare));
+}
+
+#[test]
+fn repositories_with_longer_names_of_objects_or_refs_in_tables() {
+    for option in ["--object-format=sha256", "--ref-format=reftable"] {
+        let sandbox = Sandbox::new();
+        let repo = sandbox.folder("repo");
+        if !try_git(&repo, &["init", "--quiet", "--initial-branch=main", option]).status.success() {
+            // A git that does not know them yet has no such repositories either.
+            continue;
+        }
+        git(&repo, &["commit", "--quiet", "--allow-empty", "--message=start"]);
+        live_through(&area_in(&sandbox, repo.join(".git")));
+    }
+}
+
+#[test]
+fn a_repository_reached_through_a_link() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "real");
+    let link = sandbox.path("link");
+    std::os::unix::fs::symlink(&repo, &link).unwrap();
+    fs::create_dir_all(sandbox.path("real home")).unwrap();
+    std::os::unix::fs::symlink(sandbox.path("real home"), sandbox.path("home")).unwrap();
+    live_through(&area_in(&sandbox, link.join(".git")));
+    assert_eq!(text(&repo, &["worktree", "list", "--porcelain"]).matches("prunable").count(), 0);
+}
+
+#[test]
+fn a_branch_that_is_being_rebased_elsewhere() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    fs::remove_dir_all(repo.join(".git/hooks")).unwrap();
+    let area = area(&sandbox, &repo);
+    opened(&area, "warm", "warm").release().unwrap();
+    git(&repo, &["checkout", "--quiet", "-b", "busy"]);
+    git(&repo, &["commit", "--quiet", "--allow-empty", "--message=x"]);
+    let stopped =
+        ["-c", "sequence.editor=sed -i.bak 's/^pick/break\\npick/'", "rebase", "--quiet", "-i", "HEAD~1"];
+    try_git(&repo, &stopped);
+    assert!(repo.join(".git/rebase-merge").exists());
+    let open = Open { owner: "r".to_owned(), branch: "busy".to_owned(), start: StartAt::Continue };
+    let error = area.open(&open).unwrap_err();
+    assert!(matches!(&error, WorkspaceError::BranchInUse { place, .. } if *place == repo), "{error}");
+    assert!(opened(&area, "next", "next").recycled(), "the warm worktree is not to blame");
+}
+
+#[test]
+fn a_checkout_that_fails_leaves_nothing_behind() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    write(&repo, ".gitattributes", "*.bin filter=broken\n");
+    write(&repo, "a.bin", "x");
+    text(&repo, &["-c", "core.hooksPath=/dev/null", "add", "--all"]);
+    text(&repo, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--message=filter"]);
+    git(&repo, &["config", "filter.broken.smudge", "false"]);
+    git(&repo, &["config", "filter.broken.required", "true"]);
+    let error = area.open(&fresh(&area, "r1", "one")).unwrap_err();
+    assert!(error.to_string().contains("broken"), "{error}");
+    assert_eq!(area.slots().unwrap(), []);
+    assert_eq!(text(&repo, &["branch", "--list", "one"]), "");
+    assert_eq!(text(&repo, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
+    git(&repo, &["config", "filter.broken.smudge", "cat"]);
+    assert_eq!(everything(opened(&area, "r1", "one").path()), everything(&repo));
+}
+
+#[test]
+fn submodules_are_checked_out_and_recycled() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    fs::remove_dir_all(repo.join(".git/hooks")).unwrap();
+    let module = sandbox.repository("module");
+    write(&module, "lib", "1");
+    git(&module, &["add", "--all"]);
+    git(&module, &["commit", "--quiet", "--message=lib"]);
+    Sandbox::submodule(&repo, &module);
+    let area = area_in(&sandbox, repo.join(".git"));
+    // Git does not fetch submodules from a folder unless the user says so.
+    let error = area.open(&fresh(&area, "r1", "one")).unwrap_err();
+    assert!(matches!(error, WorkspaceError::Submodules(_)), "{error}");
+    assert_eq!(text(&repo, &["branch", "--list", "one"]), "");
+    child("submodules", &[repo.to_str().unwrap(), area.dir.to_str().unwrap(), area.trash.to_str().unwrap()])
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "protocol.file.allow")
+        .env("GIT_CONFIG_VALUE_0", "always")
+        .run();
+}
+
+/// The rest of the test above, where the transport is allowed.
+pub(crate) fn with_submodules(repo: &str, dir: &str, trash: &str) {
+    let (repo, dir, trash) = (Path::new(repo), PathBuf::from(dir), PathBuf::from(trash));
+    let area = Area { repo: repo.join(".git"), dir, trash, pool: 2, keep: Keep::Nothing };
+    let files = |path: &Path| {
+        let mut files = everything(path);
+        files.retain(|name, _| !name.ends_with(b"/.git"));
+        files
+    };
+    let first = opened(&area, "r1", "one");
+    assert_eq!(files(first.path()), files(repo));
+    let inner = first.path().join("libs/module");
+    write(&inner, "lib", "dirty");
+    write(&inner, "left", "x");
+    git(&inner, &["commit", "--quiet", "--all", "--message=local"]);
+    first.release().unwrap();
+    let second = opened(&area, "r2", "two");
+    assert!(second.recycled());
+    assert_eq!(files(second.path()), files(repo));
+    assert_eq!(text(second.path(), &["status", "--porcelain", "--ignored"]), "");
+}
