@@ -103,8 +103,11 @@ pub(crate) fn save(workspace: &Workspace, run: RunId, why: &str, now: Millis) ->
     git::take_snapshot(&take).map(drop)
 }
 
-/// Commits what the agent left uncommitted, and tells what there is now. The work is in safety before.
-pub(crate) fn show(workspace: &Workspace, base: &Oid, message: &str) -> Result<Shown, GitError> {
+/// Commits what the agent left uncommitted, puts everything in safety and tells what there is now.
+///
+/// In this order: work that the branch could not follow (an agent detached its HEAD, or somebody else moved the
+/// branch) is then reachable from the snapshot. Until it is, everything stays where it is.
+pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str) -> Result<Shown, GitError> {
     let checkout = workspace.checkout()?;
     let leftovers = git::commit_leftovers(&git::CommitLeftovers {
         checkout: &checkout,
@@ -112,7 +115,9 @@ pub(crate) fn show(workspace: &Workspace, base: &Oid, message: &str) -> Result<S
         message,
         exclude: workspace.private(),
     })?;
+    // Nothing was done and nothing is left: there is nothing to keep.
     let Some(head) = leftovers.head.filter(|head| head != base) else { return Ok(Shown::default()) };
+    save(workspace, run, "at the end", clock::now())?;
     let changes = git::changes(&checkout.common_dir, base, &head)?;
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
     let names = Names {

@@ -11,6 +11,7 @@ pub mod config;
 mod engine;
 pub mod environment;
 mod exchange;
+mod fault;
 pub mod home;
 pub mod keeper;
 mod problems;

@@ -21,7 +21,7 @@ use super::lease::Order;
 use super::prepare::Prepared;
 use super::pump::{Piece, Pump, Source};
 use super::{Keeper, blocking};
-use crate::{clock, closing};
+use crate::{clock, closing, fault};
 
 /// Events wait for company this long before they are stored.
 const COMPANY: Duration = Duration::from_millis(200);
@@ -76,6 +76,7 @@ impl Keeper<'_> {
                 return Seen::not_started(Reason::SetupFailed, why);
             }
         };
+        fault::point(self.engine, "keeper-launched").await;
         let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
         let moved = self.call(ops::AdvanceRun { run, fence, event: RunMove::Start, now });
         // A refusal means that the run is lost, which the lease tells as well; a store that is out of reach is no

@@ -13,6 +13,7 @@ use super::attend::Seen;
 use super::prepare::Prepared;
 use super::{Keeper, blocking};
 use crate::closing::{self, EndOfRun, commit_message, judge};
+use crate::fault;
 
 impl Keeper<'_> {
     /// Looks at what the agent left, decides, records, and gives the workspace back.
@@ -28,11 +29,8 @@ impl Keeper<'_> {
         let _ = self.call(exit).await;
         let message = commit_message(&self.task, &self.run.agent);
         let base = prepared.base.clone();
-        let shown = blocking(move || {
-            closing::save(&workspace, run, "at the end", now)?;
-            closing::show(&workspace, &base, &message)
-        })
-        .await?;
+        let shown = blocking(move || closing::show(&workspace, run, &base, &message)).await?;
+        fault::point(self.engine, "keeper-committed").await;
         let is_safe = shown.is_ok();
         let (ending, result) = judge(self.evidence(seen).await, shown);
         self.record(EndOfRun { run, fence: self.run.fence, ending, result: Some(result) }).await?;
@@ -57,7 +55,10 @@ impl Keeper<'_> {
     async fn record(&self, end: EndOfRun) -> Outcome<()> {
         // On a full disk the store, which may be elsewhere, still learns of it.
         let _ = end.note(&self.folder);
-        end.record(&self.store).await.map(drop)
+        fault::point(self.engine, "keeper-noted").await;
+        end.record(&self.store).await?;
+        fault::point(self.engine, "keeper-recorded").await;
+        Ok(())
     }
 
     async fn evidence(&self, seen: Seen) -> Evidence {

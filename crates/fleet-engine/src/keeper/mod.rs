@@ -35,7 +35,7 @@ pub use token::Token;
 use crate::closing::EndOfRun;
 use crate::config::Config;
 use crate::home::{Home, RunFolder, make_private};
-use crate::{Engine, problems};
+use crate::{Engine, fault, problems};
 use lease::{Lease, Order, Orders};
 
 /// Which run to keep.
@@ -66,9 +66,11 @@ struct Keeper<'e> {
 /// Keeps a run from its claim to its end.
 pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let home = Home::new(engine.home());
+    fault::point(engine, "keeper-begins").await;
     // A second keeper of the same run, or one that comes after somebody has tidied up, has nothing to do.
     let Some(mark) = Mark::set(&home, ticket.run)? else { return Ok(()) };
     process::become_subreaper();
+    fault::point(engine, "keeper-marked").await;
     let detail = engine.call(ops::GetRun { run: ticket.run }).await?;
     if detail.run.fence != ticket.fence || detail.run.state != RunState::Preparing {
         return mark.remove();
@@ -94,6 +96,7 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 orders,
             };
             keeper.live().await?;
+            fault::point(engine, "keeper-released").await;
         }
         // The repository or its configuration is gone or broken: only a person can mend that.
         Err(problem) => {
@@ -155,11 +158,14 @@ impl Keeper<'_> {
             Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => return Ok(()),
             other => other.map_err(problems::store)?,
         }
+        fault::point(self.engine, "keeper-known").await;
         let prepared = match self.prepare().await {
             Ok(prepared) => prepared,
             Err(ending) => return self.finish_unready(ending).await,
         };
+        fault::point(self.engine, "keeper-prepared").await;
         let seen = self.attend(&prepared).await;
+        fault::point(self.engine, "keeper-attended").await;
         self.finish(prepared, seen).await
     }
 

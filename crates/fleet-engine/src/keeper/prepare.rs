@@ -9,7 +9,7 @@ use fleet_host::{copy, ports};
 use fleet_store::ops;
 
 use super::{Keeper, blocking, checkout, setup};
-use crate::trust;
+use crate::{fault, trust};
 
 /// Where an agent works.
 pub(super) struct Prepared {
@@ -50,24 +50,27 @@ impl Keeper<'_> {
         let branch = branch_of(&self.task);
         let (start, base) = self.start_at(&branch).await?;
         let continues = matches!(start, StartAt::Continue);
-        let open = Open { owner: self.run.id.to_string(), branch: branch.clone(), start };
-        let area = self.area();
-        let opened = blocking(move || area.open(&open)).await.map_err(released)?;
-        let mut workspace = opened.map_err(|error| match &error {
-            WorkspaceError::BranchInUse { .. } | WorkspaceError::NoSuchBranch { .. } => {
-                failed(Reason::BranchTaken)(&error)
-            }
-            _ => Ending::Failed(Reason::WorkspaceFailed, chain(&error)),
-        })?;
-        let path = workspace.path().display().to_string();
-        let known = ops::Prepared {
-            branch: Some(branch),
+        // Known before there is a branch: whoever tries again after a crash knows it for ours.
+        let plan = ops::Prepared {
+            branch: Some(branch.clone()),
             base: Some(base.to_string()),
-            workspace: Some(path),
             model: self.model(),
             ..Default::default()
         };
-        self.know(known).await?;
+        self.know(plan).await?;
+        fault::point(self.engine, "keeper-planned").await;
+        let open = Open { owner: self.run.id.to_string(), branch, start };
+        let area = self.area();
+        let opened = blocking(move || area.open(&open)).await.map_err(released)?;
+        let mut workspace = opened.map_err(|error| match &error {
+            WorkspaceError::BranchInUse { .. }
+            | WorkspaceError::NoSuchBranch { .. }
+            | WorkspaceError::Git(git::GitError::BranchTaken { .. }) => failed(Reason::BranchTaken)(&error),
+            _ => Ending::Failed(Reason::WorkspaceFailed, chain(&error)),
+        })?;
+        fault::point(self.engine, "keeper-opened").await;
+        let path = workspace.path().display().to_string();
+        self.know(ops::Prepared { workspace: Some(path), ..Default::default() }).await?;
         if !is_bare {
             workspace = self.copy_files(workspace).await?;
         }
@@ -92,12 +95,13 @@ impl Keeper<'_> {
     /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is somebody's.
     async fn start_at(&self, branch: &str) -> Result<(StartAt, Oid), Ending> {
         let repo = PathBuf::from(&self.project.common_dir);
-        let earlier = self.earlier_base(branch).await?;
+        let earlier = self.earlier(branch).await?;
         let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
         let look = move || -> Result<Result<(StartAt, Oid), String>, git::GitError> {
-            let exists = git::branch_commit(&repo, &name)?.is_some();
-            if let (Some(base), true) = (earlier, exists) {
-                return Ok(Ok((StartAt::Continue, base)));
+            if let Some(tip) = git::branch_commit(&repo, &name)?
+                && let Some(earlier) = earlier.filter(|earlier| earlier.has_worked || earlier.base == tip)
+            {
+                return Ok(Ok((StartAt::Continue, earlier.base)));
             }
             if let Some(why) = git::branch_conflict(&repo, &name)? {
                 return Ok(Err(why));
@@ -114,13 +118,24 @@ impl Keeper<'_> {
             .map_err(|why| Ending::Failed(Reason::BranchTaken, why))
     }
 
-    /// Where an earlier attempt at this task began, if it worked on this branch.
-    async fn earlier_base(&self, branch: &str) -> Result<Option<Oid>, Ending> {
+    /// What an earlier attempt at this task did with this branch.
+    async fn earlier(&self, branch: &str) -> Result<Option<Earlier>, Ending> {
         let filter = ops::RunFilter { task: Some(self.task.id), ..Default::default() };
         let runs = self.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await.map_err(released)?;
-        let mut earlier =
-            runs.iter().filter(|row| row.run.id != self.run.id && row.run.branch.as_deref() == Some(branch));
-        Ok(earlier.find_map(|row| Oid::parse(row.run.base.as_deref()?).ok()))
+        let before = runs
+            .iter()
+            .map(|row| &row.run)
+            .filter(|run| run.id != self.run.id && run.branch.as_deref() == Some(branch));
+        let mut known = before.filter_map(|run| {
+            let base = Oid::parse(run.base.as_deref()?).ok()?;
+            Some(Earlier { base, has_worked: run.workspace.is_some() })
+        });
+        let newest = known.next();
+        // One that had a workspace made the branch, or went on with it.
+        Ok(match newest {
+            Some(newest) if !newest.has_worked => known.find(|run| run.has_worked).or(Some(newest)),
+            other => other,
+        })
     }
 
     async fn know(&self, prepared: ops::Prepared) -> Result<(), Ending> {
@@ -154,6 +169,13 @@ impl Keeper<'_> {
         });
         Ok(leased.await.map_err(released)?.unwrap_or_default())
     }
+}
+
+/// An earlier attempt on the same branch.
+struct Earlier {
+    base: Oid,
+    /// Whether it came so far as to have a workspace. Before that, a branch that is not at its base is not its own.
+    has_worked: bool,
 }
 
 /// More attempts at one task than anybody makes.

@@ -149,7 +149,8 @@ async fn reconstruct(
     let shown = match (workspace, base, &detail.task) {
         (Adopted::Here(found), Some(base), Some(task)) => {
             let (found, message) = (Arc::clone(found), commit_message(task, &detail.run.agent));
-            blocking(move || closing::show(&found, &base, &message)).await?
+            let run = detail.run.id;
+            blocking(move || closing::show(&found, run, &base, &message)).await?
         }
         _ => Ok(Shown::default()),
     };

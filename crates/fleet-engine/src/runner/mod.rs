@@ -14,16 +14,18 @@ use fleet_agents::{Brief, Program};
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::AgentName;
+use fleet_host::git::{self, Pace};
 use fleet_host::machine;
 use fleet_host::process::{self, Detached, Identity};
 use fleet_store::ops;
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
 
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::reconcile::Reconciler;
-use crate::{Engine, clock, problems};
+use crate::{Engine, clock, fault, problems};
 use registry::{Registered, Runner};
 
 pub use autostart::{autostart, start_in_background};
@@ -70,6 +72,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const REPAIR: Duration = Duration::from_secs(5);
 /// Ready tasks that cannot start here (no such agent, a cap, a scope) are not tried again before this.
 const IN_VAIN: Duration = Duration::from_millis(250);
+/// How what was moved aside is removed. File systems are slow for others after many files were deleted at once.
+const SWEEP: Pace = Pace { at_most: 20_000, pause_every: 500, pause: Duration::from_millis(50) };
 /// After trouble with the store.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -97,6 +101,7 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
         keepers: Vec::new(),
         adopted: 0,
         repaired: None,
+        sweeping: None,
         in_vain: None,
     };
     let mut end = End::listen()?;
@@ -138,6 +143,8 @@ struct Shift<'e> {
     /// Runs that a runner before it started.
     adopted: usize,
     repaired: Option<Duration>,
+    /// What was moved aside is being removed.
+    sweeping: Option<JoinHandle<()>>,
     /// When ready tasks were there, and none that could be claimed.
     in_vain: Option<Duration>,
 }
@@ -159,6 +166,9 @@ impl Shift<'_> {
         }
         let able = able(self.engine);
         let claimed = self.claim(free, able).await?;
+        if !claimed.is_empty() {
+            fault::point(self.engine, "runner-claimed").await;
+        }
         for claim in &claimed {
             self.start(claim, tell)?;
         }
@@ -183,6 +193,7 @@ impl Shift<'_> {
         for (run, what) in look.runs {
             tell(Notice::Repaired(run, what));
         }
+        self.sweep();
         let up = registry::up(&Home::new(self.engine.home())).unwrap_or_default();
         let is_mine = |runner: &str| runner == self.registered.runner.name;
         let others = |run: &&fleet_core::run::Run| {
@@ -190,6 +201,21 @@ impl Shift<'_> {
         };
         self.adopted = look.live.iter().filter(others).count();
         Ok(())
+    }
+
+    /// Removes what was moved aside, beside everything else and slowly: nobody waits for it.
+    fn sweep(&mut self) {
+        if self.sweeping.as_ref().is_some_and(|sweeping| !sweeping.is_finished()) {
+            return;
+        }
+        let trash = Home::new(self.engine.home()).trash();
+        let is_empty = std::fs::read_dir(&trash).map_or(true, |mut entries| entries.next().is_none());
+        self.sweeping = (!is_empty).then(|| {
+            tokio::task::spawn_blocking(move || {
+                // What fails now is tried again at the next look.
+                let _ = git::empty_trash(&trash, SWEEP);
+            })
+        });
     }
 
     async fn claim(&mut self, free: usize, able: BTreeSet<AgentName>) -> Outcome<Vec<ops::Claimed>> {

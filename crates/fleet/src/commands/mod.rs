@@ -59,7 +59,10 @@ pub(crate) fn run(cli: Cli, output: Output) -> Done {
                 .enable_all()
                 .build()
                 .map_err(|error| Problem::new(Code::Internal, format!("cannot start: {error}")))?;
-            runtime.block_on(with_engine(command, &context))
+            let done = runtime.block_on(with_engine(command, &context));
+            // Work in the background is such that it may be cut off; a command that is done does not wait for it.
+            runtime.shutdown_background();
+            done
         }
     }
 }
