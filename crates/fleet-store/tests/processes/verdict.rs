@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use fleet_core::event::{Event, Fact};
-use fleet_core::id::TaskId;
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::run::Run;
 use fleet_core::task::TaskState;
 use fleet_store::Store;
-use fleet_store::ops::{Audit, ExportTasks, Tail};
+use fleet_store::ops::{Audit, ExportTasks, ListRuns, RunFilter, Tail};
 
 use crate::evidence::Evidence;
 
@@ -28,6 +29,7 @@ impl Verdict {
             assert_eq!(event.seq, number, "the numbers of the events have a gap");
         }
         verdict.assert_histories_are_possible();
+        verdict.assert_all_was_said_once(&all_runs(store).await);
         verdict
     }
 
@@ -51,6 +53,20 @@ impl Verdict {
         for (task, (state, fence)) in &self.tasks {
             assert_eq!(claims.get(task).unwrap_or(&0), fence, "{task} was claimed without an event");
             assert_eq!(done.contains_key(task), *state == TaskState::Done, "{task} is {state}");
+        }
+    }
+
+    /// Each run said 0, 1, 2 and so on, as far as its mark says that it was read.
+    fn assert_all_was_said_once(&self, runs: &[Run]) {
+        let mut said: BTreeMap<RunId, i64> = BTreeMap::new();
+        for event in &self.events {
+            let (Fact::RunSaid { text }, Some(run)) = (&event.fact, event.subject.run) else { continue };
+            let next = said.entry(run).or_default();
+            assert_eq!(*text, next.to_string(), "{run} said something twice or not at all");
+            *next += 1;
+        }
+        for run in runs {
+            assert_eq!(said.get(&run.id).unwrap_or(&0), &run.decoded, "{} forgot where it was", run.id);
         }
     }
 
@@ -121,6 +137,11 @@ async fn all_tasks(store: &Store) -> BTreeMap<TaskId, (TaskState, i64)> {
         }
         tasks.extend(page.into_iter().map(|(task, _)| (task.id, (task.state(), task.history.fence))));
     }
+}
+
+async fn all_runs(store: &Store) -> Vec<Run> {
+    let all = ListRuns { filter: RunFilter::default(), limit: i64::MAX };
+    store.call(all).await.unwrap().into_iter().map(|listed| listed.run).collect()
 }
 
 async fn all_events(store: &Store) -> Vec<Event> {

@@ -38,5 +38,6 @@ mod run_events;
 mod run_lists;
 mod runs;
 mod scopes;
+mod sets;
 mod tasks;
 mod watch;

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use fleet_core::event::Fact;
 use fleet_core::run::{Ending, Reason, RunMove};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_store::StoreError;
 use fleet_store::ops::{
-    AdvanceRun, Claim, Claimed, EndRun, ListTasks, MoveTask, RenewLease, StatusFilter, TaskFilter,
+    AdvanceRun, AppendRunEvents, Claim, Claimed, EndRun, ListTasks, MoveTask, RenewLease, StatusFilter,
+    TaskFilter,
 };
 
 use super::{Signal, Worker, now};
@@ -127,12 +129,38 @@ async fn keep(worker: &mut Worker, claimed: &Claimed) -> Result<&'static str, St
         return end(worker, claimed, Ending::Released("hand-over".to_owned())).await;
     }
     worker.advance(claimed, RunMove::Start).await?;
+    say(worker, claimed).await?;
     worker.call(RenewLease { run, fence, lease: worker.orders.lease, now: now() }).await?;
     if worker.dice.once_in(10) {
         return end(worker, claimed, Ending::Failed(Reason::AgentError, "by chance".to_owned())).await;
     }
     worker.advance(claimed, RunMove::Exit).await?;
     end(worker, claimed, Ending::Succeeded).await
+}
+
+/// Says one number after the other, several in a stretch. Some stretches are read twice, as after a crash.
+async fn say(worker: &mut Worker, claimed: &Claimed) -> Result<(), StoreError> {
+    let mut from = 0;
+    for _ in 0..worker.dice.below(3) {
+        let to = from + 1 + i64::try_from(worker.dice.below(4)).unwrap();
+        let facts = (from..to).map(|number| (now(), Fact::RunSaid { text: number.to_string() })).collect();
+        let stretch = AppendRunEvents {
+            run: claimed.run.id,
+            fence: claimed.run.fence,
+            from,
+            to,
+            facts,
+            usage: None,
+            activity: None,
+            session: None,
+        };
+        worker.call(stretch.clone()).await?;
+        if worker.dice.once_in(4) {
+            assert!(!worker.call(stretch).await?, "a stretch was stored twice");
+        }
+        from = to;
+    }
+    Ok(())
 }
 
 pub(super) async fn end(
