@@ -102,6 +102,14 @@ impl Environment {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
 
+    /// All of it, for our own processes. What says in which run we are stays here: a keeper that carried another
+    /// run's name would end with that run.
+    pub fn for_children(&self) -> Vec<(OsString, OsString)> {
+        let of_a_run = ["FLEET_RUN", "FLEET_TOKEN", "FLEET_TASK"];
+        let ours = self.variables.iter().filter(|(name, _)| !of_a_run.contains(&name.as_str()));
+        ours.map(|(name, value)| (OsString::from(name), value.clone())).collect()
+    }
+
     /// The names of the `FLEET_*` variables that are set, in alphabetical order.
     pub fn fleet_variables(&self) -> impl Iterator<Item = &str> {
         self.variables

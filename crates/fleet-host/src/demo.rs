@@ -19,6 +19,11 @@ pub fn commit(directory: &Path, message: &str) -> io::Result<String> {
     git(directory, &["rev-parse", "HEAD"])
 }
 
+/// Makes a repository of a folder.
+pub fn new_repository(directory: &Path) -> io::Result<()> {
+    git(directory, &["init", "--quiet", "--initial-branch=main"]).map(drop)
+}
+
 #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
 fn git(directory: &Path, args: &[&str]) -> io::Result<String> {
     let output = Command::new("git").args(args).current_dir(directory).stdin(Stdio::null()).output()?;

@@ -12,6 +12,8 @@ const LONGEST_NAME: usize = 40;
 
 /// Notes on the task, written in a few steps; when nothing may be changed, only words about it.
 pub fn job(prompt: &str, read_only: bool) -> Vec<Step> {
+    // What codefleet says around the task is not the task.
+    let prompt = prompt.rsplit_once("Your task: ").map_or(prompt, |(_, task)| task);
     let title = title(prompt);
     let think = Step::Think { text: format!("The task is: {title}") };
     let usage = Step::Usage { input: 1200, output: 300, micro_usd: 8100 };

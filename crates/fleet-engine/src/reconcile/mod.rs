@@ -151,7 +151,8 @@ impl<'e> Reconciler<'e> {
         if Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? {
             return Ok(false);
         }
-        Ok(self.take_over(run).await?.is_some())
+        // What cannot be tidied up (a full disk, a damaged workspace) is tried again, and not told every time.
+        Ok(self.take_over(run).await?.is_some() && !path.exists())
     }
 
     /// The runs that are, or were, at work here.

@@ -62,7 +62,7 @@ fn spawn(engine: &Engine, home: &Home, args: &[&str]) -> Outcome<()> {
     let runner = Detached {
         program: Environment::this_binary()?,
         args: all,
-        env: None,
+        env: Some(engine.environment().for_children()),
         cwd: home.root().to_owned(),
         log: home.runner_log(),
     };

@@ -254,7 +254,7 @@ impl Shift<'_> {
         let keeper = Detached {
             program: Environment::this_binary()?,
             args,
-            env: None,
+            env: Some(self.engine.environment().for_children()),
             cwd: home.root().to_owned(),
             log: folder.keeper_log(),
         };

@@ -1,6 +1,7 @@
 //! What can be asked of codefleet, one file per verb. The command line, and later HTTP and MCP, have a file of
 //! the same name each.
 
+pub mod demo;
 pub mod doctor;
 pub mod events;
 pub mod report;
