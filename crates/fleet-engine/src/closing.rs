@@ -84,6 +84,8 @@ impl EndOfRun {
 /// What git shows of a run's work.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
+    /// Whether the branch has nothing of its own.
+    pub(crate) is_empty: bool,
     pub(crate) commits: usize,
     pub(crate) files: usize,
     pub(crate) names: Names,
@@ -116,7 +118,9 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
         exclude: workspace.private(),
     })?;
     // Nothing was done and nothing is left: there is nothing to keep.
-    let Some(head) = leftovers.head.filter(|head| head != base) else { return Ok(Shown::default()) };
+    let Some(head) = leftovers.head.filter(|head| head != base) else {
+        return Ok(Shown { is_empty: true, ..Shown::default() });
+    };
     save(workspace, run, "at the end", clock::now())?;
     let changes = git::changes(&checkout.common_dir, base, &head)?;
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
@@ -125,7 +129,8 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
         commits: changes.commits.iter().map(|commit| commit.oid.to_string()).collect(),
     };
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    Ok(Shown { commits: count(changes.commits_total), files: count(changes.files_total), names })
+    let (commits, files) = (count(changes.commits_total), count(changes.files_total));
+    Ok(Shown { is_empty: false, commits, files, names })
 }
 
 /// Decides, from what was seen of the agent and what git shows.

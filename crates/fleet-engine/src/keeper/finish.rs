@@ -6,7 +6,7 @@ use fleet_core::outcome::{Declared, Evidence};
 use fleet_core::problem::Outcome;
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, RunMove, RunReport};
-use fleet_host::git::WorkspaceError;
+use fleet_host::git::{self, WorkspaceError};
 use fleet_store::ops;
 
 use super::attend::Seen;
@@ -32,9 +32,19 @@ impl Keeper<'_> {
         let shown = blocking(move || closing::show(&workspace, run, &base, &message)).await?;
         fault::point(self.engine, "keeper-committed").await;
         let is_safe = shown.is_ok();
+        let is_empty = shown.as_ref().is_ok_and(|shown| shown.is_empty);
         let (ending, result) = judge(self.evidence(seen).await, shown);
         self.record(EndOfRun { run, fence: self.run.fence, ending, result: Some(result) }).await?;
-        if is_safe { give_back(prepared).await } else { Ok(()) }
+        let (repo, branch) = (self.area().repo, prepared.workspace.branch().to_owned());
+        let base = prepared.base.clone();
+        if is_safe {
+            give_back(prepared).await?;
+        }
+        if is_safe && is_empty {
+            // A branch without any work is only in the way; a retry makes it again.
+            let _ = blocking(move || git::delete_branch(&repo, &branch, &base)).await?;
+        }
+        Ok(())
     }
 
     /// Nothing was started: the end is known already.

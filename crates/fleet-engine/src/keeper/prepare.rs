@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fleet_core::run::{Ending, Reason};
-use fleet_host::git::{self, Oid, Open, StartAt, Workspace, WorkspaceError};
+use fleet_host::git::{self, Area, Oid, Open, StartAt, Workspace, WorkspaceError};
 use fleet_host::{copy, ports};
 use fleet_store::ops;
 
@@ -60,14 +60,7 @@ impl Keeper<'_> {
         self.know(plan).await?;
         fault::point(self.engine, "keeper-planned").await;
         let open = Open { owner: self.run.id.to_string(), branch, start };
-        let area = self.area();
-        let opened = blocking(move || area.open(&open)).await.map_err(released)?;
-        let mut workspace = opened.map_err(|error| match &error {
-            WorkspaceError::BranchInUse { .. }
-            | WorkspaceError::NoSuchBranch { .. }
-            | WorkspaceError::Git(git::GitError::BranchTaken { .. }) => failed(Reason::BranchTaken)(&error),
-            _ => Ending::Failed(Reason::WorkspaceFailed, chain(&error)),
-        })?;
+        let mut workspace = self.open(open).await?;
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
         self.know(ops::Prepared { workspace: Some(path), ..Default::default() }).await?;
@@ -80,6 +73,12 @@ impl Keeper<'_> {
             setup::run(self, &prepared).await?;
         }
         Ok(prepared)
+    }
+
+    async fn open(&self, open: Open) -> Result<Workspace, Ending> {
+        let area = self.area();
+        let opened = blocking(move || area.open(&open).map_err(|error| refusal(&area, &open, &error)));
+        opened.await.map_err(released)?
     }
 
     /// Commands of the repository's own run only if the user agreed to them.
@@ -98,13 +97,12 @@ impl Keeper<'_> {
         let earlier = self.earlier(branch).await?;
         let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
         let look = move || -> Result<Result<(StartAt, Oid), String>, git::GitError> {
-            if let Some(tip) = git::branch_commit(&repo, &name)?
-                && let Some(earlier) = earlier.filter(|earlier| earlier.has_worked || earlier.base == tip)
-            {
-                return Ok(Ok((StartAt::Continue, earlier.base)));
-            }
-            if let Some(why) = git::branch_conflict(&repo, &name)? {
-                return Ok(Err(why));
+            if let Some(tip) = git::branch_commit(&repo, &name)? {
+                let ours = earlier.filter(|earlier| earlier.has_worked || earlier.base == tip);
+                return Ok(match ours {
+                    Some(earlier) => Ok((StartAt::Continue, earlier.base)),
+                    None => Err(format!("there is a branch {name} already, and this task did not make it")),
+                });
             }
             let base = match rev {
                 Some(rev) => git::resolve_commit(&repo, &rev)?,
@@ -168,6 +166,19 @@ impl Keeper<'_> {
             ports::lease(&dir, wish.range, wish.block)
         });
         Ok(leased.await.map_err(released)?.unwrap_or_default())
+    }
+}
+
+/// Why there is no workspace. A name that cannot be had is something that only a person can change.
+fn refusal(area: &Area, open: &Open, error: &WorkspaceError) -> Ending {
+    let is_taken = matches!(error, WorkspaceError::BranchInUse { .. } | WorkspaceError::NoSuchBranch { .. });
+    if is_taken {
+        return failed(Reason::BranchTaken)(error);
+    }
+    // Looked at only now, because it costs as much as there are branches.
+    match git::branch_conflict(&area.repo, &open.branch) {
+        Ok(Some(why)) if matches!(open.start, StartAt::New(_)) => Ending::Failed(Reason::BranchTaken, why),
+        _ => Ending::Failed(Reason::WorkspaceFailed, chain(error)),
     }
 }
 
