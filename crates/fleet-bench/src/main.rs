@@ -16,6 +16,7 @@ mod claims;
 mod commands;
 mod memory;
 mod report;
+mod runs;
 mod scale;
 mod seed;
 mod timing;
@@ -37,6 +38,10 @@ type Bench = fn(&Setting) -> Vec<Row>;
 
 const BENCHES: &[(&str, Bench)] = &[
     ("commands", commands::run),
+    ("runs-dispatch", runs::dispatch),
+    ("runs-no-ops", runs::no_ops),
+    ("runs-events", runs::events),
+    ("runs-big", runs::big),
     ("claims-sqlite", claims::sqlite),
     ("claims-postgres", claims::postgres),
     ("scale-sqlite", scale::sqlite),

@@ -1,0 +1,12 @@
+//! Runs: how long until an agent works, what a run costs beside git's own work, and what people wait for.
+
+mod big;
+mod dispatch;
+mod events;
+mod no_ops;
+mod rig;
+
+pub(crate) use big::run as big;
+pub(crate) use dispatch::run as dispatch;
+pub(crate) use events::run as events;
+pub(crate) use no_ops::run as no_ops;
