@@ -123,3 +123,36 @@ impl Op for RunEvents {
         tx.query_alone(tail).await?.into_iter().map(rows::event).collect()
     }
 }
+
+/// The newest events of one run that are of certain kinds.
+#[derive(Debug, Clone, Copy)]
+pub struct RunEventsOf {
+    /// Which run.
+    pub run: RunId,
+    /// The names of the kinds.
+    pub kinds: &'static [&'static str],
+    /// So many, oldest of them first.
+    pub limit: i64,
+}
+
+impl Op for RunEventsOf {
+    type Out = Vec<Event>;
+    const MODE: Mode = Mode::Read;
+    const READS_EVENTS: bool = true;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
+        let kinds = format!("[\"{}\"]", self.kinds.join("\",\""));
+        let newest = sql!(
+            "SELECT seq, at, project, task, run, kind, data FROM events \
+             WHERE task = (SELECT task FROM runs WHERE id = $2) AND run = $2 AND kind IN {list 1} \
+             AND seq IS NOT NULL ORDER BY seq DESC LIMIT $3",
+            kinds,
+            self.run,
+            self.limit,
+        );
+        let mut events: Vec<Event> =
+            tx.query_alone(newest).await?.into_iter().map(rows::event).collect::<Result<_, _>>()?;
+        events.reverse();
+        Ok(events)
+    }
+}

@@ -20,7 +20,7 @@ pub use all::All;
 pub use audit::Audit;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
-pub use events::{Newest, RunEvents, Tail, TaskEvents};
+pub use events::{Newest, RunEvents, RunEventsOf, Tail, TaskEvents};
 pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
 pub use moves::{DeleteTask, MoveTask};
 pub use projects::{EnsureProject, FindProject, ListProjects};

@@ -5,7 +5,7 @@ use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, Reason, Run, Totals};
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
-use fleet_store::ops::{AppendRunEvents, RunEvents, TaskEvents};
+use fleet_store::ops::{AppendRunEvents, RunEvents, RunEventsOf, TaskEvents};
 
 use crate::harness::{Rig, together};
 
@@ -17,6 +17,7 @@ story! {
     a_lost_lease_appends_nothing
     two_who_append_the_same_stretch_store_it_once
     the_events_of_a_run_are_read_page_by_page
+    the_newest_of_some_kinds_are_found_among_all_others
     a_large_batch_keeps_its_order
 }
 
@@ -184,6 +185,28 @@ async fn the_events_of_a_run_are_read_page_by_page(rig: &Rig) {
         [said("text 23"), said("text 24")]
     );
     assert!(rig.ok(RunEvents { run: rig.id(), since: 0, limit: 10 }).await.is_empty());
+}
+
+async fn the_newest_of_some_kinds_are_found_among_all_others(rig: &Rig) {
+    let (id, first) = started(rig).await;
+    let note = |text: &str| Fact::RunNote { text: text.to_owned() };
+    let error = Fact::RunError { reason: None, text: "oh".to_owned() };
+    let batch = |run: &Run, facts: Vec<Fact>| AppendRunEvents {
+        facts: facts.into_iter().map(|fact| (Millis(1), fact)).collect(),
+        ..stretch(run, 0, 10)
+    };
+    rig.ok(batch(&first, vec![note("of another run")])).await;
+    rig.end(&first, Ending::Released("again".to_owned())).await;
+    let second = rig.start(id).await;
+    let facts = vec![note("a"), said("b"), note("c"), said("d"), error.clone(), said("e")];
+    rig.ok(batch(&second, facts)).await;
+    let kinds = &["run.note", "run.error"];
+    let of = |limit| RunEventsOf { run: second.id, kinds, limit };
+    let facts = |events: Vec<fleet_core::event::Event>| {
+        events.into_iter().map(|event| event.fact).collect::<Vec<_>>()
+    };
+    assert_eq!(facts(rig.ok(of(10)).await), [note("a"), note("c"), error.clone()]);
+    assert_eq!(facts(rig.ok(of(2)).await), [note("c"), error]);
 }
 
 async fn a_large_batch_keeps_its_order(rig: &Rig) {
