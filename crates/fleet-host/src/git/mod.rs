@@ -32,9 +32,10 @@ pub use evidence::{
 pub use oid::{Oid, OidError};
 pub use refs::{branch_commit, branch_conflict, checked_out_at, delete_branch, head_commit, resolve_commit};
 pub use snapshot::{
-    Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, list_snapshots, restore_branch, take_snapshot,
+    Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, list_snapshots, restore_branch,
+    take_snapshot,
 };
 pub use version::version;
 pub use workspace::{
-    Area, Emptied, Keep, Open, Pace, Slot, SlotState, StartAt, Workspace, WorkspaceError, empty_trash,
+    Area, Emptied, Keep, Open, Pace, Seen, Slot, SlotState, StartAt, Workspace, WorkspaceError, empty_trash,
 };

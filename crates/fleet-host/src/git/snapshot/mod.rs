@@ -94,6 +94,25 @@ pub fn take_snapshot(take: &TakeSnapshot<'_>) -> Result<Snapshot, GitError> {
     Ok(answer(captured, &facts, (ref_name, commit), true))
 }
 
+/// The whole work tree as it is now, as a commit on top of `HEAD` that no ref names, and `HEAD`: for those who only
+/// look. Git collects it one day.
+///
+/// A snapshot would do as well, were it not kept: whoever looks at a run that just ends may find the files of the next
+/// one, and that must not become the last thing that is known of the first.
+pub fn glance(take: &TakeSnapshot<'_>) -> Result<(Oid, Option<Oid>), GitError> {
+    let (checkout, purpose) = (take.checkout, Purpose::Keep);
+    let captured = capture(Wanted { checkout, exclude: take.exclude, max_file: take.max_file, purpose })?;
+    let facts = Facts {
+        run: take.run.to_owned(),
+        why: take.why.to_owned(),
+        at_seconds: take.at_seconds,
+        head: refs::head(&checkout.git_dir)?,
+        staged: None,
+        nested: None,
+    };
+    Ok((write(checkout, &captured.tree, &facts)?, facts.head))
+}
+
 fn answer(captured: Captured, facts: &Facts, (ref_name, commit): (String, Oid), fresh: bool) -> Snapshot {
     Snapshot {
         ref_name,

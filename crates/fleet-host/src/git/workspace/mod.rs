@@ -15,6 +15,7 @@ mod clean;
 mod open;
 mod register;
 mod release;
+mod seen;
 mod slot;
 mod trash;
 
@@ -27,6 +28,7 @@ use super::oid::Oid;
 
 use self::slot::{Claim, Held};
 
+pub use self::seen::Seen;
 pub use self::slot::{Slot, SlotState};
 pub use self::trash::{Emptied, Pace, empty_trash};
 

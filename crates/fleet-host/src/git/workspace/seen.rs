@@ -1,0 +1,34 @@
+//! Looking at a workspace while its run works in it.
+
+use std::fs;
+
+use super::slot::Phase;
+use super::{Area, WorkspaceError};
+use crate::git::checkout::Checkout;
+
+/// A workspace as it looks from outside. Nothing is locked: the run may end at any moment, and the next one begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The checkout.
+    pub checkout: Checkout,
+    /// The paths that were copied into it and must not get into the repository.
+    pub private: Vec<String>,
+}
+
+impl Area {
+    /// The workspace in which a run is at work. `None` if it has none, not yet or not any more.
+    pub fn look(&self, owner: &str) -> Result<Option<Seen>, WorkspaceError> {
+        for place in self.places()? {
+            // Somebody else's damaged note is no reason not to find this one.
+            let Ok(Some(claim)) = place.claim() else { continue };
+            if claim.owner != owner || claim.phase != Phase::Open {
+                continue;
+            }
+            let Some(git_dir) = claim.git_dir else { continue };
+            let common_dir = fs::canonicalize(&self.repo).map_err(WorkspaceError::io(&self.repo))?;
+            let checkout = Checkout { work_tree: place.path, git_dir, common_dir };
+            return Ok(Some(Seen { checkout, private: claim.private }));
+        }
+        Ok(None)
+    }
+}
