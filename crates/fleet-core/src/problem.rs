@@ -70,6 +70,8 @@ codes! {
     TaskNotFound = "task-not-found", NotFound;
     /// No run has this id.
     RunNotFound = "run-not-found", NotFound;
+    /// What was asked for is not on this machine, or not any more.
+    NotHere = "not-here", NotFound;
     /// There is no page of this name to explain.
     CodeNotFound = "code-not-found", NotFound;
     /// The directory is not inside a git repository.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use fleet_core::id::{IdKind, IdMaker, IdPrefix, TaskId};
+use fleet_core::id::{IdKind, IdMaker, IdPrefix, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_core::text::escaped;
@@ -214,6 +214,33 @@ impl Engine {
             }
             other => problems::store(other),
         })
+    }
+
+    /// The run that somebody means: by its own id, or the newest one by the id of a task or the name of a branch.
+    /// Branches of the directory's project come first.
+    pub async fn run_id(&self, typed: &str) -> Outcome<RunId> {
+        let project = match self.repository {
+            Ok(_) => self.known_project().await?.map(|project| project.id),
+            Err(_) => None,
+        };
+        let found = self.store().await?.call(ops::ResolveRun { typed: typed.to_owned(), project }).await;
+        match found {
+            Err(StoreError::RunNotFound(_)) => Err(self.no_run(typed).await),
+            other => other.map_err(problems::store),
+        }
+    }
+
+    /// Why there is no run: perhaps there is a task that nobody has started.
+    async fn no_run(&self, typed: &str) -> Problem {
+        let shown = escaped(typed);
+        match self.task_id(typed).await {
+            Ok(task) => Problem::new(Code::RunNotFound, format!("task {task} has not been started yet"))
+                .hint(format!(
+                    "`fleet task show {task}` shows why; `fleet status` shows whether a runner is up"
+                )),
+            Err(_) => Problem::new(Code::RunNotFound, format!("no run, task or branch is called {shown:?}"))
+                .hint("`fleet list --all -A` shows every run"),
+        }
     }
 
     /// The tasks that somebody means, each once.

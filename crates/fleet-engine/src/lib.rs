@@ -14,6 +14,7 @@ mod exchange;
 mod fault;
 pub mod home;
 pub mod keeper;
+mod load;
 mod problems;
 pub mod reconcile;
 pub mod runner;

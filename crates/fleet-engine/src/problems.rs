@@ -6,7 +6,7 @@ use std::path::Path;
 use fleet_core::id::{IdError, TaskId};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::task::{FieldError, TaskMove, TaskState};
-use fleet_host::git::DiscoverError;
+use fleet_host::git::{DiscoverError, GitError};
 use fleet_store::StoreError;
 
 /// As a verb reports a failed store operation.
@@ -14,6 +14,7 @@ pub(crate) fn store(error: StoreError) -> Problem {
     let problem = Problem::new(code(&error), error.to_string());
     match &error {
         StoreError::TaskNotFound(_) => problem.hint("`fleet task list --all -A` shows every task"),
+        StoreError::RunNotFound(_) => problem.hint("`fleet list --all -A` shows every run"),
         StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
         StoreError::Illegal { task, from, event } => advise(problem, *task, *from, *event),
         StoreError::NotNow { task, from: TaskState::Running, .. } => {
@@ -106,6 +107,17 @@ fn advise(problem: Problem, task: TaskId, from: TaskState, event: TaskMove) -> P
 /// As a verb reports a file that cannot be used.
 pub(crate) fn io(path: &Path, error: &std::io::Error) -> Problem {
     Problem::new(Code::Io, format!("{}: {error}", path.display()))
+}
+
+/// As a verb reports that git failed.
+pub(crate) fn git(error: GitError) -> Problem {
+    let mut message = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        message = format!("{message}: {error}");
+        cause = error.source();
+    }
+    Problem::new(Code::Io, message).hint("`fleet doctor` looks at everything that is needed")
 }
 
 /// As a verb reports a value that a field does not take.

@@ -1,4 +1,6 @@
-//! The documented, stable shapes in which tasks and events are shown: the same for every transport.
+//! The documented, stable shapes in which tasks, runs and events are shown: the same for every transport.
+
+mod run;
 
 use std::collections::BTreeMap;
 
@@ -7,11 +9,13 @@ use fleet_core::event::Event;
 use fleet_core::id::{BatchId, ProjectId, RunId, TaskId};
 use fleet_core::limits::Limits;
 use fleet_core::policy::RetryPolicy;
-use fleet_core::run::{Reason, Run, RunState};
+use fleet_core::run::Reason;
 use fleet_core::scope::FileScope;
 use fleet_core::task::{Complexity, Labels, Meta, Task, TaskState};
 use fleet_core::time::Millis;
 use serde::{Serialize, Serializer};
+
+pub use run::{ListedRunView, Load, RunView};
 
 use crate::clock::rfc3339;
 
@@ -140,39 +144,6 @@ pub struct TaskList {
     pub more: bool,
     /// The names of their projects.
     pub projects: BTreeMap<ProjectId, String>,
-}
-
-/// A run.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct RunView {
-    pub id: RunId,
-    pub task: TaskId,
-    pub attempt: i64,
-    pub state: RunState,
-    pub reason: Option<Reason>,
-    pub detail: Option<String>,
-    pub runner: String,
-    pub agent: String,
-    pub created_at: Moment,
-    pub ended_at: Option<Moment>,
-}
-
-impl From<&Run> for RunView {
-    fn from(run: &Run) -> Self {
-        Self {
-            id: run.id,
-            task: run.task,
-            attempt: run.fence,
-            state: run.state,
-            reason: run.reason,
-            detail: run.detail.clone(),
-            runner: run.runner.clone(),
-            agent: run.agent.clone(),
-            created_at: Moment(run.created_at),
-            ended_at: run.ended_at.map(Moment),
-        }
-    }
 }
 
 /// An event.

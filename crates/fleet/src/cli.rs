@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    completions, config, demo_agent, doctor, done, events, explain, fail, man, note, progress, restart, run,
-    shim, start, status, stop, task, trust,
+    completions, config, demo_agent, diff, doctor, done, events, explain, fail, list, logs, man, note,
+    progress, restart, run, shim, show, start, status, stop, task, trust,
 };
 
 /// Command a fleet of AI coding agents
@@ -72,6 +72,10 @@ pub(crate) enum When {
 pub(crate) enum Command {
     #[command(subcommand)]
     Task(task::Task),
+    List(list::List),
+    Show(show::Show),
+    Logs(logs::Logs),
+    Diff(diff::Diff),
     Run(run::Run),
     Start(start::Start),
     Stop(stop::Stop),

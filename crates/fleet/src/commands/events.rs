@@ -71,7 +71,7 @@ pub(super) fn line(event: &EventView, when: &str) -> String {
 }
 
 /// The fields of a fact, the empty ones left out.
-fn details(data: &serde_json::Value) -> String {
+pub(super) fn details(data: &serde_json::Value) -> String {
     let Some(fields) = data.as_object() else { return String::new() };
     let shown = fields.iter().filter_map(|(name, value)| {
         let text = match value {

@@ -34,6 +34,7 @@ pages! {
     IdAmbiguous = "id-ambiguous",
     TaskNotFound = "task-not-found",
     RunNotFound = "run-not-found",
+    NotHere = "not-here",
     CodeNotFound = "code-not-found",
     NotARepository = "not-a-repository",
     DependencyCycle = "dependency-cycle",

@@ -3,17 +3,21 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo_agent;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod done;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod fail;
+pub(crate) mod list;
+pub(crate) mod logs;
 pub(crate) mod man;
 pub(crate) mod note;
 pub(crate) mod progress;
 pub(crate) mod restart;
 pub(crate) mod run;
 pub(crate) mod shim;
+pub(crate) mod show;
 pub(crate) mod start;
 pub(crate) mod status;
 pub(crate) mod stop;
@@ -70,6 +74,10 @@ pub(crate) fn run(cli: Cli, output: Output) -> Done {
 async fn with_engine(command: Command, context: &Context) -> Done {
     match command {
         Command::Task(command) => command.run(context).await,
+        Command::List(command) => command.run(context).await,
+        Command::Show(command) => command.run(context).await,
+        Command::Logs(command) => command.run(context).await,
+        Command::Diff(command) => command.run(context).await,
         Command::Run(command) => command.run(context).await,
         Command::Start(command) => command.run(context).await,
         Command::Stop(command) => command.run(context).await,

@@ -1,5 +1,7 @@
 //! How answers are shown: data to standard output, everything else to standard error.
 
+mod amount;
+mod diff;
 mod style;
 mod table;
 mod when;
@@ -13,8 +15,10 @@ use serde::Serialize;
 
 use crate::cli::{Global, When};
 
-pub(crate) use style::{dim, paint_status, strong};
-pub(crate) use table::{Column, table};
+pub(crate) use amount::{bytes, money, number};
+pub(crate) use diff::Painter;
+pub(crate) use style::{alarm, dim, paint_status, strong, warn};
+pub(crate) use table::{Column, fields, table};
 pub(crate) use when::{ago, until};
 
 /// Where and how a command shows what it has to say.
@@ -81,23 +85,39 @@ pub(crate) fn print_json<T: Serialize>(answer: &T) -> Outcome<()> {
 }
 
 /// Whether standard output shows colours.
-fn is_colored() -> bool {
+pub(crate) fn is_colored() -> bool {
     static COLORED: OnceLock<bool> = OnceLock::new();
     *COLORED.get_or_init(|| anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never)
 }
 
 /// Writes text and a line end to standard output. A reader that went away is no problem of ours.
 pub(crate) fn print(text: &str) -> Outcome<()> {
-    let mut out = std::io::stdout().lock();
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    match out
-        .write_all(text.as_bytes())
+    let mut out = Stdout;
+    out.write_all(text.as_bytes())
         .and_then(|()| out.write_all(end.as_bytes()))
         .and_then(|()| out.flush())
-    {
+        .map_err(|error| Problem::new(Code::Io, format!("cannot write to standard output: {error}")))
+}
+
+/// Standard output, whose reader may go away without that being a problem of ours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stdout;
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        or_leave(std::io::stdout().lock().write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        or_leave(std::io::stdout().lock().flush())
+    }
+}
+
+fn or_leave<T>(done: std::io::Result<T>) -> std::io::Result<T> {
+    match done {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => Err(Problem::new(Code::Io, format!("cannot write to standard output: {error}"))),
-        Ok(()) => Ok(()),
+        other => other,
     }
 }
 

@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Color, Style};
 pub(super) const RED: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Red))).bold();
 pub(super) const BOLD: Style = Style::new().bold();
 
-const fn colored(color: AnsiColor) -> Style {
+pub(super) const fn colored(color: AnsiColor) -> Style {
     Style::new().fg_color(Some(Color::Ansi(color)))
 }
 
@@ -17,12 +17,22 @@ pub(crate) fn strong(text: &str) -> String {
     paint(BOLD, text)
 }
 
+/// Something that went wrong.
+pub(crate) fn alarm(text: &str) -> String {
+    paint(RED, text)
+}
+
+/// Something to look at.
+pub(crate) fn warn(text: &str) -> String {
+    paint(colored(AnsiColor::Yellow), text)
+}
+
 /// A status in the colour that tells whether somebody has to act.
 pub(crate) fn paint_status(status: &str) -> String {
     let style = match status {
-        "running" => colored(AnsiColor::Blue),
-        "done" => colored(AnsiColor::Green),
-        "failed" => RED,
+        "running" | "preparing" | "finishing" => colored(AnsiColor::Blue),
+        "done" | "succeeded" => colored(AnsiColor::Green),
+        "failed" | "timed_out" | "lost" => RED,
         "waiting" => colored(AnsiColor::Magenta),
         "ready" => colored(AnsiColor::Cyan),
         "blocked" | "scheduled" | "held" => colored(AnsiColor::Yellow),
@@ -32,6 +42,6 @@ pub(crate) fn paint_status(status: &str) -> String {
 }
 
 /// Colours only where standard output shows them; what goes to standard error is looked at once more there.
-fn paint(style: Style, text: &str) -> String {
+pub(super) fn paint(style: Style, text: &str) -> String {
     if super::is_colored() { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }

@@ -9,6 +9,7 @@ pub(crate) struct Column {
     header: &'static str,
     cells: Vec<String>,
     gives_way: bool,
+    is_spare: bool,
     paint: fn(&str) -> String,
 }
 
@@ -16,12 +17,18 @@ impl Column {
     /// A column of plain text; control characters are shown as escapes.
     pub(crate) fn new(header: &'static str, cells: impl IntoIterator<Item = String>) -> Self {
         let cells = cells.into_iter().map(|cell| escaped(&cell).into_owned()).collect();
-        Self { header, cells, gives_way: false, paint: ToOwned::to_owned }
+        Self { header, cells, gives_way: false, is_spare: false, paint: ToOwned::to_owned }
     }
 
     /// The column that is cut when the terminal is too narrow.
     pub(crate) fn giving_way(mut self) -> Self {
         self.gives_way = true;
+        self
+    }
+
+    /// A column that is left out when the terminal is too narrow, the last one first.
+    pub(crate) fn spare(mut self) -> Self {
+        self.is_spare = true;
         self
     }
 
@@ -45,6 +52,14 @@ const GAP: usize = 2;
 /// Columns that give way keep so much; where that is still too wide, only so much as the longest of their headers.
 const LEAST: [usize; 2] = [12, 7];
 
+/// Names and values below each other, those without a value left out.
+pub(crate) fn fields(rows: &[(&str, String)]) -> String {
+    let shown = rows.iter().filter(|(_, value)| !value.is_empty());
+    let line =
+        |(name, value): &(&str, String)| format!("{}  {value}", super::style::dim(&format!("{name:<10}")));
+    shown.map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Lays out a table for the terminal; columns without content are left out. Into a pipe nothing is ever cut.
 pub(crate) fn table(columns: Vec<Column>) -> String {
     let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
@@ -52,11 +67,8 @@ pub(crate) fn table(columns: Vec<Column>) -> String {
 }
 
 fn lay_out(columns: Vec<Column>, terminal: Option<usize>) -> String {
-    let columns: Vec<Column> = columns.into_iter().filter(|column| !column.is_empty()).collect();
-    let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
-    if let Some(terminal) = terminal {
-        shrink(&columns, &mut widths, terminal);
-    }
+    let mut columns: Vec<Column> = columns.into_iter().filter(|column| !column.is_empty()).collect();
+    let widths = fit(&mut columns, terminal.unwrap_or(usize::MAX));
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
     let headers = columns.iter().map(|column| super::style::dim(column.header));
     let header = line(columns.iter().map(|column| column.header), headers, &widths);
@@ -70,17 +82,33 @@ fn lay_out(columns: Vec<Column>, terminal: Option<usize>) -> String {
     out.join("\n")
 }
 
-/// Takes what is missing from the columns that give way, the widest first.
-fn shrink(columns: &[Column], widths: &mut [usize], terminal: usize) {
-    let total = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-    for least in LEAST {
-        while total(widths) > terminal {
-            let widest = (0..widths.len())
-                .filter(|at| columns[*at].gives_way && widths[*at] > least)
-                .max_by_key(|at| widths[*at]);
-            let Some(at) = widest else { break };
-            widths[at] -= 1;
+/// The widths with which the columns fit. Those that give way shrink a little, then spare ones are left out, then those
+/// that give way shrink as far as they can.
+fn fit(columns: &mut Vec<Column>, terminal: usize) -> Vec<usize> {
+    loop {
+        let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
+        if shrink(columns, &mut widths, terminal, LEAST[0]) {
+            return widths;
         }
+        let Some(at) = columns.iter().rposition(|column| column.is_spare) else {
+            shrink(columns, &mut widths, terminal, LEAST[1]);
+            return widths;
+        };
+        columns.remove(at);
+    }
+}
+
+/// Takes what is missing from the columns that give way, the widest first. True when they fit.
+fn shrink(columns: &[Column], widths: &mut [usize], terminal: usize, least: usize) -> bool {
+    loop {
+        if widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) <= terminal {
+            return true;
+        }
+        let widest = (0..widths.len())
+            .filter(|at| columns[*at].gives_way && widths[*at] > least)
+            .max_by_key(|at| widths[*at]);
+        let Some(at) = widest else { return false };
+        widths[at] -= 1;
     }
 }
 
@@ -157,5 +185,21 @@ mod tests {
         t1   a short one                  ready
         t22  漢字 with a very long tail…  failed
         ");
+    }
+
+    #[test]
+    fn spare_columns_go_before_the_others_become_unreadable() {
+        let with_spare = || {
+            let mut columns = columns();
+            columns.push(Column::new("MEMORY", ["1".to_owned(), "2".to_owned()]).spare());
+            columns.push(Column::new("LAST", ["3".to_owned(), "4".to_owned()]).spare());
+            columns
+        };
+        let headers = |width| plain(lay_out(with_spare(), Some(width)).lines().next().unwrap());
+        assert_eq!(headers(60).split_whitespace().last(), Some("LAST"));
+        assert_eq!(headers(39).split_whitespace().last(), Some("LAST"));
+        assert_eq!(headers(36).split_whitespace().last(), Some("MEMORY"));
+        assert_eq!(headers(30).split_whitespace().last(), Some("STATUS"));
+        assert_eq!(headers(20).split_whitespace().last(), Some("STATUS"));
     }
 }

@@ -24,6 +24,7 @@ mod pipes;
 mod projects;
 mod queue;
 mod reference;
+mod seeing;
 mod shapes;
 mod support;
 mod trust;

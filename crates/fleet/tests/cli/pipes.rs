@@ -64,7 +64,7 @@ fn colours_come_only_when_they_are_wanted() {
 }
 
 /// What a command prints on a terminal of 80 columns.
-fn on_terminal(fleet: &Fleet, command: &str) -> String {
+pub(crate) fn on_terminal(fleet: &Fleet, command: &str) -> String {
     let inner = format!("stty cols 80 rows 24; \"$FLEET\" {command}");
     let fleet = fleet.env("TERM", "xterm-256color").env("INNER", inner);
     let output = shell(&fleet, "script -qec \"bash -c \\\"\\$INNER\\\"\" /dev/null");

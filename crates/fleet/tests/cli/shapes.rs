@@ -10,7 +10,13 @@ const PAGE: &str = include_str!("../../../../docs/json.md");
 
 /// Fields of the table `| field | type | meaning |` of a task, with their types.
 fn task_fields() -> BTreeMap<String, String> {
-    let section = PAGE.split("\n## ").find(|section| section.starts_with("A task")).unwrap();
+    fields_of("A task")
+}
+
+fn fields_of(title: &str) -> BTreeMap<String, String> {
+    let section = PAGE.split("\n## ").find(|section| section.starts_with(title)).unwrap();
+    // Up to the second table, which has no types.
+    let section = section.split("\n`show` has").next().unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
     let mut fields = BTreeMap::new();
     for row in rows {
@@ -179,6 +185,64 @@ fn is_event(event: &Value) {
     );
 }
 
+/// A run, with further fields in some answers.
+#[track_caller]
+fn is_run(value: &Value, more: &str) {
+    let mut fields = fields_of("A run");
+    for (name, kind) in more.split("; ").filter_map(|field| field.split_once(": ")) {
+        fields.insert(name.to_owned(), kind.to_owned());
+        assert!(PAGE.contains(&format!("`{name}`")), "docs/json.md says nothing of {name}");
+    }
+    exactly(value, &fields);
+}
+
+const SURROUNDED: &str = "title: string or null; task_state: string or null; batch: string or null; \
+    project_name: string; load: object or null";
+
+fn answers_of_run_commands(world: &World) {
+    let fleet = world.fleet.env("FLEET_AUTOSTART", "false");
+    let json = |arguments: &[&str]| fleet.json(arguments);
+    let script = "```demo\nthink a\nwrite a.txt x\nusage 1 2 0.5\nask why\nrate-limit 1s\nraw a\nerror auth b\nlie b\nsay c\n```";
+    let task =
+        json(&["task", "add", "Seen", "--agent", "demo", "--branch", "seen", "--retries", "0", "-d", script]);
+    fleet.ok(&["run", "--until-idle"]);
+    let id = task["id"].as_str().unwrap();
+    is_run(&json(&["task", "show", id])["runs"][0], "");
+    let list = json(&["list", "--all"]);
+    shape(&list, "runs: list; more: boolean; elsewhere: number");
+    is_run(&list["runs"][0], SURROUNDED);
+    let shown = json(&["show", "seen"]);
+    let more = "attempts: number; attempts_allowed: number; report: object or null; result: object or null; notes: list; \
+        snapshots: list; setup_log: list of strings; files: list; next: list of strings";
+    is_run(&shown, &format!("{SURROUNDED}; {more}"));
+    is_event(&shown["notes"][0]);
+    shape(&shown["snapshots"][0], "name: string; number: number; commit: string; why: string; at: time");
+    shape(&shown["files"][0], "path: string; bytes: number");
+    for name in shown["result"].as_object().unwrap().keys() {
+        assert!(PAGE.contains(&format!("`{name}`")), "docs/json.md says nothing of {name}");
+    }
+    let section = PAGE.split("\n## ").find(|section| section.starts_with("Logs")).unwrap();
+    for entry in json_lines(&fleet.ok(&["logs", "seen", "--json"])) {
+        let kind = entry["kind"].as_str().unwrap();
+        let row = section.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{kind}`")));
+        let row = row.unwrap_or_else(|| panic!("docs/json.md has no entry {kind}"));
+        for name in entry.as_object().unwrap().keys().filter(|name| *name != "kind") {
+            assert!(row.contains(&format!("`{name}`")), "{name} of {entry}: {row}");
+        }
+    }
+    let diff = json(&["diff", "seen"]);
+    shape(
+        &diff,
+        "run: string; branch: string or null; base: string; of: string; snapshot: string or null; commits: list; \
+         commit_count: number; files: list; file_count: number; added: number; deleted: number",
+    );
+    shape(&diff["commits"][0], "id: string; subject: string");
+    shape(
+        &diff["files"][0],
+        "status: string; path: string; old_path: string or null; added: number or null; deleted: number or null",
+    );
+}
+
 fn answers_of_other_commands(world: &World) {
     let json = |arguments: &[&str]| world.fleet.json(arguments);
     for event in json_lines(&world.fleet.ok(&["events", "--since", "0", "--json"])) {
@@ -239,4 +303,10 @@ fn json_is_as_documented_on_postgresql() {
     let world = World::postgres();
     answers_of_task_commands(&world);
     answers_of_other_commands(&world);
+}
+
+#[test]
+fn json_of_runs_is_as_documented() {
+    answers_of_run_commands(&World::sqlite());
+    answers_of_run_commands(&World::postgres());
 }

@@ -11,7 +11,7 @@ use super::super::Context;
 use super::super::events;
 use super::rows;
 use crate::Done;
-use crate::output::{Column, ago, dim, paint_status, strong, table};
+use crate::output::{self, Column, ago, paint_status, strong, table};
 
 /// Show one task: what it is, what it waits for, what happened to it
 #[derive(Debug, Args)]
@@ -89,11 +89,7 @@ fn fields(shown: &Response) -> String {
         ("added", format!("{} ago", ago(task.created_at.0, clock::now()))),
         ("changed", format!("{} ago", ago(task.updated_at.0, clock::now()))),
     ];
-    let shown = rows.iter().filter(|(_, value)| !value.is_empty());
-    shown
-        .map(|(name, value)| format!("{}  {value}", dim(&format!("{name:<10}"))))
-        .collect::<Vec<_>>()
-        .join("\n")
+    output::fields(&rows)
 }
 
 fn neighbours(list: &[Neighbour]) -> String {

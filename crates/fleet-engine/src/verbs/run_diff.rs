@@ -1,0 +1,281 @@
+//! What a run changed: its branch compared with where it started, or, while it is at work, its files as they are.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::Run;
+use fleet_host::git::{self, Changes, FileStatus, GitError, Oid, TakeSnapshot};
+pub use fleet_host::git::{Color, DiffStyle};
+use fleet_store::ops::{self, RunDetail};
+use serde::Serialize;
+
+use crate::home::Home;
+use crate::keeper::{blocking, checkout};
+use crate::{Engine, clock, problems};
+
+/// Which comparison.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The run: its id, or that of its task, or its branch.
+    pub id: String,
+    /// A snapshot instead of the branch.
+    pub snapshot: Option<Which>,
+}
+
+/// Which snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The last one.
+    Newest,
+    /// The one of this number.
+    Number(u64),
+}
+
+/// Two states of a project that can be compared.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    repo: PathBuf,
+    base: Oid,
+    head: Oid,
+    /// The last commit of the agent's own, where `head` was made only to be kept or compared.
+    tip: Option<Oid>,
+    run: RunId,
+    branch: Option<String>,
+    of: Of,
+}
+
+/// What is compared with the base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Of {
+    /// The branch.
+    Branch,
+    /// The files of the workspace, committed or not.
+    Workspace,
+    /// A snapshot, by its ref.
+    Snapshot(String),
+}
+
+/// What is different, in numbers and names.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Summary {
+    pub run: RunId,
+    pub branch: Option<String>,
+    pub base: String,
+    pub of: &'static str,
+    pub snapshot: Option<String>,
+    pub commits: Vec<CommitView>,
+    pub commit_count: u64,
+    pub files: Vec<FileView>,
+    pub file_count: u64,
+    pub added: u64,
+    pub deleted: u64,
+}
+
+/// A commit.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct CommitView {
+    pub id: String,
+    pub subject: String,
+}
+
+/// A changed file.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct FileView {
+    pub status: &'static str,
+    pub path: String,
+    pub old_path: Option<String>,
+    pub added: Option<u64>,
+    pub deleted: Option<u64>,
+}
+
+/// Finds out what to compare.
+pub async fn find(engine: &Engine, request: &Request) -> Outcome<Comparison> {
+    let id = engine.run_id(&request.id).await?;
+    let detail = engine.call(ops::GetRun { run: id }).await?;
+    let run = &detail.run;
+    let base = run.base.as_deref().and_then(|base| Oid::parse(base).ok()).ok_or_else(|| no_workspace(run))?;
+    let repo = PathBuf::from(&detail.project.common_dir);
+    let Found { head, tip, of } = match request.snapshot {
+        Some(which) => snapshot(&repo, id, which).await?,
+        None if run.state.is_live() => workspace(engine, &detail).await?,
+        None => ended(&repo, &detail).await?,
+    };
+    Ok(Comparison { repo, base, head, tip, run: id, branch: run.branch.clone(), of })
+}
+
+/// One side of a comparison.
+struct Found {
+    head: Oid,
+    tip: Option<Oid>,
+    of: Of,
+}
+
+fn no_workspace(run: &Run) -> Problem {
+    let when = if run.state.is_live() { "has no workspace yet" } else { "never had a workspace" };
+    Problem::new(Code::NotHere, format!("run {} {when}: there is nothing to compare", run.id))
+        .hint(format!("`fleet show {}` shows how it stands", run.id))
+}
+
+/// The files as they are now, what is not committed included.
+async fn workspace(engine: &Engine, detail: &RunDetail) -> Outcome<Found> {
+    let run = detail.run.id;
+    let home = Home::new(engine.home());
+    let config = engine.at(checkout(&detail.project)).and_then(|here| here.config().cloned());
+    let area = home.area(&detail.project, &config.or_else(|_| engine.config().cloned())?);
+    let looked = blocking(move || -> Result<Option<Found>, Problem> {
+        let owner = run.to_string();
+        let look = || area.look(&owner).map_err(|error| Problem::new(Code::Io, error.to_string()));
+        let Some(seen) = look()? else { return Ok(None) };
+        let take = TakeSnapshot {
+            checkout: &seen.checkout,
+            run: &owner,
+            why: "looked at",
+            at_seconds: clock::now().0 / 1_000,
+            exclude: &seen.private,
+            max_file: None,
+        };
+        let (head, tip) = git::glance(&take).map_err(problems::git)?;
+        // It may have ended meanwhile: what was seen are then perhaps the files of another run.
+        Ok(look()?.filter(|again| again.checkout == seen.checkout).map(|_| Found {
+            head,
+            tip,
+            of: Of::Workspace,
+        }))
+    });
+    if let Some(found) = looked.await?? {
+        return Ok(found);
+    }
+    let again = engine.call(ops::GetRun { run }).await?;
+    if again.run.state.is_live() {
+        return Err(Problem::new(
+            Code::NotHere,
+            format!("the workspace of run {run} is not on this machine"),
+        )
+        .hint(format!("it is at work in another place; `fleet show {run}` shows how it stands")));
+    }
+    ended(&PathBuf::from(&again.project.common_dir), &again).await
+}
+
+/// The branch; or, if that is gone or has moved on with a later attempt, what was kept at the end.
+async fn ended(repo: &std::path::Path, detail: &RunDetail) -> Outcome<Found> {
+    let run = &detail.run;
+    let is_newest = detail.task.as_ref().is_none_or(|task| task.history.fence == run.fence);
+    let (place, name) = (repo.to_owned(), run.branch.clone());
+    let tip = match name.filter(|_| is_newest) {
+        Some(name) => blocking(move || git::branch_commit(&place, &name)).await?.map_err(problems::git)?,
+        None => None,
+    };
+    if let Some(tip) = tip {
+        return Ok(Found { head: tip.clone(), tip: Some(tip), of: Of::Branch });
+    }
+    snapshot(repo, run.id, Which::Newest).await.map_err(|problem| match problem.code {
+        Code::NotHere => {
+            let branch = run.branch.as_deref().unwrap_or_default();
+            Problem::new(
+                Code::NotHere,
+                format!("the branch {branch:?} of run {} is gone, and so are its snapshots", run.id),
+            )
+            .hint("`git reflog` may still know its commits")
+        }
+        _ => problem,
+    })
+}
+
+async fn snapshot(repo: &std::path::Path, run: RunId, which: Which) -> Outcome<Found> {
+    let repo = repo.to_owned();
+    let listed =
+        blocking(move || git::list_snapshots(&repo, Some(&run.to_string()))).await?.map_err(problems::git)?;
+    let numbers: Vec<String> = listed.iter().map(|snapshot| snapshot.number.to_string()).collect();
+    let found = match which {
+        Which::Newest => listed.into_iter().next_back(),
+        Which::Number(number) => listed.into_iter().find(|snapshot| snapshot.number == number),
+    };
+    let side = |snapshot: git::StoredSnapshot| Found {
+        head: snapshot.commit,
+        tip: snapshot.head,
+        of: Of::Snapshot(snapshot.ref_name),
+    };
+    found.map(side).ok_or_else(|| match which {
+        Which::Number(number) if !numbers.is_empty() => Problem::new(
+            Code::NotHere,
+            format!("run {run} has no snapshot {number}, only {}", numbers.join(", ")),
+        ),
+        _ => Problem::new(Code::NotHere, format!("run {run} has no snapshot")),
+    })
+}
+
+impl Comparison {
+    /// What is compared with the base.
+    pub const fn of(&self) -> &Of {
+        &self.of
+    }
+
+    /// Writes what is different; nothing if nothing is. Blocks.
+    pub fn write(&self, style: DiffStyle, out: &mut dyn Write) -> Outcome<()> {
+        git::diff(&self.repo, (&self.base, &self.head), style, out).map_err(|error| match error {
+            GitError::Write(error) => {
+                Problem::new(Code::Io, format!("cannot write to standard output: {error}"))
+            }
+            error => problems::git(error),
+        })
+    }
+
+    /// What is different, in numbers and names. Blocks.
+    pub fn summary(&self) -> Outcome<Summary> {
+        let changes = |head| git::changes(&self.repo, &self.base, head).map_err(problems::git);
+        let Changes { files, files_total, added, deleted, base, mut commits, mut commits_total, .. } =
+            changes(&self.head)?;
+        if self.tip.as_ref() != Some(&self.head) {
+            (commits, commits_total) = match &self.tip {
+                Some(tip) => changes(tip).map(|own| (own.commits, own.commits_total))?,
+                None => (Vec::new(), 0),
+            };
+        }
+        let (of, snapshot) = match &self.of {
+            Of::Branch => ("branch", None),
+            Of::Workspace => ("workspace", None),
+            Of::Snapshot(name) => ("snapshot", Some(name.clone())),
+        };
+        Ok(Summary {
+            run: self.run,
+            branch: self.branch.clone(),
+            base: base.to_string(),
+            of,
+            snapshot,
+            commits: commits.into_iter().map(commit).collect(),
+            commit_count: commits_total,
+            files: files.iter().map(file).collect(),
+            file_count: files_total,
+            added,
+            deleted,
+        })
+    }
+}
+
+fn commit(commit: git::CommitLine) -> CommitView {
+    CommitView { id: commit.oid.to_string(), subject: commit.subject }
+}
+
+fn file(file: &git::FileChange) -> FileView {
+    let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    FileView {
+        status: match file.status {
+            FileStatus::Added => "added",
+            FileStatus::Modified => "modified",
+            FileStatus::Deleted => "deleted",
+            FileStatus::Renamed => "renamed",
+            FileStatus::Copied => "copied",
+            FileStatus::TypeChanged => "type_changed",
+        },
+        path: text(&file.path),
+        old_path: file.old_path.as_deref().map(text),
+        added: file.added,
+        deleted: file.deleted,
+    }
+}

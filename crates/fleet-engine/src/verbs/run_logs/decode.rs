@@ -1,0 +1,162 @@
+//! From the bytes of a log to what they mean.
+
+use std::path::Path;
+
+use fleet_agents::{AgentEvent, Brief, Decoder, When};
+use fleet_core::outcome::AgentExit;
+use fleet_core::problem::Outcome;
+use fleet_core::run::Reason;
+use fleet_core::text::shortened;
+use fleet_host::lines::{Line, Lines};
+use fleet_host::log::{LogReader, Piece};
+use serde::Serialize;
+
+use super::{Log, Stream};
+use crate::keeper::journal::LONGEST_LINE;
+
+/// One thing that an agent did or said, as its log has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub enum LogEntry {
+    /// The conversation began.
+    Session { session: String },
+    /// It said something.
+    Text { text: String },
+    /// It thought something.
+    Thought { text: String },
+    /// It used a tool.
+    Tool { name: String, summary: String, files: Vec<String> },
+    /// A tool came to its end.
+    ToolResult { ok: bool, summary: String, files: Vec<String> },
+    /// It used tokens, by its own way of counting.
+    Usage { input: u64, output: u64 },
+    /// It was made to wait, was refused something, or tried again.
+    Trouble { text: String },
+    /// It met an error.
+    Error { reason: Reason, text: String },
+    /// It asked a person.
+    Question { text: String },
+    /// It said that it is through.
+    End { text: Option<String> },
+    /// A line that was not understood.
+    Line { text: String, cut: bool },
+    /// So many bytes were not kept.
+    Gap { bytes: u64 },
+}
+
+/// Reads a log piece by piece, from its beginning: what a line means can depend on those before it.
+pub struct Decoded {
+    log: Log,
+    reader: LogReader,
+    lines: Lines,
+    decoder: Option<Box<dyn Decoder>>,
+}
+
+impl Log {
+    /// What it means.
+    pub fn decoded(self) -> Decoded {
+        let decoder = if self.stream == Stream::Out { self.decoder() } else { None };
+        Decoded { reader: LogReader::new(&self.path), lines: Lines::new(LONGEST_LINE), decoder, log: self }
+    }
+
+    /// `None` for an agent that this version does not know: its lines are shown as they are.
+    fn decoder(&self) -> Option<Box<dyn Decoder>> {
+        let adapter = fleet_agents::find(&self.run.agent)?;
+        let prompt = std::fs::read_to_string(&self.prompt).unwrap_or_default();
+        let brief = Brief {
+            prompt: &prompt,
+            prompt_file: &self.prompt,
+            workspace: Path::new(self.run.workspace.as_deref().unwrap_or_default()),
+            model: self.run.model.as_deref(),
+            session: None,
+            read_only: self.read_only,
+        };
+        Some(adapter.decoder(&brief))
+    }
+}
+
+impl Decoded {
+    /// What comes next; `None` at the present end. A piece may hold no whole line, and so nothing to tell.
+    pub fn entries(&mut self) -> Outcome<Option<Vec<LogEntry>>> {
+        let mut entries = Vec::new();
+        let decoder = &mut self.decoder;
+        let mut each = |line: Line<'_>| decode(decoder, &line, &mut entries);
+        match self.log.piece(&mut self.reader)? {
+            None => return Ok(None),
+            Some(Piece::Bytes { bytes, .. }) => self.lines.push(&bytes, &mut each),
+            Some(Piece::Gap { offset, left_out }) => {
+                self.lines.skip_to(offset + left_out, &mut each);
+                entries.push(LogEntry::Gap { bytes: left_out });
+            }
+        }
+        Ok(Some(entries))
+    }
+
+    /// Nothing more will come: what is left of a last line, and what the decoder makes of the end.
+    pub fn finish(&mut self) -> Vec<LogEntry> {
+        let mut entries = Vec::new();
+        let decoder = &mut self.decoder;
+        self.lines.finish(&mut |line| decode(decoder, &line, &mut entries));
+        if let (Some(decoder), Some(exit)) = (decoder, self.log.exit()) {
+            entries.extend(decoder.end(exit).into_iter().filter_map(entry));
+        }
+        entries
+    }
+}
+
+impl Log {
+    fn exit(&self) -> Option<&AgentExit> {
+        self.result.as_ref().map(|result| &result.exit)
+    }
+}
+
+/// A line that nobody understands is shown up to here; `--raw` has all of it.
+const LONGEST_SHOWN: usize = 16 * 1024;
+
+fn decode(decoder: &mut Option<Box<dyn Decoder>>, line: &Line<'_>, entries: &mut Vec<LogEntry>) {
+    if let Some(decoder) = decoder {
+        let events = decoder.line(fleet_agents::Stream::Out, line.bytes, line.cut);
+        entries.extend(events.into_iter().filter_map(entry));
+        return;
+    }
+    let kept = &line.bytes[..line.bytes.len().min(LONGEST_SHOWN)];
+    let cut = line.cut || kept.len() < line.bytes.len();
+    entries.push(LogEntry::Line { text: String::from_utf8_lossy(kept).into_owned(), cut });
+}
+
+fn entry(event: AgentEvent) -> Option<LogEntry> {
+    Some(match event {
+        AgentEvent::SessionStarted { session } => LogEntry::Session { session },
+        AgentEvent::Text { text } => LogEntry::Text { text },
+        AgentEvent::Reasoning { text } => LogEntry::Thought { text },
+        AgentEvent::ToolCall { name, input_summary, files, .. } => {
+            LogEntry::Tool { name, summary: input_summary, files }
+        }
+        AgentEvent::ToolResult { ok, summary, files, .. } => LogEntry::ToolResult { ok, summary, files },
+        AgentEvent::Usage { tokens, .. } => LogEntry::Usage {
+            input: tokens.input.saturating_add(tokens.cache_read).saturating_add(tokens.cache_write),
+            output: tokens.output,
+        },
+        AgentEvent::Cost { .. } => return None,
+        AgentEvent::RateLimit { until, text } => {
+            LogEntry::Trouble { text: format!("{text}{}", pause(until)) }
+        }
+        AgentEvent::Retry { text, .. } => LogEntry::Trouble { text },
+        AgentEvent::Denied { tool, text } => LogEntry::Trouble { text: format!("{tool} was denied: {text}") },
+        AgentEvent::Error { reason, text } => LogEntry::Error { reason, text },
+        AgentEvent::Question { text } => LogEntry::Question { text },
+        AgentEvent::Ended { text } => LogEntry::End { text },
+        AgentEvent::Raw { text, cut, .. } => {
+            LogEntry::Line { text: shortened(&text, LONGEST_SHOWN).into_owned(), cut }
+        }
+    })
+}
+
+fn pause(until: Option<When>) -> String {
+    match until {
+        Some(When::At(at)) => format!(" (until {})", crate::clock::local(at)),
+        Some(When::After(span)) => format!(" (for {})", fleet_core::time::Span(span)),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,72 @@
+//! What to do about a run.
+
+use fleet_core::run::{Reason, RunState};
+use fleet_core::task::TaskState;
+use fleet_store::ops::RunDetail;
+
+use super::name;
+
+/// What to do next, most useful first.
+pub(super) fn next(detail: &RunDetail) -> Vec<String> {
+    let (run, name) = (&detail.run, name(detail));
+    let mut next = Vec::new();
+    let newest = detail.task.as_ref().map(|task| task.history.fence).filter(|fence| *fence > run.fence);
+    if let Some(newest) = newest {
+        next.push(format!("attempt {newest} came after this one: `fleet show {}`", run.task));
+    }
+    match run.state {
+        RunState::Preparing | RunState::Running | RunState::Finishing => {
+            next.push(format!(
+                "`fleet logs {name} --follow` shows what it does, `fleet diff {name}` what it changed"
+            ));
+            next.push(format!("`fleet task cancel {}` stops it", run.task));
+        }
+        RunState::Succeeded => after_success(detail, &name, &mut next),
+        RunState::Failed | RunState::TimedOut | RunState::Lost | RunState::Cancelled => {
+            next.extend(run.reason.and_then(|reason| remedy(reason, detail)));
+            next.push(format!("`fleet logs {name}` shows what it did, `fleet diff {name}` what it changed"));
+            next.extend(again(detail).filter(|_| newest.is_none()));
+        }
+    }
+    next
+}
+
+fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
+    let task = detail.run.task;
+    if detail.task.as_ref().is_some_and(|task| task.state() == TaskState::Waiting) {
+        next.push(format!(
+            "answer its question: `fleet task edit {task} -d …`, then `fleet task retry {task}`"
+        ));
+    }
+    next.push(format!("`fleet diff {name}` shows what it changed"));
+    next.extend(detail.run.branch.as_ref().map(|branch| format!("`git merge {branch}` takes it over")));
+}
+
+/// What mends this reason, if a person can.
+fn remedy(reason: Reason, detail: &RunDetail) -> Option<String> {
+    let (task, agent) = (detail.run.task, &detail.run.agent);
+    Some(match reason {
+        Reason::Untrusted => "look at the repository's own commands with `fleet trust`".to_owned(),
+        Reason::AgentMissing => {
+            format!("install `{agent}`, or choose another: `fleet task edit {task} --agent NAME`")
+        }
+        Reason::Auth => format!("log in to `{agent}` again"),
+        Reason::BadModel => format!("choose another model: `fleet task edit {task} --model NAME`"),
+        Reason::BranchTaken => format!("choose another branch: `fleet task edit {task} --branch NAME`"),
+        Reason::SetupFailed => "`workspaces.setup` has the set-up commands: `fleet config show`".to_owned(),
+        Reason::TimedOut | Reason::OverBudget => format!("give it more: `fleet task edit {task} --limit …`"),
+        _ => return None,
+    })
+}
+
+/// Whether and how it is tried again.
+fn again(detail: &RunDetail) -> Option<String> {
+    let task = detail.task.as_ref()?;
+    match task.state() {
+        TaskState::Failed | TaskState::Cancelled => {
+            Some(format!("`fleet task retry {}` tries again", task.id))
+        }
+        TaskState::Queued => Some("it will be tried again by itself".to_owned()),
+        _ => None,
+    }
+}

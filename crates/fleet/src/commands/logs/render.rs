@@ -1,0 +1,128 @@
+//! What an agent says and does, as people read it. Nothing of it can drive their terminal.
+
+use fleet_core::text::{escaped, escaped_lines, shortened};
+use fleet_engine::verbs::run_logs::LogEntry;
+
+use crate::output::{alarm, dim, strong, warn};
+
+/// A longer line is cut: nobody reads it to its end.
+const LONGEST: usize = 16 * 1024;
+/// Of the answer of a tool so many lines are shown.
+const MOST_OF_A_TOOL: usize = 5;
+
+/// Remembers what was said last, because some agents repeat it at their end.
+#[derive(Debug, Default)]
+pub(super) struct Renderer {
+    said: String,
+}
+
+impl Renderer {
+    /// The lines for an entry; none for what only matters to programs.
+    pub(super) fn lines(&mut self, entry: &LogEntry) -> Vec<String> {
+        match entry {
+            LogEntry::Text { text } => {
+                self.said.clone_from(text);
+                painted(text, ToOwned::to_owned)
+            }
+            LogEntry::Thought { text } => painted(text, dim),
+            LogEntry::Tool { name, summary, files } => vec![tool(name, summary, files)],
+            LogEntry::ToolResult { ok, summary, .. } => result(*ok, summary),
+            LogEntry::Trouble { text } => painted(text, warn),
+            LogEntry::Error { reason, text } => painted(&format!("error: {text} ({reason})"), alarm),
+            LogEntry::Question { text } => painted(&format!("question: {text}"), strong),
+            LogEntry::End { text: Some(text) } if *text != self.said => painted(text, ToOwned::to_owned),
+            LogEntry::Line { text, cut } => {
+                let more = if *cut { dim(" … (more of it with --raw)") } else { String::new() };
+                vec![format!("{}{more}", line(text))]
+            }
+            LogEntry::Gap { bytes } => vec![dim(&gap(*bytes))],
+            LogEntry::Session { .. } | LogEntry::Usage { .. } | LogEntry::End { .. } => Vec::new(),
+        }
+    }
+}
+
+/// What stands in the place of bytes that were not kept.
+pub(super) fn gap(bytes: u64) -> String {
+    format!("[fleet: {bytes} bytes were not kept]")
+}
+
+fn painted(text: &str, paint: fn(&str) -> String) -> Vec<String> {
+    escaped_lines(text.trim_end()).lines().map(|line| paint(&shortened(line, LONGEST))).collect()
+}
+
+fn line(text: &str) -> String {
+    shortened(&escaped(text), LONGEST).into_owned()
+}
+
+fn tool(name: &str, summary: &str, files: &[String]) -> String {
+    // Most summaries name the file already.
+    let files: Vec<&str> = files.iter().map(String::as_str).filter(|file| !summary.contains(file)).collect();
+    let rest = [summary, &files.join(" ")].join(" ");
+    format!("{} {} {}", dim("▸"), strong(&line(name)), line(rest.trim())).trim_end().to_owned()
+}
+
+fn result(ok: bool, summary: &str) -> Vec<String> {
+    let (sign, paint): (_, fn(&str) -> String) = if ok { ("✓", dim) } else { ("✗", alarm) };
+    let mut lines = painted(summary, paint);
+    let more = lines.len().saturating_sub(MOST_OF_A_TOOL);
+    lines.truncate(MOST_OF_A_TOOL);
+    if more > 0 {
+        lines.push(dim(&format!("… {more} more lines")));
+    }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    let indented = |(at, line): (usize, String)| match at {
+        0 => format!("  {} {line}", paint(sign)).trim_end().to_owned(),
+        _ => format!("    {line}"),
+    };
+    lines.into_iter().enumerate().map(indented).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(entry: &LogEntry) -> Vec<String> {
+        Renderer::default().lines(entry)
+    }
+
+    #[test]
+    fn nothing_that_an_agent_prints_reaches_the_terminal() {
+        let text = "\u{1b}[2Ja\u{202e}\r\nb".to_owned();
+        assert_eq!(lines(&LogEntry::Text { text: text.clone() }), [r"\u{1b}[2Ja\u{202e}\r", "b"]);
+        assert_eq!(lines(&LogEntry::Line { text: text.clone(), cut: false }), [r"\u{1b}[2Ja\u{202e}\r\nb"]);
+        let tool = LogEntry::Tool {
+            name: "\u{7}".to_owned(),
+            summary: text.clone(),
+            files: vec!["\u{8}".to_owned()],
+        };
+        assert_eq!(lines(&tool), [r"▸ \u{7} \u{1b}[2Ja\u{202e}\r\nb \u{8}"]);
+        assert_eq!(
+            lines(&LogEntry::ToolResult { ok: true, summary: text, files: Vec::new() })[0],
+            r"  ✓ \u{1b}[2Ja\u{202e}\r"
+        );
+    }
+
+    #[test]
+    fn long_answers_of_tools_are_cut_and_empty_ones_shown() {
+        let result = |summary: &str| LogEntry::ToolResult {
+            ok: false,
+            summary: summary.to_owned(),
+            files: Vec::new(),
+        };
+        assert_eq!(lines(&result("a\nb")), ["  ✗ a", "    b"]);
+        assert_eq!(lines(&result(&"x\n".repeat(9))).last().unwrap(), "    … 4 more lines");
+        assert_eq!(lines(&result("")), ["  ✗"]);
+    }
+
+    #[test]
+    fn last_words_are_not_repeated() {
+        let mut renderer = Renderer::default();
+        let (text, end) =
+            ("I am done.".to_owned(), |text: &str| LogEntry::End { text: Some(text.to_owned()) });
+        renderer.lines(&LogEntry::Text { text });
+        assert!(renderer.lines(&end("I am done.")).is_empty());
+        assert_eq!(renderer.lines(&end("Something else")), ["Something else"]);
+    }
+}

@@ -1,0 +1,174 @@
+//! `fleet show`
+
+mod result;
+
+use clap::Args;
+use fleet_core::run::RunReport;
+use fleet_core::text::escaped;
+use fleet_core::time::Millis;
+use fleet_engine::clock;
+use fleet_engine::verbs::run_show::{self, Response};
+use fleet_engine::views::{EventView, Load, Moment, RunView};
+
+use super::Context;
+use super::{events, list};
+use crate::Done;
+use crate::output::{Column, ago, bytes, count, dim, fields, money, number, paint_status, strong, table};
+
+/// Show everything about a run, and what to do next
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Show {
+    /// The run: its id, the id of its task, or its branch
+    id: String,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet show login-fix
+  fleet show t0skybd1 --json | jq .result.remarks";
+
+impl Show {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let shown = run_show::run(&context.engine, &self.id).await?;
+        context.output.show(&shown, || render(&shown, context.engine.now()))
+    }
+}
+
+fn render(shown: &Response, now: Millis) -> String {
+    let title =
+        shown.title.as_deref().map_or_else(|| dim("its task was deleted"), |title| strong(&escaped(title)));
+    let head = format!("{}  {title}", strong(shown.run.id.as_str()));
+    let notes = shown.notes.iter().map(|event| note(event, now)).collect::<Vec<_>>();
+    let setup = shown.setup_log.iter().map(|line| format!("  {}", escaped(line))).collect::<Vec<_>>();
+    let next = shown.next.iter().map(|next| format!("  {} {}", dim("→"), escaped(next))).collect::<Vec<_>>();
+    let parts = [
+        head,
+        about(shown, now),
+        shown.result.as_ref().map(result::render).unwrap_or_default(),
+        section("notes", &notes),
+        snapshots(shown, now),
+        section("the end of the set-up log", &setup),
+        files(shown),
+        next.join("\n"),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+fn section(title: &str, lines: &[String]) -> String {
+    if lines.is_empty() { String::new() } else { format!("{}\n{}", dim(title), lines.join("\n")) }
+}
+
+fn about(shown: &Response, now: Millis) -> String {
+    let run = &shown.run;
+    let text =
+        |value: &Option<String>| value.as_deref().map(|text| escaped(text).into_owned()).unwrap_or_default();
+    let task = match shown.task_state {
+        Some(state) => format!("{} ({})", run.task, paint_status(state.as_str())),
+        None => run.task.to_string(),
+    };
+    let agent = match &run.session {
+        Some(session) => format!("{}, session {session}", list::agent(run)),
+        None => list::agent(run),
+    };
+    let when = |moment: Option<Moment>| {
+        moment.map(|at| format!("{} ({} ago)", clock::local(at.0), ago(at.0, now))).unwrap_or_default()
+    };
+    fields(&[
+        ("state", state(run, now)),
+        ("why", why(run)),
+        ("declared", shown.report.as_ref().map(declared).unwrap_or_default()),
+        ("task", task),
+        ("attempt", attempt(shown)),
+        ("batch", shown.batch.map(|batch| batch.to_string()).unwrap_or_default()),
+        ("project", escaped(&shown.project_name).into_owned()),
+        ("branch", text(&run.branch)),
+        ("base", text(&run.base)),
+        ("workspace", text(&run.workspace)),
+        ("agent", escaped(&agent).into_owned()),
+        ("runner", escaped(&run.runner).into_owned()),
+        ("claimed", when(Some(run.created_at))),
+        ("started", when(run.started_at)),
+        ("ended", when(run.ended_at)),
+        ("used", used(run)),
+        ("load", shown.load.map(load).unwrap_or_default()),
+        ("progress", progress(run)),
+    ])
+}
+
+fn state(run: &RunView, now: Millis) -> String {
+    let span = if run.ended_at.is_some() { "after" } else { "for" };
+    format!("{} {span} {}", paint_status(run.state.as_str()), list::elapsed(run, now))
+}
+
+fn why(run: &RunView) -> String {
+    if let Some(why) = &run.stopping {
+        return format!("is being stopped: {}", escaped(why));
+    }
+    let reason = run.reason.map(|reason| reason.to_string());
+    let parts = reason.into_iter().chain(run.detail.clone());
+    escaped(&parts.collect::<Vec<_>>().join(": ")).into_owned()
+}
+
+fn declared(report: &RunReport) -> String {
+    match report {
+        RunReport::Done(_) => "that it is done".to_owned(),
+        RunReport::Fail(why) => format!("that it failed: {}", escaped(why)),
+        RunReport::Note(_) | RunReport::Progress { .. } => String::new(),
+    }
+}
+
+fn attempt(shown: &Response) -> String {
+    let (this, most) = (shown.run.attempt, shown.attempts_allowed);
+    if this > most { this.to_string() } else { format!("{this} of at most {most}") }
+}
+
+fn used(run: &RunView) -> String {
+    if (run.input_tokens, run.output_tokens, run.micro_usd) == (0, 0, 0) {
+        return String::new();
+    }
+    let (input, output) = (number(run.input_tokens), number(run.output_tokens));
+    format!("{input} tokens in, {output} out, {}", money(run.micro_usd))
+}
+
+fn load(load: Load) -> String {
+    let cpu = load.cpu_percent.map(|percent| format!(", {percent}% of a processor")).unwrap_or_default();
+    let idle = load.idle_seconds.map(|seconds| format!(", silent for {seconds}s")).unwrap_or_default();
+    let processes = match load.processes {
+        1 => "1 process".to_owned(),
+        processes => format!("{processes} processes"),
+    };
+    format!("{processes}{cpu}, {} of memory{idle}", bytes(load.memory_bytes))
+}
+
+fn progress(run: &RunView) -> String {
+    let percent = run.percent.map(|percent| format!("{percent}%"));
+    let said = run.activity.as_ref().map(|said| escaped(said).into_owned());
+    percent.into_iter().chain(said).collect::<Vec<_>>().join("  ")
+}
+
+fn note(event: &EventView, now: Millis) -> String {
+    let kind = event.kind.strip_prefix("run.").unwrap_or(&event.kind);
+    let when = dim(&format!("{:>7}", ago(event.at.0, now)));
+    format!("{when}  {kind:<9} {}", events::details(&event.data))
+}
+
+fn snapshots(shown: &Response, now: Millis) -> String {
+    if shown.snapshots.is_empty() {
+        return String::new();
+    }
+    let list = &shown.snapshots;
+    table(vec![
+        Column::new("SNAPSHOT", list.iter().map(|snapshot| snapshot.number.to_string())),
+        Column::new("AGE", list.iter().map(|snapshot| ago(snapshot.at.0, now))).painted(dim),
+        Column::new("WHY", list.iter().map(|snapshot| snapshot.why.clone())).giving_way(),
+        Column::new("REF", list.iter().map(|snapshot| snapshot.name.clone())).painted(dim),
+    ])
+}
+
+fn files(shown: &Response) -> String {
+    let line = |file: &run_show::StoredFile| {
+        format!("  {} {}", escaped(&file.path.display().to_string()), dim(&bytes(file.bytes)))
+    };
+    let lines: Vec<String> = shown.files.iter().map(line).collect();
+    section(&format!("{} kept", count(lines.len(), "file")), &lines)
+}
