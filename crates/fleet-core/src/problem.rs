@@ -24,6 +24,8 @@ pub enum Kind {
     Config,
     /// `fleet doctor` found something that needs attention.
     Unhealthy,
+    /// Everything worked, but agents did not do what they were asked to.
+    Work,
 }
 
 macro_rules! codes {
@@ -74,6 +76,8 @@ codes! {
     NotHere = "not-here", NotFound;
     /// There is no page of this name to explain.
     CodeNotFound = "code-not-found", NotFound;
+    /// An agent cannot be started here.
+    AgentMissing = "agent-missing", NotFound;
     /// The directory is not inside a git repository.
     NotARepository = "not-a-repository", NotFound;
     /// The dependency would close a circle.
@@ -90,7 +94,7 @@ codes! {
     TaskExists = "task-exists", Conflict;
     /// Somebody else changed the same thing at the same moment.
     Changed = "changed", Conflict;
-    /// Another task that is not over has this branch.
+    /// The branch exists already, or another task that is not over has it.
     BranchTaken = "branch-taken", Conflict;
     /// The lease on a run was lost to somebody else.
     LeaseLost = "lease-lost", Conflict;
@@ -118,6 +122,8 @@ codes! {
     ConfigUnknownKey = "config-unknown-key", Config;
     /// `fleet doctor` found a problem.
     DoctorFoundProblems = "doctor-found-problems", Unhealthy;
+    /// A run that was followed did not succeed.
+    RunFailed = "run-failed", Work;
 }
 
 impl fmt::Display for Code {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    completions, config, demo_agent, diff, doctor, done, events, explain, fail, list, logs, man, note,
-    progress, restart, run, shim, show, start, status, stop, task, trust,
+    completions, config, create, demo_agent, diff, doctor, done, events, explain, fail, list, logs, man,
+    note, progress, restart, run, shim, show, start, status, stop, task, trust,
 };
 
 /// Command a fleet of AI coding agents
@@ -76,6 +76,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Logs(logs::Logs),
     Diff(diff::Diff),
+    Create(Box<create::Create>),
     Run(run::Run),
     Start(start::Start),
     Stop(stop::Stop),

@@ -17,7 +17,13 @@ const fn status(kind: Kind) -> u8 {
         Kind::Store => 5,
         Kind::Config => 6,
         Kind::Unhealthy => 7,
+        Kind::Work => 8,
     }
+}
+
+/// Ends the process as a shell says it of a process that Ctrl-C ended: whoever left on purpose is not told of a problem.
+pub(crate) fn interrupted() -> ! {
+    std::process::exit(130)
 }
 
 /// Shows a problem, if there is one, and turns it into the status of the process.

@@ -6,6 +6,7 @@
 mod cli;
 mod commands;
 mod exit;
+mod follow;
 mod output;
 
 use std::ffi::OsString;

@@ -275,7 +275,7 @@ impl Shift<'_> {
 const MOST: usize = 32;
 
 /// The agents that can be started here.
-fn able(engine: &Engine) -> BTreeSet<AgentName> {
+pub(crate) fn able(engine: &Engine) -> BTreeSet<AgentName> {
     let environment = engine.environment();
     let nothing = Path::new("");
     let brief = Brief {

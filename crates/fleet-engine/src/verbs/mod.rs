@@ -4,6 +4,8 @@
 pub mod demo;
 pub mod doctor;
 pub mod events;
+pub mod follow;
+pub mod launch;
 pub mod report;
 pub mod run_diff;
 pub mod run_list;

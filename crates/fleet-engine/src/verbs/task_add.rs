@@ -69,7 +69,7 @@ fn view(task: Option<&fleet_core::task::Task>, engine: &Engine) -> Outcome<TaskV
 }
 
 /// Checks every field, with the configured values for those that were not given.
-fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
+pub(super) fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     let config = engine.config()?;
     let mut spec = TaskSpec::new(parsed(&request.title)?);
     let priority = request.priority.unwrap_or_else(|| config.priority().into());

@@ -205,7 +205,11 @@ fn query_text(kind: Kind, narrowed: (bool, bool, bool)) -> &'static str {
     }
 }
 
-async fn obstacles<T: Tx>(tx: &mut T, tasks: &[Task]) -> Result<BTreeMap<TaskId, Obstacle>, StoreError> {
+/// What stands in the way of those tasks that wait for others.
+pub(super) async fn obstacles<T: Tx>(
+    tx: &mut T,
+    tasks: &[Task],
+) -> Result<BTreeMap<TaskId, Obstacle>, StoreError> {
     let blocked = |task: &&Task| task.open_deps > 0 && !task.state().is_settled();
     let roots: Vec<TaskId> = tasks.iter().filter(blocked).map(|task| task.id).collect();
     if roots.is_empty() {

@@ -25,6 +25,7 @@ mod deps_races;
 mod events;
 mod failures;
 mod files;
+mod follow;
 mod lease;
 mod locked;
 mod model;

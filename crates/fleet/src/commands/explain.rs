@@ -36,6 +36,7 @@ pages! {
     RunNotFound = "run-not-found",
     NotHere = "not-here",
     CodeNotFound = "code-not-found",
+    AgentMissing = "agent-missing",
     NotARepository = "not-a-repository",
     DependencyCycle = "dependency-cycle",
     DependencyNotFound = "dependency-not-found",
@@ -58,6 +59,7 @@ pages! {
     ConfigInvalid = "config-invalid",
     ConfigUnknownKey = "config-unknown-key",
     DoctorFoundProblems = "doctor-found-problems",
+    RunFailed = "run-failed",
 }
 
 impl Explain {

@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod create;
 pub(crate) mod demo_agent;
 pub(crate) mod diff;
 pub(crate) mod doctor;
@@ -9,6 +10,7 @@ pub(crate) mod done;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod fail;
+mod launching;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod man;
@@ -78,6 +80,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Show(command) => command.run(context).await,
         Command::Logs(command) => command.run(context).await,
         Command::Diff(command) => command.run(context).await,
+        Command::Create(command) => command.run(context).await,
         Command::Run(command) => command.run(context).await,
         Command::Start(command) => command.run(context).await,
         Command::Stop(command) => command.run(context).await,

@@ -20,6 +20,7 @@ mod demo_agent;
 mod disk_full;
 mod events;
 mod fields;
+mod launch;
 mod pipes;
 mod projects;
 mod queue;

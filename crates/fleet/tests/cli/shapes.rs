@@ -278,6 +278,13 @@ fn answers_of_other_commands(world: &World) {
     shape(&json(&["explain", "usage"]), "code: string; summary: string; text: string");
 }
 
+fn answers_of_launches(world: &World) {
+    let fleet = world.fleet.env("FLEET_AUTOSTART", "false").env("FLEET_AGENT", "demo");
+    let created = fleet.json(&["create", "launched", "--detach", "-p", "One"]);
+    shape(&created, "batch: string or null; tasks: list");
+    is_task(&created["tasks"][0], false, "run: object or null");
+}
+
 /// What `export` writes is what the table of import has, but for the names that only people give.
 fn lines_of_an_export(world: &World) {
     let section = PAGE.split("\n## ").find(|section| section.starts_with("Import and export")).unwrap();
@@ -294,6 +301,7 @@ fn lines_of_an_export(world: &World) {
 fn json_is_as_documented_on_sqlite() {
     let world = World::sqlite();
     answers_of_task_commands(&world);
+    answers_of_launches(&world);
     answers_of_other_commands(&world);
     lines_of_an_export(&world);
 }
@@ -302,6 +310,7 @@ fn json_is_as_documented_on_sqlite() {
 fn json_is_as_documented_on_postgresql() {
     let world = World::postgres();
     answers_of_task_commands(&world);
+    answers_of_launches(&world);
     answers_of_other_commands(&world);
 }
 

@@ -1,0 +1,261 @@
+//! Launches work by hand: tasks that run now, each on a branch that somebody chose.
+//!
+//! Owns everything that is checked before such tasks are added, so that nothing is created when one of them could not
+//! run: names, branches in git and in the queue, agents, the commit to start from, consent to commands. They are tasks
+//! like any other afterwards.
+
+mod agents;
+mod fanout;
+mod list;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use fleet_core::id::{BatchId, TaskId};
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::{BaseRef, BranchName, Task, TaskSpec, TaskState};
+use fleet_host::git::{self, GitError};
+use fleet_store::{StoreError, ops};
+use serde::Serialize;
+
+use super::follow::Followed;
+use super::task_add;
+use crate::home::Home;
+use crate::keeper::{blocking, checkout};
+use crate::runner::{autostart, registry};
+use crate::{Engine, problems, trust};
+
+pub use fanout::{Fanout, fanout};
+pub use list::parse_list;
+use names::Holder;
+pub use names::split;
+
+/// One piece of work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// The new branch that it goes to.
+    pub branch: String,
+    /// What is to be done.
+    pub prompt: String,
+    /// Which agent does it; `None` is the configured one.
+    pub agent: Option<String>,
+    /// Which model the agent uses; `None` is the configured one.
+    pub model: Option<String>,
+}
+
+/// What holds for all pieces of one launch.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// Where the work starts; `None` is the current commit of the directory.
+    pub base: Option<String>,
+    /// `time=30m`, `tokens=200k`, `usd=2.50`.
+    pub limits: Vec<String>,
+    /// How often a failed run is tried again; `None` is what is configured.
+    pub retries: Option<u32>,
+    /// It is only to look.
+    pub read_only: bool,
+    /// How a workspace is prepared.
+    pub setup: Setup,
+}
+
+/// How a workspace is prepared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Setup {
+    /// As it is configured: files are copied, commands run.
+    #[default]
+    Full,
+    /// Not at all.
+    Skip,
+}
+
+/// Whether the pieces belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    /// It is one piece.
+    Alone,
+    /// They are a batch.
+    Batch,
+}
+
+/// What to launch.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// All of them, or none.
+    pub jobs: Vec<Job>,
+    /// What holds for all.
+    pub wishes: Wishes,
+    /// Whether they belong together.
+    pub grouping: Grouping,
+}
+
+/// What was launched, and later how it stands.
+#[derive(Debug, Clone, Serialize)]
+pub struct Launched {
+    /// The batch, if they are one.
+    pub batch: Option<BatchId>,
+    /// The tasks, in the order in which they were asked for.
+    pub tasks: Vec<Followed>,
+}
+
+/// Whether somebody takes up what was launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runner {
+    /// A runner is up.
+    Up,
+    /// One was started in the background.
+    Started,
+    /// None is up, and none may be started.
+    Off,
+}
+
+/// More at once is a list for `fleet task import`.
+pub const MOST: usize = 100;
+/// What people launch by hand comes before what was queued.
+const PRIORITY: i64 = 5;
+/// An id is drawn again so often when another process drew the same: one in millions, so more is a defect.
+const DRAWS: usize = 5;
+
+/// Adds the tasks to the project of the directory; nobody is told to start them yet, see [`wake`].
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
+    if request.jobs.is_empty() || request.jobs.len() > MOST {
+        let message = format!("{} tasks at once: between 1 and {MOST} can be launched", request.jobs.len());
+        return Err(
+            Problem::new(Code::InvalidValue, message).hint("`fleet task import` takes as many as you like")
+        );
+    }
+    let batch = match request.grouping {
+        Grouping::Alone => None,
+        Grouping::Batch => Some(engine.new_id()?),
+    };
+    let mut specs =
+        request.jobs.iter().map(|job| spec(engine, job, &request.wishes)).collect::<Outcome<Vec<_>>>()?;
+    names::check_apart(specs.iter().filter_map(|spec| spec.branch.as_ref()).map(BranchName::as_str))?;
+    let base = base(engine, request.wishes.base.as_deref()).await?;
+    for spec in &mut specs {
+        spec.base = Some(base.clone());
+        spec.batch = batch;
+    }
+    check_branches(engine, &specs).await?;
+    let tasks = add(engine, &specs, request.wishes.setup).await?;
+    let now = engine.now();
+    let unseen = |task| Followed::new(&ops::FollowedTask { task, run: None, obstacle: None }, now);
+    Ok(Launched { batch, tasks: tasks.into_iter().map(unseen).collect() })
+}
+
+/// Sees to it that somebody takes up what was launched.
+pub fn wake(engine: &Engine) -> Outcome<Runner> {
+    if autostart(engine)? {
+        return Ok(Runner::Started);
+    }
+    let home = Home::new(engine.home());
+    let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+    Ok(if up.is_empty() && !engine.config()?.autostart() { Runner::Off } else { Runner::Up })
+}
+
+/// A task as its author would have added it.
+fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
+    // The runner's own default may be another one than that of the project.
+    let agent = job.agent.as_deref().unwrap_or(engine.config()?.agent()).to_owned();
+    let request = task_add::Request {
+        title: names::title(&job.prompt)?,
+        description: Some(job.prompt.clone()),
+        priority: Some(PRIORITY),
+        agent: Some(agent.clone()),
+        model: job.model.clone(),
+        base: wishes.base.clone(),
+        branch: Some(job.branch.clone()),
+        limits: wishes.limits.clone(),
+        retries: wishes.retries,
+        meta: if wishes.setup == Setup::Skip { vec!["setup=skip".to_owned()] } else { Vec::new() },
+        read_only: wishes.read_only,
+        ..Default::default()
+    };
+    let spec = task_add::spec(engine, &request)?;
+    agents::check(engine, &agent)?;
+    Ok(spec)
+}
+
+/// The commit that all of them start from, whatever is committed until they start.
+async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef> {
+    let (here, wish) = (engine.repository()?.git_dir.clone(), wish.map(ToOwned::to_owned));
+    let look = move || wish.map_or_else(|| git::head_commit(&here), |rev| git::resolve_commit(&here, &rev));
+    let commit = blocking(look).await?.map_err(|error| git_problem("base", &error))?;
+    commit.to_string().parse().map_err(problems::field)
+}
+
+/// Every branch must be new. Git is asked before anything is added, and again by whoever makes the branch.
+async fn check_branches(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
+    let repo = engine.repository()?.common_dir.clone();
+    let wanted: Vec<String> =
+        specs.iter().filter_map(|spec| spec.branch.as_ref()).map(ToString::to_string).collect();
+    let look = move || -> Result<Option<(String, Holder)>, GitError> {
+        for branch in wanted {
+            if let Some(why) = git::branch_conflict(&repo, &branch)? {
+                let exists = git::branch_commit(&repo, &branch)?.is_some();
+                return Ok(Some((
+                    branch,
+                    if exists { Holder::Branch(None) } else { Holder::Neighbour(why) },
+                )));
+            }
+        }
+        Ok(None)
+    };
+    match blocking(look).await?.map_err(|error| git_problem("branch", &error))? {
+        None => Ok(()),
+        Some((branch, Holder::Branch(_))) => {
+            let earlier = Holder::Branch(earlier_task(engine, &branch).await);
+            Err(names::taken(&branch, &earlier))
+        }
+        Some((branch, other)) => Err(names::taken(&branch, &other)),
+    }
+}
+
+/// The task that made a branch, for advice: not knowing it is no reason to fail otherwise than for the branch.
+async fn earlier_task(engine: &Engine, branch: &str) -> Option<TaskId> {
+    let project = engine.known_project().await.ok()??.id;
+    let find = ops::ResolveRun { typed: branch.to_owned(), project: Some(project) };
+    let run = engine.call(find).await.ok()?;
+    let detail = engine.call(ops::GetRun { run }).await.ok()?;
+    let resumable = |task: &Task| matches!(task.state(), TaskState::Failed | TaskState::Cancelled);
+    detail.task.filter(|task| task.project == project && resumable(task)).map(|task| task.id)
+}
+
+async fn add(engine: &Engine, specs: &[TaskSpec], setup: Setup) -> Outcome<Vec<Task>> {
+    let project = engine.project().await?;
+    if setup == Setup::Full {
+        // As its keeper will see it: from the main checkout.
+        let there = engine.at(checkout(&project))?;
+        if let Some(asked) = trust::untrusted(engine.home(), there.config()?, &project.common_dir)? {
+            return Err(asked.refusal().hint("`--quick` does without them"));
+        }
+    }
+    for _ in 0..DRAWS {
+        let new = |spec: &TaskSpec| -> Outcome<ops::NewTask> {
+            let (id, spec, state) = (engine.new_id()?, spec.clone(), TaskState::Queued);
+            Ok(ops::NewTask { id, project: project.id, spec, after: Vec::new(), state })
+        };
+        let tasks = specs.iter().map(new).collect::<Outcome<Vec<_>>>()?;
+        match engine.store().await?.call(ops::AddTasks { tasks, now: engine.now() }).await {
+            Err(StoreError::TaskExists(_)) => {}
+            Err(StoreError::BranchTaken { branch, task }) => {
+                return Err(names::taken(&branch, &Holder::Task(task)));
+            }
+            Err(error) => return Err(problems::store(error)),
+            Ok(tasks) => return Ok(tasks),
+        }
+    }
+    Err(Problem::new(Code::Internal, "no free id was found"))
+}
+
+fn git_problem(field: &str, error: &GitError) -> Problem {
+    match error {
+        GitError::NoSuchCommit { .. } | GitError::Unborn { .. } | GitError::Refused(_) => {
+            Problem::new(Code::InvalidValue, format!("{field}: {error}"))
+        }
+        _ => {
+            let cause =
+                std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            Problem::new(Code::Io, format!("{error}{cause}"))
+        }
+    }
+}

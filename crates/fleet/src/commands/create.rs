@@ -1,0 +1,44 @@
+//! `fleet create`
+
+use clap::Args;
+use fleet_engine::verbs::launch::{self, Grouping, Job, Request};
+
+use super::Context;
+use super::launching::{LaunchOptions, PromptInput, see};
+use crate::Done;
+
+/// Launch an agent on a new branch, and follow it
+///
+/// The agent works in a worktree of its own; your checkout stays as it is. Ctrl-C stops the following, not the agent.
+/// What is done in the end is on the branch.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Create {
+    /// The new branch that the work goes to
+    branch: String,
+    #[command(flatten)]
+    prompt: PromptInput,
+    /// Read the prompt from standard input
+    #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true)]
+    stdin: Option<String>,
+    /// Which agent does it [default: `agent`]
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    #[command(flatten)]
+    options: LaunchOptions,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet create fix-login -p \"Fix the flaky login test\"
+  fleet create review/auth --read-only -p \"Review src/auth for security problems\"
+  fleet create port-parser --prompt-file notes/parser.md --agent codex --detach";
+
+impl Create {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let prompt = self.prompt.read(self.stdin.is_some())?;
+        let job = Job { branch: self.branch, prompt, agent: self.agent, model: self.options.model.clone() };
+        let request = Request { jobs: vec![job], wishes: self.options.wishes(), grouping: Grouping::Alone };
+        let launched = launch::run(&context.engine, request).await?;
+        see(context, launched, self.options.stay()).await
+    }
+}

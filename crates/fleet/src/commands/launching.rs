@@ -1,0 +1,135 @@
+//! What `create`, `fanout` and `multi` share: how work is described, and what happens after it was added.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::escaped;
+use fleet_engine::verbs::follow::Followed;
+use fleet_engine::verbs::launch::{self, Launched, Runner, Setup, Wishes};
+
+use super::Context;
+use super::text_input::{read_all, read_file};
+use crate::Done;
+use crate::follow::{conclude, follow};
+use crate::output::{dim, paint_status, strong};
+
+/// A prompt in one of three ways.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PromptInput {
+    /// What is to be done, in as many words as needed
+    #[arg(short = 'p', long, value_name = "TEXT", conflicts_with = "prompt_file")]
+    prompt: Option<String>,
+    /// Read the prompt from a file (`-` is standard input)
+    #[arg(long, value_name = "FILE")]
+    prompt_file: Option<PathBuf>,
+}
+
+impl PromptInput {
+    /// Reads it; `stdin` says that a bare `-` stood on the command line.
+    pub(crate) fn read(self, stdin: bool) -> Outcome<String> {
+        match (self.prompt, self.prompt_file) {
+            (Some(_), _) | (_, Some(_)) if stdin => {
+                Err(Problem::new(Code::Usage, "`-` reads the prompt from standard input: give it only once"))
+            }
+            (Some(text), _) => Ok(text),
+            (None, Some(path)) if path != Path::new("-") => read_file(&path),
+            (None, None) if !stdin => {
+                Err(Problem::new(Code::Usage, "there is no prompt: say what is to be done")
+                    .hint("`-p TEXT`, `--prompt-file FILE`, or `-` for standard input"))
+            }
+            (None, _) => read_all(std::io::stdin().lock(), "standard input"),
+        }
+    }
+}
+
+/// Options of everything that is launched.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LaunchOptions {
+    /// Which model the agent uses [default: `agents.AGENT.model`]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Where the work starts: a branch, tag or commit [default: HEAD]
+    #[arg(long, value_name = "REF")]
+    base: Option<String>,
+    /// Skip the preparation of the workspace: no set-up commands, no copied files
+    #[arg(long)]
+    quick: bool,
+    /// Do not follow it: answer as soon as it is queued
+    #[arg(short, long)]
+    detach: bool,
+    /// It is only to look: nothing has to change for it to be done
+    #[arg(long)]
+    read_only: bool,
+    /// What a run may use at most: time=30m, tokens=200k, usd=2.50; may be repeated
+    #[arg(long = "limit", value_name = "LIMIT")]
+    limits: Vec<String>,
+    /// How often a failed run is tried again [default: `tasks.retries`, 2]
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
+}
+
+/// Whether somebody stays to see what comes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stay {
+    /// Until all are over.
+    ToTheEnd,
+    /// Not at all.
+    Not,
+}
+
+impl LaunchOptions {
+    /// What holds for all pieces of the launch.
+    pub(crate) fn wishes(&self) -> Wishes {
+        Wishes {
+            base: self.base.clone(),
+            limits: self.limits.clone(),
+            retries: self.retries,
+            read_only: self.read_only,
+            setup: if self.quick { Setup::Skip } else { Setup::Full },
+        }
+    }
+
+    pub(crate) const fn stay(&self) -> Stay {
+        if self.detach { Stay::Not } else { Stay::ToTheEnd }
+    }
+}
+
+/// Starts the runner if need be, and follows what was launched.
+pub(crate) async fn see(context: &Context, launched: Launched, stay: Stay) -> Done {
+    wake(context);
+    if stay == Stay::Not {
+        return context
+            .output
+            .show(&launched, || launched.tasks.iter().map(line).collect::<Vec<_>>().join("\n"));
+    }
+    let ids: Vec<_> = launched.tasks.iter().map(|one| one.task.id).collect();
+    let watched = follow(context, &ids).await?;
+    conclude(context, launched.batch, watched)
+}
+
+/// The work is queued and durable: trouble with the runner is told, and is no failure of the launch.
+fn wake(context: &Context) {
+    match launch::wake(&context.engine) {
+        Ok(Runner::Up) => {}
+        Ok(Runner::Started) => {
+            context.output.note(&dim("started the runner in the background; `fleet status` shows it"));
+        }
+        Ok(Runner::Off) => {
+            context.output.note(
+                "no runner is up here: `fleet start` starts one, `fleet run` runs one in the foreground",
+            );
+        }
+        Err(problem) => context.output.problem(&problem),
+    }
+}
+
+fn line(one: &Followed) -> String {
+    format!(
+        "{}  {}  {}  {}",
+        strong(one.task.id.as_str()),
+        paint_status(one.task.status),
+        escaped(&one.to),
+        dim(&escaped(&one.task.title))
+    )
+}

@@ -1,0 +1,120 @@
+//! What is said at the end: what to do with what was done, and what to do about what was not.
+
+use fleet_core::id::BatchId;
+use fleet_core::problem::{Code, Problem};
+use fleet_core::task::TaskState;
+use fleet_engine::verbs::follow::Followed;
+use fleet_engine::verbs::launch::Launched;
+
+use super::{End, Watched, words};
+use crate::Done;
+use crate::commands::Context;
+use crate::exit::interrupted;
+use crate::output::{count, dim, print_json};
+
+/// So many tasks that are not done are named one by one.
+const NAMED: usize = 5;
+
+/// Says how it ended: as JSON the final state of all tasks, else what to do next. A task that is not done is a problem.
+pub(crate) fn conclude(context: &Context, batch: Option<BatchId>, watched: Watched) -> Done {
+    let Watched { tasks, deleted, end } = watched;
+    let problem = problem(batch, &tasks, deleted);
+    let launched = Launched { batch, tasks };
+    if context.output.is_json() {
+        print_json(&launched)?;
+    }
+    if end == End::Left {
+        context.output.note(&leave(&launched));
+        interrupted();
+    }
+    if let Some(problem) = problem {
+        return Err(problem);
+    }
+    context.output.note(&dim(&advice(&launched.tasks)));
+    Ok(())
+}
+
+/// For somebody who leaves.
+fn leave(launched: &Launched) -> String {
+    match (launched.batch, launched.tasks.as_slice()) {
+        (None, [one]) => {
+            format!("the work goes on without you: `fleet list` shows it, `fleet kill {}` stops it", one.to)
+        }
+        (batch, _) => {
+            let which = batch.map_or_else(|| "BRANCH".to_owned(), |batch| format!("--batch {batch}"));
+            format!("the work goes on without you: `fleet list` shows it, `fleet kill {which}` stops it")
+        }
+    }
+}
+
+/// For somebody whose tasks are all done.
+fn advice(tasks: &[Followed]) -> String {
+    match tasks {
+        [one] if one.task.read_only => format!("`fleet show {}` shows what it found", one.task.id),
+        [one] => format!("`fleet diff {}` shows the changes, `git merge {}` takes them", one.task.id, one.to),
+        several => format!(
+            "{} done: `fleet diff BRANCH` shows the changes of one, `git merge BRANCH` takes them",
+            count(several.len(), "task")
+        ),
+    }
+}
+
+/// What is not done, if anything is not.
+fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize) -> Option<Problem> {
+    let open: Vec<&Followed> = tasks.iter().filter(|one| !one.is_done()).collect();
+    match (open.as_slice(), deleted) {
+        ([], 0) => None,
+        ([], number) => Some(Problem::new(
+            Code::RunFailed,
+            format!(
+                "{} deleted before the end",
+                if number == 1 { "1 task was".to_owned() } else { format!("{number} tasks were") }
+            ),
+        )),
+        ([one], 0) if tasks.len() == 1 => Some(alone(one)),
+        (several, _) => {
+            let message = format!("{} of {} not done", several.len(), count(tasks.len() + deleted, "task"));
+            let mut problem = Problem::new(Code::RunFailed, message);
+            for one in several.iter().take(NAMED) {
+                let id = one.task.id;
+                let next = format!("`fleet logs {id}`, `fleet show {id}`, `fleet resume {id}`");
+                problem = problem.hint(format!("{}: {next}", said(one)));
+            }
+            if several.len() > NAMED {
+                problem = problem.hint(format!("and {} more: `fleet task list`", several.len() - NAMED));
+            }
+            Some(match batch {
+                Some(batch) => {
+                    problem.hint(format!("`fleet resume --batch {batch}` takes all of them up again"))
+                }
+                None => problem,
+            })
+        }
+    }
+}
+
+fn alone(one: &Followed) -> Problem {
+    let id = one.task.id;
+    let problem = Problem::new(Code::RunFailed, said(one));
+    let problem = match one.task.state {
+        TaskState::Held | TaskState::Queued => problem,
+        _ => problem
+            .hint(format!("`fleet logs {id}` shows what the agent said, `fleet show {id}` what it left")),
+    };
+    problem.hint(format!("`fleet resume {id}` takes it up again, with the work that is on its branch"))
+}
+
+/// One task that is not done, and why.
+fn said(one: &Followed) -> String {
+    let state = match one.task.state {
+        TaskState::Waiting => "waits for you".to_owned(),
+        TaskState::Held => "was put aside".to_owned(),
+        TaskState::Cancelled => "was cancelled".to_owned(),
+        TaskState::Queued => "does not start".to_owned(),
+        state => state.to_string(),
+    };
+    match words::cause(one) {
+        Some(cause) => format!("{} {state}: {cause}", one.to),
+        None => format!("{} {state}", one.to),
+    }
+}

@@ -1,0 +1,55 @@
+//! For pipes and logs: one line for each change of a task's state.
+
+use std::collections::BTreeMap;
+
+use fleet_core::id::TaskId;
+use fleet_core::problem::Outcome;
+use fleet_core::task::TaskState;
+use fleet_core::text::escaped;
+use fleet_core::time::Millis;
+use fleet_engine::verbs::follow::Followed;
+
+use super::words;
+use crate::output::{paint_status, print, strong};
+
+/// What was told of each task: its status, and which attempt it was.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    told: BTreeMap<TaskId, (&'static str, i64)>,
+}
+
+impl Lines {
+    pub(super) fn show(&mut self, tasks: &[Followed], now: Millis) -> Outcome<()> {
+        let news = self.news(tasks, now);
+        if news.is_empty() { Ok(()) } else { print(&news.join("\n")) }
+    }
+
+    /// What is to be told now.
+    fn news(&mut self, tasks: &[Followed], now: Millis) -> Vec<String> {
+        let mut news = Vec::new();
+        for one in tasks {
+            let is = (one.task.status, one.task.attempts);
+            if self.told.insert(one.task.id, is) != Some(is) {
+                news.push(line(one, now));
+            }
+        }
+        news
+    }
+}
+
+fn line(one: &Followed, now: Millis) -> String {
+    let details = match one.task.state {
+        TaskState::Running => words::agent(one),
+        TaskState::Done => words::took(one).map(|took| format!("in {took}")).unwrap_or_default(),
+        _ => words::activity(one, now),
+    };
+    let pad = " ".repeat(9_usize.saturating_sub(one.task.status.len()));
+    let line = format!(
+        "{}  {}{pad}  {}  {}",
+        strong(one.task.id.as_str()),
+        paint_status(one.task.status),
+        escaped(&one.to),
+        escaped(&details)
+    );
+    line.trim_end().to_owned()
+}

@@ -1,0 +1,118 @@
+//! For terminals: a block of lines that is drawn over itself.
+//!
+//! Only cursor movements, and each frame in one write: nothing is erased before something else stands there, so nothing
+//! flickers. The movements do not depend on colours, which the lines bring themselves.
+
+use std::fmt::Write as _;
+
+use fleet_core::problem::Outcome;
+use fleet_core::task::TaskState;
+use fleet_core::time::Millis;
+use fleet_engine::verbs::follow::Followed;
+
+use super::words;
+use crate::output::{Column, count, dim, print, table};
+
+/// What a terminal shows when it does not tell its size.
+const USUAL_HEIGHT: usize = 24;
+/// Lines of a block that are no task: the header, and what is left out.
+const OTHERS: usize = 2;
+
+/// The block on the terminal.
+#[derive(Debug, Default)]
+pub(super) struct Screen {
+    /// The lines that are there.
+    drawn: Vec<String>,
+}
+
+impl Screen {
+    /// Draws as many tasks as fit.
+    pub(super) fn show(&mut self, tasks: &[Followed], now: Millis) -> Outcome<()> {
+        let height = terminal_size::terminal_size().map_or(USUAL_HEIGHT, |(_, height)| usize::from(height.0));
+        // The cursor stands below the block.
+        let room = height.saturating_sub(OTHERS + 1).max(1);
+        let shown = most_telling(tasks, room);
+        let mut lines = rows(&shown, now);
+        if shown.len() < tasks.len() {
+            lines.push(dim(&rest(tasks, &shown)));
+        }
+        self.draw(lines)
+    }
+
+    /// Draws all of them, for the last time: what does not fit rolls up.
+    pub(super) fn last(&mut self, tasks: &[Followed], now: Millis) -> Outcome<()> {
+        let all: Vec<&Followed> = tasks.iter().collect();
+        self.draw(rows(&all, now))
+    }
+
+    fn draw(&mut self, lines: Vec<String>) -> Outcome<()> {
+        if lines == self.drawn {
+            return Ok(());
+        }
+        let text = frame(self.drawn.len(), &lines);
+        self.drawn = lines;
+        print(&text)
+    }
+}
+
+/// The text that puts these lines in the place of so many others.
+fn frame(above: usize, lines: &[String]) -> String {
+    let mut out = String::new();
+    if above > 0 {
+        // To the beginning of the first line. Writing to a string cannot fail.
+        let _ = write!(out, "\x1b[{above}F");
+    }
+    for (at, line) in lines.iter().enumerate() {
+        // What is left of an older line, and below the last one of an older block, is erased.
+        let erase = if at + 1 == lines.len() { "\x1b[J" } else { "\x1b[K" };
+        out.push_str(line);
+        out.push_str(erase);
+        out.push('\n');
+    }
+    out
+}
+
+/// So many of them at most, in their order; those at work come before those that wait, and these before those that are
+/// over.
+fn most_telling(tasks: &[Followed], room: usize) -> Vec<&Followed> {
+    let rank = |one: &Followed| match one.task.state {
+        TaskState::Running => 0,
+        TaskState::Waiting => 1,
+        TaskState::Queued | TaskState::Held => 2,
+        TaskState::Failed => 3,
+        TaskState::Done | TaskState::Cancelled => 4,
+    };
+    let mut ranked: Vec<usize> = (0..tasks.len()).collect();
+    ranked.sort_by_key(|at| (rank(&tasks[*at]), *at));
+    ranked.truncate(room);
+    ranked.sort_unstable();
+    ranked.into_iter().map(|at| &tasks[at]).collect()
+}
+
+/// What is not shown, in words.
+fn rest(tasks: &[Followed], shown: &[&Followed]) -> String {
+    let hidden = tasks.iter().filter(|one| !shown.iter().any(|other| other.task.id == one.task.id));
+    let mut states: Vec<(&str, usize)> = Vec::new();
+    for one in hidden {
+        match states.iter_mut().find(|(state, _)| *state == one.task.status) {
+            Some((_, number)) => *number += 1,
+            None => states.push((one.task.status, 1)),
+        }
+    }
+    let words: Vec<String> = states.iter().map(|(state, number)| format!("{number} {state}")).collect();
+    format!("… and {} more: {}", count(tasks.len() - shown.len(), "task"), words.join(", "))
+}
+
+fn rows(tasks: &[&Followed], now: Millis) -> Vec<String> {
+    let column = |cell: &dyn Fn(&Followed) -> String| tasks.iter().map(|one| cell(one)).collect::<Vec<_>>();
+    let columns = vec![
+        Column::new("TASK", column(&|one| one.task.id.to_string())),
+        // As wide as the longest state, so that the columns stay where they are.
+        Column::new("STATE    ", column(&|one| words::state(one).to_owned())).painted(words::paint_state),
+        Column::new("BRANCH", column(&|one| one.to.clone())).giving_way(),
+        Column::new("AGENT", column(&|one| words::agent(one))).giving_way(),
+        Column::new("TIME  ", column(&|one| words::elapsed(one, now))).painted(dim),
+        Column::new("ACTIVITY", column(&|one| words::activity(one, now))).giving_way(),
+    ];
+    table(columns).lines().map(ToOwned::to_owned).collect()
+}

@@ -1,0 +1,99 @@
+//! What is said of a task that is followed. Pure.
+
+use fleet_core::run::RunState;
+use fleet_core::task::TaskState;
+use fleet_core::time::{Millis, Span};
+use fleet_engine::verbs::follow::Followed;
+
+use crate::output::{ago, paint_status, until};
+
+/// Where it stands: its status, and while it runs how far its run is.
+pub(super) fn state(one: &Followed) -> &'static str {
+    match &one.run {
+        Some(run) if one.task.state == TaskState::Running && run.state.is_live() => run.state.as_str(),
+        _ => one.task.status,
+    }
+}
+
+/// In the colour of the status that it is a part of.
+pub(super) fn paint_state(state: &str) -> String {
+    let is_part = [RunState::Preparing, RunState::Finishing].iter().any(|part| part.as_str() == state);
+    if is_part { paint_status("running").replace("running", state) } else { paint_status(state) }
+}
+
+/// Who does it.
+pub(super) fn agent(one: &Followed) -> String {
+    let of_run = one.run.as_ref().map(|run| run.agent.clone());
+    let agent = of_run.or_else(|| one.task.agent.clone()).unwrap_or_default();
+    match &one.task.model {
+        Some(model) => format!("{agent}/{model}"),
+        None => agent,
+    }
+}
+
+/// How long its newest run takes or took.
+pub(super) fn elapsed(one: &Followed, now: Millis) -> String {
+    let is_queued = one.task.state == TaskState::Queued;
+    one.run.as_ref().filter(|_| !is_queued).map_or_else(String::new, |run| {
+        let end = run.ended_at.map_or(now, |at| at.0);
+        ago(run.created_at.0, end)
+    })
+}
+
+/// What it is at, or why it is where it is.
+pub(super) fn activity(one: &Followed, now: Millis) -> String {
+    let attempt = match one.task.attempts {
+        0 | 1 => String::new(),
+        number => format!("attempt {number}: "),
+    };
+    match one.task.state {
+        TaskState::Running => {
+            let percent = one.percent.map(|percent| format!("{percent}% ")).unwrap_or_default();
+            format!("{attempt}{percent}{}", one.activity.as_deref().unwrap_or_default()).trim_end().to_owned()
+        }
+        TaskState::Queued => match (one.task.not_before, cause(one)) {
+            (Some(at), cause) if at.0 > now => {
+                format!(
+                    "again {}{}",
+                    until(at.0, now),
+                    cause.map(|cause| format!(": {cause}")).unwrap_or_default()
+                )
+            }
+            (_, cause) => cause.unwrap_or_default(),
+        },
+        TaskState::Done => one.activity.clone().unwrap_or_default(),
+        TaskState::Waiting | TaskState::Held | TaskState::Failed | TaskState::Cancelled => {
+            cause(one).unwrap_or_default()
+        }
+    }
+}
+
+/// Why it is not on its way to be done, or why its last run failed.
+pub(super) fn cause(one: &Followed) -> Option<String> {
+    if let Some(obstacle) = &one.task.obstacle {
+        let on = obstacle.chain.last().map(ToString::to_string).unwrap_or_default();
+        return Some(format!("waits for {on}, which is {}", obstacle.state));
+    }
+    match (one.task.reason, &one.task.remark) {
+        (Some(reason), Some(remark)) => Some(format!("{reason}: {remark}")),
+        (Some(reason), None) => Some(reason.to_string()),
+        (None, Some(remark)) => Some(remark.clone()),
+        (None, None) if one.task.state == TaskState::Waiting => {
+            let said = one.activity.as_deref().map(|said| format!(": {said}")).unwrap_or_default();
+            Some(format!("the agent asks{said}"))
+        }
+        (None, None) => None,
+    }
+}
+
+/// How long something took, to the tenth of a second: short runs are compared, too.
+pub(super) fn took(one: &Followed) -> Option<String> {
+    let run = one.run.as_ref()?;
+    let span = run.ended_at?.0.since(run.created_at.0);
+    let tenths = span.as_millis() / 100;
+    Some(if tenths < 600 {
+        format!("{}.{}s", tenths / 10, tenths % 10)
+    } else {
+        Span(std::time::Duration::from_secs(span.as_secs())).to_string()
+    })
+}

@@ -1,0 +1,96 @@
+//! What cannot run is refused before anything is created.
+
+use super::super::support::error;
+use super::{Stage, prompt};
+
+#[track_caller]
+fn refused(stage: &Stage, code: i32, arguments: &[&str]) -> (String, String, String) {
+    let (content, branches) = (stage.content(), stage.branches());
+    let output = stage.fleet.fail(code, &[arguments, &["--json"]].concat());
+    assert_eq!(output.stdout, "", "{arguments:?}");
+    assert_eq!(stage.content(), content, "{arguments:?} changed something");
+    assert_eq!(stage.branches(), branches, "{arguments:?} made a branch");
+    error(&output)
+}
+
+#[test]
+fn mistakes_create_nothing() {
+    let stage = Stage::quiet();
+    stage.add("First");
+    for (code, arguments, said) in [
+        (2, vec!["create", "a b", "-p", "x"], "it contains ' '"),
+        (2, vec!["create", "x.lock", "-p", "x"], ".lock"),
+        (2, vec!["create", "x", "-p", " \n "], "prompt: it is empty"),
+        (2, vec!["create", "x"], "there is no prompt"),
+        (2, vec!["create", "x", "-", "-p", "x"], "only once"),
+        (2, vec!["create", "x", "-p", "x", "--agent", "nobody"], "no agent `nobody`"),
+        (2, vec!["create", "x", "-p", "x", "--agent", "No Body"], "not an agent's name"),
+        (2, vec!["create", "x", "-p", "x", "--base", "no-such"], "no commit \"no-such\""),
+        (2, vec!["create", "x", "-p", "x", "--base", "a..b"], "cannot name a revision"),
+        (2, vec!["create", "x", "-p", "x", "--limit", "money=1"], "not a limit"),
+        (2, vec!["create", "x", "-p", "x", "--retries", "99"], "at most 20 retries"),
+        (1, vec!["create", "x", "--prompt-file", "no-such-file"], "no-such-file"),
+        (3, vec!["create", "x", "-p", "x", "-c", "agent=elsewhere"], "no agent `elsewhere` here"),
+        (
+            3,
+            vec!["create", "x", "-p", "x", "--agent", "mine", "-c", "agents.mine.model=m"],
+            "no agent `mine` here",
+        ),
+    ] {
+        let (_, message, _) = refused(&stage, code, &arguments);
+        assert!(message.contains(said), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn a_taken_branch_says_who_has_it() {
+    let stage = Stage::quiet();
+    stage.repo.git(&["branch", "old"]);
+    let taken = |branch: &str| {
+        let (code, message, hints) = refused(&stage, 4, &["create", branch, "-p", "x"]);
+        assert_eq!(code, "branch-taken", "{message}");
+        (message, hints)
+    };
+    let (message, hints) = taken("old");
+    assert!(message.contains("exists already"), "{message}");
+    assert!(hints.contains("another name") && hints.contains("git branch -d old"), "{hints}");
+    let (message, _) = taken("old/new");
+    assert!(message.contains("files and folders"), "{message}");
+    let mine = stage.fleet.json(&["create", "mine", "-d", "-p", "x"]);
+    let (message, hints) = taken("mine");
+    assert!(message.contains(mine["tasks"][0]["id"].as_str().unwrap()), "{message}");
+    assert!(hints.contains("fleet kill mine"), "{hints}");
+}
+
+#[test]
+fn a_branch_with_work_that_failed_can_be_gone_on_with() {
+    let stage = Stage::new();
+    stage.fleet.fail(8, &["create", "bad", "-p", &prompt("Fail", "exit 3")]);
+    let (_, _, hints) = refused(&stage, 4, &["create", "bad", "-p", "x"]);
+    assert!(hints.contains("fleet resume t"), "{hints}");
+}
+
+#[test]
+fn a_repository_without_a_commit_has_nothing_to_start_from() {
+    let stage = Stage::quiet();
+    let empty = tempfile::tempdir().unwrap();
+    let git = super::super::support::shell(&stage.fleet.cwd(empty.path()), "git init -q -b main .");
+    assert_eq!(git.code, 0, "{git:?}");
+    let output = stage.fleet.cwd(empty.path()).fail(2, &["create", "x", "-p", "x"]);
+    assert!(output.stderr.contains("no commit yet"), "{output:?}");
+    let outside = stage.fleet.cwd(stage.fleet.user_home()).fail(3, &["create", "x", "-p", "x"]);
+    assert!(outside.stderr.contains("not-a-repository"), "{outside:?}");
+}
+
+#[test]
+fn commands_that_nobody_agreed_to_are_told_at_once() {
+    let stage = Stage::new();
+    stage.repo.write(".fleet/config.toml", "workspaces.setup = ['true']\n");
+    let (code, _, hints) = {
+        let output = stage.fleet.fail(4, &["create", "x", "-p", "x", "--json"]);
+        error(&output)
+    };
+    assert_eq!(code, "untrusted");
+    assert!(hints.contains("fleet trust") && hints.contains("--quick"), "{hints}");
+    stage.fleet.ok(&["create", "x", "--quick", "-p", &prompt("Write", "write a.txt x")]);
+}

@@ -1,0 +1,106 @@
+//! The live block on a terminal.
+
+use super::super::support::{can_make_terminals, shell};
+use super::{Stage, prompt};
+
+const ESCAPE: char = '\u{1b}';
+
+/// What a command writes to a terminal of this size.
+fn on_terminal(stage: &Stage, size: &str, command: &str) -> String {
+    let inner = format!("stty {size}; \"$FLEET\" {command}");
+    let fleet = stage.fleet.env("TERM", "xterm-256color").env("INNER", inner);
+    let output = shell(&fleet, "script -qec \"bash -c \\\"\\$INNER\\\"\" /dev/null");
+    assert_eq!(output.code, 0, "{output:?}");
+    output.stdout.replace('\r', "")
+}
+
+/// What stands on the terminal in the end; only the sequences that the block uses are understood.
+fn settled(written: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    let (mut row, mut rest) = (0_usize, written.chars().peekable());
+    let mut at_start = true;
+    while let Some(character) = rest.next() {
+        match character {
+            ESCAPE => {
+                rest.next();
+                let mut number = String::new();
+                let end = loop {
+                    match rest.next().expect("a whole sequence") {
+                        c if c.is_ascii_alphabetic() => break c,
+                        c => number.push(c),
+                    }
+                };
+                match end {
+                    'F' => {
+                        row = row.checked_sub(number.parse().unwrap()).expect("not above the first line");
+                        at_start = true;
+                    }
+                    'J' => lines.truncate(row + 1),
+                    'K' | 'm' => {}
+                    other => panic!("an unexpected sequence: {other}"),
+                }
+            }
+            '\n' => {
+                row += 1;
+                at_start = true;
+                if row == lines.len() {
+                    lines.push(String::new());
+                }
+            }
+            character => {
+                // Every line is written whole, and what was there is erased behind it.
+                if std::mem::take(&mut at_start) {
+                    lines[row].clear();
+                }
+                lines[row].push(character);
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_block_is_drawn_over_itself() {
+    if !can_make_terminals() {
+        return;
+    }
+    let stage = Stage::new();
+    stage.repo.write("prompt.md", prompt("Greet", "say almost there\nsleep 300ms\nwrite a.txt hello"));
+    let written = on_terminal(&stage, "cols 80 rows 24", "create greet --prompt-file prompt.md");
+    assert!(written.contains("\u{1b}[2F"), "{written:?}");
+    assert!(written.contains("\u{1b}[34mrunning"), "with colours: {written:?}");
+    let lines = settled(&written);
+    let rows: Vec<&String> = lines.iter().filter(|line| line.contains(" greet ")).collect();
+    assert_eq!(rows.len(), 1, "one line for the task: {lines:?}");
+    assert!(rows[0].contains("done") && rows[0].contains("demo"), "{lines:?}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:?}");
+}
+
+#[test]
+fn without_colours_it_is_still_one_block() {
+    if !can_make_terminals() {
+        return;
+    }
+    let mut stage = Stage::new();
+    stage.world.fleet = stage.fleet.env("NO_COLOR", "1");
+    stage.repo.write("prompt.md", prompt("Greet", "sleep 300ms\nwrite a.txt hello"));
+    let written =
+        on_terminal(&stage, "cols 40 rows 5", "create a-branch-with-a-long-name --prompt-file prompt.md");
+    assert!(!written.contains("\u{1b}[34m") && !written.contains("\u{1b}[2m"), "{written:?}");
+    let lines = settled(&written);
+    assert_eq!(lines.iter().filter(|line| line.starts_with('t')).count(), 1, "{lines:?}");
+}
+
+#[test]
+fn a_terminal_that_cannot_move_its_cursor_gets_lines() {
+    if !can_make_terminals() {
+        return;
+    }
+    let stage = Stage::new();
+    stage.repo.write("prompt.md", prompt("Greet", "write a.txt hello"));
+    let inner = "\"$FLEET\" create greet --prompt-file prompt.md --color never";
+    let output =
+        shell(&stage.fleet.env("INNER", inner), "script -qec \"bash -c \\\"\\$INNER\\\"\" /dev/null");
+    assert!(!output.stdout.contains(ESCAPE), "{output:?}");
+    assert!(output.stdout.contains("done"), "{output:?}");
+}
