@@ -6,6 +6,7 @@
 
 pub mod deps;
 pub mod event;
+pub mod glob;
 pub mod id;
 pub mod limits;
 pub mod outcome;

@@ -25,6 +25,7 @@ pub enum Kind {
     /// `fleet doctor` found something that needs attention.
     Unhealthy,
     /// Everything worked, but agents did not do what they were asked to.
+    /// Everything was asked for as it should be, but the work itself did not come out as wanted.
     Work,
 }
 
@@ -74,6 +75,8 @@ codes! {
     RunNotFound = "run-not-found", NotFound;
     /// What was asked for is not on this machine, or not any more.
     NotHere = "not-here", NotFound;
+    /// Nothing that could be acted on fits what was named.
+    NothingMatched = "nothing-matched", NotFound;
     /// There is no page of this name to explain.
     CodeNotFound = "code-not-found", NotFound;
     /// An agent cannot be started here.
@@ -124,6 +127,8 @@ codes! {
     DoctorFoundProblems = "doctor-found-problems", Unhealthy;
     /// A run that was followed did not succeed.
     RunFailed = "run-failed", Work;
+    /// Something that was to be stopped goes on.
+    KillIncomplete = "kill-incomplete", Work;
 }
 
 impl fmt::Display for Code {

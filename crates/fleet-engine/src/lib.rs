@@ -12,6 +12,7 @@ mod engine;
 pub mod environment;
 mod exchange;
 mod fault;
+mod halt;
 pub mod home;
 pub mod keeper;
 mod load;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    completions, config, create, demo_agent, diff, doctor, done, events, explain, fail, list, logs, man,
-    note, progress, restart, run, shim, show, start, status, stop, task, trust,
+    completions, config, create, demo_agent, diff, doctor, done, events, explain, fail, kill, list, logs,
+    man, note, progress, restart, run, shim, show, start, status, stop, task, trust,
 };
 
 /// Command a fleet of AI coding agents
@@ -82,6 +82,7 @@ pub(crate) enum Command {
     Stop(stop::Stop),
     Restart(restart::Restart),
     Status(status::Status),
+    Kill(kill::Kill),
     Events(events::Events),
     #[command(subcommand)]
     Config(config::Config),

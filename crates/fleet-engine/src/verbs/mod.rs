@@ -8,6 +8,7 @@ pub mod follow;
 pub mod launch;
 pub mod report;
 pub mod run_diff;
+pub mod run_kill;
 pub mod run_list;
 pub mod run_logs;
 pub mod run_show;

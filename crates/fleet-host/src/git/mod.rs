@@ -32,8 +32,8 @@ pub use evidence::{
 pub use oid::{Oid, OidError};
 pub use refs::{branch_commit, branch_conflict, checked_out_at, delete_branch, head_commit, resolve_commit};
 pub use snapshot::{
-    Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, list_snapshots, restore_branch,
-    take_snapshot,
+    KeepCommit, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, keep_commit, list_snapshots,
+    restore_branch, take_snapshot,
 };
 pub use version::version;
 pub use workspace::{

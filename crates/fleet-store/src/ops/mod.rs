@@ -24,7 +24,7 @@ pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
 pub use events::{Newest, RunEvents, RunEventsOf, Tail, TaskEvents};
 pub use follow::{FollowTasks, FollowedTask};
 pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
-pub use moves::{DeleteTask, MoveTask};
+pub use moves::{CancelIdle, DeleteTask, MoveTask};
 pub use projects::{EnsureProject, FindProject, ListProjects};
 pub use resolve::{AnyExisting, ResolveTask};
 pub use runs::{

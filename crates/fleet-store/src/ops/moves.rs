@@ -78,6 +78,32 @@ impl MoveTask {
     }
 }
 
+/// Cancels a task that nobody works on. One that runs is left alone: only its keeper can end that well.
+#[derive(Debug, Clone)]
+pub struct CancelIdle {
+    /// Which.
+    pub id: TaskId,
+    /// Why, for people.
+    pub remark: Option<Remark>,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for CancelIdle {
+    /// Nothing, if it runs.
+    type Out = Option<Task>;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Task>, StoreError> {
+        if lock_task(tx, self.id).await?.state() == TaskState::Running {
+            return Ok(None);
+        }
+        let cancel =
+            MoveTask { id: self.id, event: TaskMove::Cancel, remark: self.remark.clone(), now: self.now };
+        cancel.run(tx).await.map(Some)
+    }
+}
+
 /// Removes a task and what belongs to it for good. Its runs and events stay: they happened.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteTask {

@@ -8,7 +8,7 @@ use fleet_core::policy::RetryPolicy;
 use fleet_core::run::{Ending, Reason, RunMove, RunState};
 use fleet_core::task::{Remark, TaskEdit, TaskHistory, TaskMove, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{All, EditTask, MoveTask, RenewLease};
+use fleet_store::ops::{All, CancelIdle, EditTask, MoveTask, RenewLease};
 
 use crate::harness::Rig;
 
@@ -18,6 +18,7 @@ story! {
     remarks_are_kept_and_told
     cancelling_a_running_task_ends_its_run
     cancelling_works_at_every_stage_of_a_run
+    only_what_nobody_works_on_is_cancelled_as_idle
     a_retry_starts_with_a_clean_record
     a_retry_ends_the_wait_after_a_failure
     several_moves_happen_together_or_not_at_all
@@ -245,4 +246,23 @@ async fn several_moves_happen_together_or_not_at_all(rig: &Rig) {
     assert_eq!(rig.kinds().await, ["task.held", "task.held", "task.held"]);
     let empty: Vec<MoveTask> = Vec::new();
     assert!(rig.ok(All(empty)).await.is_empty());
+}
+
+async fn only_what_nobody_works_on_is_cancelled_as_idle(rig: &Rig) {
+    for state in TaskState::ALL.iter().copied() {
+        let id = task_in(rig, state).await;
+        let before = rig.get(id).await.task;
+        let cancel = CancelIdle { id, remark: None, now: rig.now() };
+        match state {
+            TaskState::Running => {
+                assert_eq!(rig.ok(cancel).await, None);
+                assert_eq!(rig.get(id).await.task, before, "it is left alone");
+            }
+            TaskState::Done | TaskState::Cancelled => {
+                let refused = rig.refused(cancel).await;
+                assert!(matches!(refused, StoreError::Illegal { .. }), "{refused}");
+            }
+            _ => assert_eq!(rig.ok(cancel).await.unwrap().state(), TaskState::Cancelled),
+        }
+    }
 }

@@ -35,6 +35,7 @@ pages! {
     TaskNotFound = "task-not-found",
     RunNotFound = "run-not-found",
     NotHere = "not-here",
+    NothingMatched = "nothing-matched",
     CodeNotFound = "code-not-found",
     AgentMissing = "agent-missing",
     NotARepository = "not-a-repository",
@@ -60,6 +61,7 @@ pages! {
     ConfigUnknownKey = "config-unknown-key",
     DoctorFoundProblems = "doctor-found-problems",
     RunFailed = "run-failed",
+    KillIncomplete = "kill-incomplete",
 }
 
 impl Explain {

@@ -10,6 +10,7 @@ pub(crate) mod done;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod fail;
+pub(crate) mod kill;
 mod launching;
 pub(crate) mod list;
 pub(crate) mod logs;
@@ -86,6 +87,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Stop(command) => command.run(context).await,
         Command::Restart(command) => command.run(context).await,
         Command::Status(_) => status::Status::run(context).await,
+        Command::Kill(command) => command.run(context).await,
         Command::Events(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
         Command::Trust(command) => command.run(context),

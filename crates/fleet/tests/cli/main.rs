@@ -27,5 +27,6 @@ mod queue;
 mod reference;
 mod seeing;
 mod shapes;
+mod steer;
 mod support;
 mod trust;

@@ -5,6 +5,7 @@
 //! what is only inside of nested repositories; its message says which is which. Must never touch the agent's index,
 //! `HEAD`, branches or files.
 
+mod kept;
 mod message;
 mod stored;
 
@@ -20,6 +21,7 @@ use super::error::GitError;
 use super::oid::Oid;
 use super::refs;
 
+pub use self::kept::{KeepCommit, keep_commit};
 pub use self::stored::{StoredSnapshot, drop_snapshots, list_snapshots, restore_branch};
 
 /// Where snapshots are.

@@ -1,0 +1,267 @@
+//! Ending work that a person does not want any more, wherever it is.
+//!
+//! Owns the way of a cancellation: a task that waits is cancelled in the store; a run is stopped by its keeper, which
+//! alone can put the work in safety; a run whose keeper is gone is closed in the place of that. Must never kill a
+//! process of a run itself, and never say that something has ended before it has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::problem::Outcome;
+use fleet_core::run::{Run, RunState, Stop, StopKind};
+use fleet_core::task::{Remark, Task, TaskMove};
+use fleet_core::time::Span;
+use fleet_host::lock::Exclusive;
+use fleet_store::{Store, StoreError, ops};
+
+use crate::home::Home;
+use crate::reconcile::Reconciler;
+use crate::verbs::runner_stop::nudge;
+use crate::{Engine, clock, problems};
+
+/// Why, and how patiently.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    /// Why, for people.
+    pub(crate) remark: Option<Remark>,
+    /// What is told when nobody said why.
+    pub(crate) otherwise: &'static str,
+    /// How long to wait for runs to end; `None` for as long as a keeper that is well may take.
+    pub(crate) patience: Option<Duration>,
+}
+
+/// What became of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Nobody worked on it: it was cancelled.
+    Cancelled,
+    /// Its run was stopped.
+    Stopped,
+    /// It had come to an end before.
+    Over,
+    /// Its run goes on, and why.
+    GoesOn(String),
+}
+
+/// A task that was to end.
+#[derive(Debug, Clone)]
+pub(crate) struct Halted {
+    pub(crate) task: TaskId,
+    /// The run that was at work.
+    pub(crate) run: Option<RunId>,
+    pub(crate) fate: Fate,
+}
+
+/// Beyond the time that an agent gets to end by itself: for snapshots of large trees, and busy machines.
+const SLACK: Duration = Duration::from_mins(1);
+/// The end of a keeper does not ring the store's bell.
+const LOOK: Duration = Duration::from_millis(50);
+/// More runs than any fleet has at work.
+const MOST_LIVE: i64 = 100_000;
+/// A run can end and the next one begin while we look; more than twice in a row it cannot.
+const ROUNDS: usize = 3;
+
+/// Ends the work on these tasks. Nothing at all is changed when one of them is over already.
+pub(crate) async fn cancel_all(engine: &Engine, tasks: &[TaskId], wish: &Wish) -> Outcome<Vec<Halted>> {
+    let idle = tasks.iter().map(|id| idle(*id, wish)).collect();
+    let cancelled = engine.call(ops::All(idle)).await?;
+    let running = tasks.iter().zip(&cancelled).filter(|(_, done)| done.is_none()).map(|(id, _)| *id);
+    let mut halted = cancel(engine, &running.collect::<Vec<_>>(), wish).await?;
+    let done = cancelled.into_iter().flatten();
+    halted.extend(done.map(|task: Task| Halted { task: task.id, run: None, fate: Fate::Cancelled }));
+    Ok(halted)
+}
+
+/// Ends the work on these tasks; one that comes to an end by itself meanwhile is left as it is.
+pub(crate) async fn cancel(engine: &Engine, tasks: &[TaskId], wish: &Wish) -> Outcome<Vec<Halted>> {
+    let mut fates: BTreeMap<TaskId, Halted> = BTreeMap::new();
+    let mut open = tasks.to_vec();
+    for round in 0..ROUNDS {
+        let running = cancel_idle(engine, &open, wish, &mut fates).await?;
+        if running.is_empty() {
+            break;
+        }
+        let live = live_runs(engine).await?;
+        let runs: Vec<Run> = live.into_values().filter(|run| running.contains(&run.task)).collect();
+        let going_on = halt(engine, &runs, wish).await?;
+        for run in &runs {
+            let fate = match going_on.get(&run.id) {
+                Some(why) => Fate::GoesOn(why.clone()),
+                None => ended(engine, run.id).await?,
+            };
+            fates.insert(run.task, Halted { task: run.task, run: Some(run.id), fate });
+        }
+        // A run that ended in another way may have put its task back into the queue.
+        let again = |task: &TaskId| fates.get(task).is_none_or(|halted| halted.fate == Fate::Over);
+        open = running.into_iter().filter(again).collect();
+        if open.is_empty() || round + 1 == ROUNDS {
+            break;
+        }
+    }
+    let unclear = |task: &TaskId| Halted {
+        task: *task,
+        run: None,
+        fate: Fate::GoesOn("it starts again and again".to_owned()),
+    };
+    Ok(tasks.iter().map(|task| fates.remove(task).unwrap_or_else(|| unclear(task))).collect())
+}
+
+fn idle(id: TaskId, wish: &Wish) -> ops::CancelIdle {
+    ops::CancelIdle { id, remark: wish.remark.clone(), now: clock::now() }
+}
+
+/// Cancels those that nobody works on; returns the others.
+async fn cancel_idle(
+    engine: &Engine,
+    tasks: &[TaskId],
+    wish: &Wish,
+    fates: &mut BTreeMap<TaskId, Halted>,
+) -> Outcome<Vec<TaskId>> {
+    let store = engine.store().await?;
+    let mut running = Vec::new();
+    // Mostly all can go together; one that cannot must not keep the others.
+    let together = store.call(ops::All(tasks.iter().map(|id| idle(*id, wish)).collect())).await;
+    let each: Vec<Result<Option<Task>, StoreError>> = match together {
+        Ok(all) => all.into_iter().map(Ok).collect(),
+        Err(StoreError::Illegal { .. } | StoreError::TaskNotFound(_)) => one_by_one(store, tasks, wish).await,
+        Err(error) => return Err(problems::store(error)),
+    };
+    for (id, done) in tasks.iter().zip(each) {
+        let fate = match done {
+            Ok(None) => {
+                running.push(*id);
+                continue;
+            }
+            Ok(Some(_)) => Fate::Cancelled,
+            Err(StoreError::Illegal { .. } | StoreError::TaskNotFound(_)) => Fate::Over,
+            Err(error) => return Err(problems::store(error)),
+        };
+        let run = fates.get(id).and_then(|halted| halted.run);
+        fates.insert(*id, Halted { task: *id, run, fate });
+    }
+    Ok(running)
+}
+
+async fn one_by_one(store: &Store, tasks: &[TaskId], wish: &Wish) -> Vec<Result<Option<Task>, StoreError>> {
+    let mut each = Vec::with_capacity(tasks.len());
+    for id in tasks {
+        each.push(store.call(idle(*id, wish)).await);
+    }
+    each
+}
+
+async fn live_runs(engine: &Engine) -> Outcome<BTreeMap<RunId, Run>> {
+    let filter = ops::RunFilter { live_only: true, ..Default::default() };
+    let live = engine.call(ops::ListRuns { filter, limit: MOST_LIVE }).await?;
+    Ok(live.into_iter().map(|listed| (listed.run.id, listed.run)).collect())
+}
+
+/// How a run ended that is over.
+async fn ended(engine: &Engine, run: RunId) -> Outcome<Fate> {
+    let state = engine.call(ops::GetRun { run }).await?.run.state;
+    Ok(if state == RunState::Cancelled { Fate::Stopped } else { Fate::Over })
+}
+
+/// Stops runs and waits for their ends; returns those that go on, and why.
+async fn halt(engine: &Engine, runs: &[Run], wish: &Wish) -> Outcome<BTreeMap<RunId, String>> {
+    let config = engine.config()?;
+    let usual = config.limits().stop_grace + config.runner().lease + SLACK;
+    let patience = wish.patience.unwrap_or(usual);
+    let why = wish.remark.as_ref().map_or(wish.otherwise, |remark| remark.as_str());
+    for run in runs {
+        let stop = Stop { kind: StopKind::Cancel, why: why.to_owned() };
+        let asked =
+            engine.store().await?.call(ops::RequestStop { run: run.id, stop, now: clock::now() }).await;
+        match asked {
+            // What has ended in between is found below.
+            Ok(_) | Err(StoreError::IllegalRun { .. } | StoreError::RunNotFound(_)) => {}
+            Err(error) => return Err(problems::store(error)),
+        }
+    }
+    let mut vigil = Vigil {
+        engine,
+        home: Home::new(engine.home()),
+        reconciler: Reconciler::new(engine)?,
+        nudged: BTreeSet::new(),
+    };
+    let watch = engine.store().await?.watch().await.map_err(problems::store)?;
+    let deadline = clock::uptime() + patience;
+    let mut open: Vec<&Run> = runs.iter().collect();
+    loop {
+        let live = live_runs(engine).await?;
+        let mut going_on = BTreeMap::new();
+        let mut rest = Vec::new();
+        for run in open {
+            if let Look::Waits(why) = vigil.look(run, live.get(&run.id)).await {
+                let waited = Span(Duration::from_secs(patience.as_secs()));
+                going_on.insert(run.id, why.unwrap_or_else(|| format!("it has not ended after {waited}")));
+                rest.push(run);
+            }
+        }
+        open = rest;
+        if open.is_empty() || clock::uptime() >= deadline {
+            return Ok(going_on);
+        }
+        watch.changed(LOOK).await;
+    }
+}
+
+/// Waiting for the ends of runs.
+struct Vigil<'e> {
+    engine: &'e Engine,
+    home: Home,
+    reconciler: Reconciler<'e>,
+    nudged: BTreeSet<RunId>,
+}
+
+/// What was seen of a run.
+enum Look {
+    /// Nothing of it is left but its branch and its folder.
+    Ended,
+    /// It is still there, perhaps for this reason.
+    Waits(Option<String>),
+}
+
+impl Vigil<'_> {
+    async fn look(&mut self, run: &Run, live: Option<&Run>) -> Look {
+        let looked = if run.place == self.reconciler.place() {
+            self.here(run, live).await
+        } else {
+            self.elsewhere(live).await
+        };
+        looked.unwrap_or_else(|problem| Look::Waits(Some(problem.message)))
+    }
+
+    async fn here(&mut self, run: &Run, live: Option<&Run>) -> Outcome<Look> {
+        let mark = self.home.live_run(run.id);
+        if Exclusive::is_held(&mark).map_err(|error| problems::io(&mark, &error))? {
+            // Only a keeper that told its name listens to nudges already.
+            let keeper = live.and_then(|run| run.keeper.as_deref());
+            if keeper.is_some() && self.nudged.insert(run.id) {
+                nudge(keeper);
+            }
+            return Ok(Look::Waits(None));
+        }
+        if live.is_none() && !mark.exists() {
+            return Ok(Look::Ended);
+        }
+        // A keeper that is only now being started finds that everything is done.
+        let taken = self.reconciler.take_over(run.id).await?;
+        Ok(if taken.is_some() { Look::Ended } else { Look::Waits(None) })
+    }
+
+    /// A keeper elsewhere hears of it at its next renewal. One that does not renew any more hears nothing: then the run
+    /// ends in the store alone, and whoever looks after that place tidies up.
+    async fn elsewhere(&self, live: Option<&Run>) -> Outcome<Look> {
+        let Some(run) = live else { return Ok(Look::Ended) };
+        if clock::now() < run.lease_until {
+            return Ok(Look::Waits(None));
+        }
+        let cancel = ops::MoveTask { id: run.task, event: TaskMove::Cancel, remark: None, now: clock::now() };
+        match self.engine.store().await?.call(cancel).await {
+            Ok(_) | Err(StoreError::Illegal { .. } | StoreError::TaskNotFound(_)) => Ok(Look::Ended),
+            Err(error) => Err(problems::store(error)),
+        }
+    }
+}
