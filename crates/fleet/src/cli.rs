@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    completions, config, create, demo_agent, diff, doctor, done, events, explain, fail, kill, list, logs,
-    man, note, progress, restart, run, shim, show, start, status, stop, task, trust,
+    completions, config, create, demo, demo_agent, diff, doctor, done, events, explain, fail, kill, list,
+    logs, man, note, progress, restart, run, shim, show, start, status, stop, task, trust,
 };
 
 /// Command a fleet of AI coding agents
 ///
-/// codefleet keeps a durable queue of tasks for your repositories: with dependencies, priorities, and an agent and
-/// a model for each. Everything is kept in one SQLite file, or in PostgreSQL for many machines.
+/// codefleet keeps a durable queue of tasks for your repositories and runs an agent on each, in a git worktree and on a
+/// branch of its own. Agents survive crashes, and their work is never lost. Everything is kept in one SQLite file, or
+/// in PostgreSQL for many machines.
 #[derive(Debug, Parser)]
 #[command(name = "fleet", version, after_help = START, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -34,10 +35,11 @@ impl Cli {
     }
 }
 
-const START: &str = "Start here, in any git repository:
-  fleet task add \"Fix the flaky login test\"
-  fleet task list
-  fleet task --help";
+const START: &str = "Start here:
+  fleet demo                       see it work, without an account
+  fleet create fix-login -p \"Fix the flaky login test\"
+  fleet task add \"Port the parser\" --after ID
+  fleet list";
 
 /// Options that every command takes.
 #[derive(Debug, Clone, Args)]
@@ -70,6 +72,7 @@ pub(crate) enum When {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::Demo),
     #[command(subcommand)]
     Task(task::Task),
     List(list::List),

@@ -67,6 +67,10 @@ impl Prompt<'_> {
         if description.is_empty() {
             return format!("Your task: {title}\n");
         }
+        // Of a prompt that was typed as a whole, the title is the beginning.
+        if description.starts_with(title.as_str().trim_end_matches('…')) {
+            return format!("Your task: {description}\n");
+        }
         format!("Your task: {title}\n\n{description}\n")
     }
 }

@@ -108,7 +108,7 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
     let watch = engine.store().await?.watch().await.map_err(problems::store)?;
     while home.root().exists() {
         let pause = match shift.work(tell).await {
-            Ok(Turn::Idle) if request.until_idle => break,
+            Ok(Turn::Idle) if request.until_idle && shift.is_tidy().await => break,
             Ok(Turn::Idle | Turn::Busy) => LOOK,
             Err(problem) => {
                 tell(Notice::Trouble(problem.message));
@@ -174,6 +174,12 @@ impl Shift<'_> {
         }
         let idle = claimed.is_empty() && self.busy() == 0;
         Ok(if idle { Turn::Idle } else { Turn::Busy })
+    }
+
+    /// Whether nothing is left that a repair would set going again.
+    async fn is_tidy(&mut self) -> bool {
+        let look = self.reconciler.look().await;
+        look.is_ok_and(|look| look.live.is_empty() && look.runs.is_empty())
     }
 
     /// Forgets the keepers that have ended; whether one of them did not live to tidy up.

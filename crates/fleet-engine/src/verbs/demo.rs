@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_host::git::{self, Color, DiffStyle, Oid};
@@ -23,6 +24,9 @@ const FILES: &[(&str, &str)] = &[
     ("src/__init__.py", ""),
     (".gitignore", "__pycache__/\n"),
 ];
+
+/// A process that was killed is gone at once, unless the machine is very busy.
+const DEATH: Duration = Duration::from_secs(10);
 
 /// A task of the demo: its title, the numbers of those that come first, and what the demo agent does.
 struct Act {
@@ -156,7 +160,8 @@ pub fn kill_runner(engine: &Engine) -> Outcome<i32> {
     let home = crate::home::Home::new(engine.home());
     let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
     let runner = up.first().ok_or_else(|| Problem::new(Code::Internal, "there is no runner to kill"))?;
-    runner.process.signal(Signal::KILL).map_err(|error| problems::io(&home.runners(), &error))?;
+    let killed = runner.process.signal(Signal::KILL).and_then(|_| runner.process.wait_for_end(DEATH));
+    killed.map_err(|error| problems::io(&home.runners(), &error))?;
     Ok(runner.process.pid)
 }
 

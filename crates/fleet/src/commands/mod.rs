@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod create;
+pub(crate) mod demo;
 pub(crate) mod demo_agent;
 pub(crate) mod diff;
 pub(crate) mod doctor;
@@ -81,6 +82,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Show(command) => command.run(context).await,
         Command::Logs(command) => command.run(context).await,
         Command::Diff(command) => command.run(context).await,
+        Command::Demo(command) => command.run(context).await,
         Command::Create(command) => command.run(context).await,
         Command::Run(command) => command.run(context).await,
         Command::Start(command) => command.run(context).await,

@@ -29,7 +29,7 @@ pub(crate) use closing::conclude;
 /// How the following ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Nothing more happens to any of them unless a person acts.
+    /// Nothing more happens to any of them unless a person acts, or they stand as was wanted.
     Over,
     /// The person left.
     Left,
@@ -57,6 +57,15 @@ const WAKE: Duration = Duration::from_secs(3);
 
 /// Shows these tasks until all are over, or until Ctrl-C. What is left to say is for [`conclude`].
 pub(crate) async fn follow(context: &Context, ids: &[TaskId]) -> Outcome<Watched> {
+    follow_until(context, ids, &|_| false).await
+}
+
+/// The same, but also until they stand as somebody wants them to.
+pub(crate) async fn follow_until(
+    context: &Context,
+    ids: &[TaskId],
+    wanted: &dyn Fn(&[Followed]) -> bool,
+) -> Outcome<Watched> {
     let mut interrupt = signal(SignalKind::interrupt())
         .map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")))?;
     let follow = Follow::start(&context.engine, ids.to_vec()).await?;
@@ -65,7 +74,7 @@ pub(crate) async fn follow(context: &Context, ids: &[TaskId]) -> Outcome<Watched
     loop {
         let tasks = follow.look().await?;
         let deleted = ids.len() - tasks.len();
-        if tasks.iter().all(Followed::is_over) {
+        if tasks.iter().all(Followed::is_over) || wanted(&tasks) {
             view.last(&tasks)?;
             return Ok(Watched { tasks, deleted, end: End::Over });
         }

@@ -1,0 +1,143 @@
+//! `fleet demo`
+
+use clap::Args;
+use fleet_core::problem::{Code, Problem};
+use fleet_core::task::TaskState;
+use fleet_core::time::Span;
+use fleet_engine::clock;
+use fleet_engine::runner::start_in_background;
+use fleet_engine::verbs::demo::{self, Stage, Work};
+use fleet_engine::verbs::follow::Followed;
+use fleet_engine::views::TaskView;
+use serde::Serialize;
+
+use super::Context;
+use crate::Done;
+use crate::exit::interrupted;
+use crate::follow::{End, follow_until};
+use crate::output::{dim, print, strong};
+
+/// See it work: agents on a scratch repository, a runner killed in the middle, nothing lost
+///
+/// Makes a repository in a temporary folder, queues five tasks that depend on each other, and runs a built-in scripted
+/// agent on them. No account, no network, and nothing of yours is touched.
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Keep the folder, to look around in it afterwards
+    #[arg(long)]
+    keep: bool,
+}
+
+#[derive(Serialize)]
+struct Response {
+    /// The tasks, with how they ended.
+    tasks: Vec<TaskView>,
+    /// The process that was killed in the middle.
+    killed_runner: i32,
+    /// From the first task to the last end.
+    seconds: f64,
+    /// The folder, if it was kept.
+    kept: Option<std::path::PathBuf>,
+}
+
+/// So many agents at a time: some tasks have to wait.
+const SLOTS: u32 = 3;
+
+impl Demo {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let stage = Stage::build(&context.engine)?;
+        let inside = Context { engine: stage.engine(&context.engine)?, output: context.output };
+        let played = play(&inside, &stage).await;
+        let kept = self.keep.then(|| stage.dir().to_owned());
+        match &kept {
+            Some(dir) => tell(context, &format!("\nKept: {} (FLEET_HOME={0}/home)", dir.display()))?,
+            None => stage.clear(&inside.engine).await?,
+        }
+        let Some(response) = played? else {
+            context.output.note("left; everything of the demo is removed");
+            interrupted();
+        };
+        let response = Response { kept, ..response };
+        context.output.show(&response, || closing(self.keep))
+    }
+}
+
+/// `None` when the person left.
+async fn play(context: &Context, stage: &Stage) -> Result<Option<Response>, Problem> {
+    let began = clock::uptime();
+    tell(context, &opening(stage))?;
+    let tasks = demo::add_tasks(&context.engine).await?;
+    tell(context, &format!("\n{}", strong("1. Five tasks, some after others; three agents at a time")))?;
+    let ids: Vec<_> = tasks.iter().map(|task| task.id).collect();
+    up(context).await?;
+    let busy = |tasks: &[Followed]| {
+        let running = tasks.iter().filter(|one| one.task.state == TaskState::Running).count();
+        running >= 2 && tasks.iter().any(Followed::is_done)
+    };
+    if follow_until(context, &ids, &busy).await?.end == End::Left {
+        return Ok(None);
+    }
+    let killed_runner = demo::kill_runner(&context.engine)?;
+    tell(
+        context,
+        &format!(
+            "\n{}",
+            strong(&format!("2. kill -9 {killed_runner}: the runner is gone, in the middle of it"))
+        ),
+    )?;
+    tell(context, "Its agents do not notice: each has a keeper of its own. A new runner takes over.")?;
+    up(context).await?;
+    let watched = follow_until(context, &ids, &|_| false).await?;
+    if watched.end == End::Left {
+        return Ok(None);
+    }
+    let taken = clock::uptime().saturating_sub(began);
+    if let Some(failed) = watched.tasks.iter().find(|one| !one.is_done()) {
+        let why = failed.task.remark.clone().unwrap_or_default();
+        return Err(Problem::new(Code::RunFailed, format!("{:?} was not done: {why}", failed.task.title)));
+    }
+    let heading = format!("3. What they did, in {}: each on a branch of its own", Span(taken));
+    tell(context, &format!("\n{}", strong(&heading)))?;
+    for work in demo::work(&context.engine, &tasks).await? {
+        tell(context, &shown(&work))?;
+    }
+    let tasks = watched.tasks.into_iter().map(|one| one.task).collect();
+    Ok(Some(Response { tasks, killed_runner, seconds: taken.as_secs_f64(), kept: None }))
+}
+
+async fn up(context: &Context) -> Done {
+    start_in_background(&context.engine, Some(SLOTS)).await.map(drop)
+}
+
+/// Part of the story: left out of JSON.
+fn tell(context: &Context, text: &str) -> Done {
+    if context.output.is_json() { Ok(()) } else { print(text) }
+}
+
+fn opening(stage: &Stage) -> String {
+    format!(
+        "A scratch repository, a scripted agent, no account and no network.\n{}",
+        dim(&format!("in {}", stage.dir().display()))
+    )
+}
+
+/// The lines that were added, below the name of the branch.
+fn shown(work: &Work) -> String {
+    let is_change =
+        |line: &&str| line.starts_with("+++ b/") || (line.starts_with('+') && !line.starts_with("+++"));
+    let lines = work.patch.lines().filter(is_change).map(|line| match line.strip_prefix("+++ b/") {
+        Some(file) => format!("  {file}"),
+        None => format!("    {line}"),
+    });
+    let lines: Vec<String> = lines.collect();
+    format!("{}  {}\n{}", work.title, dim(&work.branch), lines.join("\n"))
+}
+
+fn closing(kept: bool) -> String {
+    let cleaned = if kept { "" } else { "The scratch folder is removed.\n" };
+    format!(
+        "\n{cleaned}{} Try it in a repository of yours:\n  fleet create my-branch -p \"What is to be done\" --agent demo\n  \
+         fleet task add \"…\"   fleet list   fleet logs ID   fleet diff ID   fleet undo",
+        strong("Next."),
+    )
+}
