@@ -1,6 +1,6 @@
 //! `fleet diff`
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use clap::Args;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -8,7 +8,7 @@ use fleet_engine::verbs::run_diff::{self, Color, Comparison, DiffStyle, Of, Requ
 
 use super::Context;
 use crate::Done;
-use crate::output::{Painter, Stdout, dim};
+use crate::output::{Painter, Stdout, dim, is_colored, terminal};
 
 /// Show what a run changed
 ///
@@ -59,16 +59,12 @@ impl Diff {
 
 /// Whether there was anything to show.
 fn show(comparison: &Comparison, stat: bool) -> Outcome<bool> {
-    let terminal = terminal_size::terminal_size().map(|(width, _)| width.0);
+    let width = terminal().map_or(100, |(width, _)| u16::try_from(width).unwrap_or(u16::MAX));
     let color = Color::Never;
-    let style = if stat {
-        DiffStyle::Stat { width: terminal.unwrap_or(100), color }
-    } else {
-        DiffStyle::Patch { color }
-    };
+    let style = if stat { DiffStyle::Stat { width, color } } else { DiffStyle::Patch { color } };
     let failed = |error| Problem::new(Code::Io, format!("cannot write to standard output: {error}"));
     // For people it is made safe and colourful; programs get what git says.
-    if terminal.is_some() || crate::output::is_colored() {
+    if std::io::stdout().is_terminal() || is_colored() {
         let mut painter = Painter::new(Stdout);
         comparison.write(style, &mut painter)?;
         return painter.finish().map_err(failed);

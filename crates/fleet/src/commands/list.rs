@@ -13,7 +13,9 @@ use fleet_engine::views::{ListedRunView, RunView};
 
 use super::Context;
 use crate::Done;
-use crate::output::{Column, Stdout, ago, bytes, count, dim, money, number, paint_status, strong, table};
+use crate::output::{
+    Column, Stdout, ago, bytes, count, dim, money, number, paint_status, strong, table, terminal,
+};
 
 /// List the agents at work: what they do and what they use
 ///
@@ -106,7 +108,7 @@ async fn watch(context: &Context, request: Request, form: Form) -> Done {
 
 /// Line over line, so that nothing flickers; what does not fit on the screen is only counted.
 fn draw(clear: &str, text: &str) -> std::io::Result<()> {
-    let height = terminal_size::terminal_size().map_or(24, |(_, height)| usize::from(height.0)).max(2);
+    let height = terminal().map_or(24, |(_, height)| height).max(2);
     let total = text.lines().count();
     let fits = if total < height { total } else { height - 2 };
     let mut frame = format!("{clear}\u{1b}[H");

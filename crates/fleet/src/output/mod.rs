@@ -90,6 +90,13 @@ pub(crate) fn is_colored() -> bool {
     *COLORED.get_or_init(|| anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never)
 }
 
+/// Columns and rows of the terminal that standard output is, if it is one. What other streams are does not matter: a
+/// pipe gets everything, also when it was made at a terminal.
+pub(crate) fn terminal() -> Option<(usize, usize)> {
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    size.map(|(width, height)| (usize::from(width.0), usize::from(height.0)))
+}
+
 /// Writes text and a line end to standard output. A reader that went away is no problem of ours.
 pub(crate) fn print(text: &str) -> Outcome<()> {
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };

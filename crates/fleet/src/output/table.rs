@@ -62,8 +62,7 @@ pub(crate) fn fields(rows: &[(&str, String)]) -> String {
 
 /// Lays out a table for the terminal; columns without content are left out. Into a pipe nothing is ever cut.
 pub(crate) fn table(columns: Vec<Column>) -> String {
-    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    lay_out(columns, width)
+    lay_out(columns, super::terminal().map(|(width, _)| width))
 }
 
 fn lay_out(columns: Vec<Column>, terminal: Option<usize>) -> String {

@@ -109,6 +109,18 @@ fn a_terminal_gets_colours_and_lines_that_fit() {
 }
 
 #[test]
+fn a_pipe_at_a_terminal_gets_whole_lines() {
+    if !can_make_terminals() {
+        return;
+    }
+    let world = World::sqlite();
+    let title = "long ".repeat(60);
+    world.add(&title);
+    let shown = on_terminal(&world.fleet, "task list | cat");
+    assert!(shown.contains(title.trim_end()) && !shown.contains(ESCAPE), "{shown}");
+}
+
+#[test]
 fn a_terminal_gets_json_that_people_can_read() {
     if !can_make_terminals() {
         return;

@@ -120,4 +120,11 @@ fn on_a_terminal_files_have_no_say_over_it() {
     let shown = on_terminal(&world.fleet, "diff feature");
     assert!(shown.contains("\u{1b}[32m+\\u{1b}[8mhidden\\u{1b}]0;title\\u{7}"), "{shown:?}");
     is_harmless(&on_terminal(&world.fleet, "diff feature --color never"));
+    let file = world.fleet.user_home().join("patch");
+    on_terminal(&world.fleet, &format!("diff feature > {}", file.display()));
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        world.fleet.ok(&["diff", "feature"]),
+        "a file gets the bytes"
+    );
 }
