@@ -45,6 +45,7 @@ pub struct Log {
     result: Option<RunResult>,
     stream: Stream,
     path: PathBuf,
+    errors: PathBuf,
     prompt: PathBuf,
     read_only: bool,
 }
@@ -79,6 +80,7 @@ pub async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
         result: detail.result.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         stream: request.stream,
         path: if request.stream == Stream::Out { folder.stdout() } else { folder.stderr() },
+        errors: folder.stderr(),
         prompt: folder.prompt(),
         read_only: detail.task.is_some_and(|task| task.spec.read_only),
         run: detail.run,
@@ -105,6 +107,11 @@ impl Log {
     /// The run.
     pub const fn run(&self) -> &Run {
         &self.run
+    }
+
+    /// Whether the agent printed anything to standard error.
+    pub fn has_errors(&self) -> bool {
+        std::fs::metadata(&self.errors).is_ok_and(|metadata| metadata.len() > 0)
     }
 
     /// Its bytes, from the beginning or from the last so many lines.

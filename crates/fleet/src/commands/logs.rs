@@ -59,6 +59,7 @@ impl Logs {
         let log = run_logs::find(&context.engine, &request).await?;
         let mut following =
             if self.follow { Some(Following::new(&context.engine, &log).await?) } else { None };
+        let found = log.clone();
         let last = self.lines.map(|lines| lines as usize);
         let mut source = if self.raw { Source::raw(log, last)? } else { Source::decoded(log, last, context) };
         loop {
@@ -69,6 +70,12 @@ impl Logs {
                 Some(following) if !is_over => following.wait().await?,
                 _ => break,
             }
+        }
+        if source.is_empty() {
+            context.output.note("the agent has printed nothing");
+        }
+        if found.has_errors() && !self.stderr && !self.raw {
+            context.output.note(&dim(&format!("`fleet logs {} --stderr` shows standard error", self.id)));
         }
         if let Some(end) = following.and_then(|following| following.end()) {
             context.output.note(&ending(end));
@@ -103,6 +110,13 @@ impl Source {
         Self::Decoded {
             decoded: log.decoded(),
             lines: Lines { form, held: last.map(|last| (last, VecDeque::new())) },
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Raw { reader, .. } => reader.position() == 0,
+            Self::Decoded { decoded, .. } => decoded.is_empty(),
         }
     }
 

@@ -77,6 +77,11 @@ impl Log {
 }
 
 impl Decoded {
+    /// Whether nothing was ever printed, as far as it was read.
+    pub fn is_empty(&self) -> bool {
+        self.reader.position() == 0
+    }
+
     /// What comes next; `None` at the present end. A piece may hold no whole line, and so nothing to tell.
     pub fn entries(&mut self) -> Outcome<Option<Vec<LogEntry>>> {
         let mut entries = Vec::new();

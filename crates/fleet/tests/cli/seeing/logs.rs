@@ -4,8 +4,10 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
+use fleet_testkit::wait_until;
+
 use super::super::support::{error, json_lines};
-use super::{Live, add, is_harmless, run_all, world};
+use super::{BOUND, Live, add, is_harmless, run_all, world};
 
 /// Everything that an agent should not be able to do to a terminal.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m\u{202e}\u{8}";
@@ -19,7 +21,9 @@ fn what_an_agent_does_is_told_in_its_order_and_nothing_drives_the_terminal() {
     );
     add(&world, "feature", &script, &[]);
     run_all(&world);
-    let text = world.fleet.ok(&["logs", "feature"]);
+    let output = world.fleet.run(&["logs", "feature"]);
+    assert!(output.stderr.contains("`fleet logs feature --stderr`"), "{}", output.stderr);
+    let text = output.stdout;
     is_harmless(&text);
     let places: Vec<usize> =
         ["Where is it?", "▸ write a.txt", "  ✓ ok", "First\\u{1b}[2J", "raw", "▸ commit", "Last"]
@@ -112,6 +116,40 @@ fn following_shows_what_comes_and_ends_with_the_run() {
     live.end();
     let again = world.fleet.ok(&["logs", "feature", "--follow", "--raw"]);
     assert!(again.contains("The sign came"), "following what is over shows it and ends");
+}
+
+#[test]
+fn an_agent_that_never_spoke_is_told_apart() {
+    let world = world();
+    world.fleet.ok(&["config", "set", "workspaces.setup", "exit 1"]);
+    add(&world, "feature", "say hello", &["--retries", "0"]);
+    run_all(&world);
+    for arguments in [&["logs", "feature"][..], &["logs", "feature", "--raw", "--follow"]] {
+        let output = world.fleet.run(arguments);
+        assert_eq!((output.code, output.stdout.as_str()), (0, ""), "{arguments:?}");
+        assert!(output.stderr.contains("the agent has printed nothing"), "{}", output.stderr);
+    }
+}
+
+/// Its keeper was killed, and there is no runner that would notice.
+#[test]
+fn following_a_run_that_nobody_keeps_comes_to_an_end() {
+    let world = world();
+    let mut live = Live::start(&world, "feature", "say Before the end");
+    wait_until(BOUND, "its words are on disk", || world.fleet.ok(&["logs", "feature"]).contains("Before"));
+    live.runner.kill().unwrap();
+    let id = world.fleet.json(&["show", "feature"])["id"].as_str().unwrap().to_owned();
+    let keeper = fs::read_to_string(world.fleet.home().join("live").join(&id)).unwrap();
+    let keeper: serde_json::Value = serde_json::from_str(&keeper).unwrap();
+    let killed =
+        std::process::Command::new("kill").args(["-9", &keeper["pid"].to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = world.fleet.run(&["logs", "feature", "--follow"]);
+    assert!(output.stdout.contains("Before the end"), "{output:?}");
+    assert!(output.stderr.contains("nobody looks after this run"), "{output:?}");
+    // The next runner takes over, and ends what is left of the agent.
+    run_all(&world);
+    assert_eq!(world.fleet.json(&["show", &id])["state"], "lost");
 }
 
 #[test]
