@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    completions, config, create, demo, demo_agent, diff, doctor, done, events, explain, fail, kill, list,
-    logs, man, note, progress, restart, run, shim, show, start, status, stop, task, trust,
+    completions, config, create, demo, demo_agent, diff, doctor, done, events, explain, fail, fanout, kill, list, logs, man, multi, note, progress, restart, resume, run, shim, show, start, status, stop, task, trust,
 };
 
 /// Command a fleet of AI coding agents
@@ -80,6 +79,9 @@ pub(crate) enum Command {
     Logs(logs::Logs),
     Diff(diff::Diff),
     Create(Box<create::Create>),
+    Fanout(Box<fanout::Fanout>),
+    Multi(Box<multi::Multi>),
+    Resume(resume::Resume),
     Run(run::Run),
     Start(start::Start),
     Stop(stop::Stop),

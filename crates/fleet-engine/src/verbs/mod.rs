@@ -12,6 +12,7 @@ pub mod run_kill;
 pub mod run_list;
 pub mod run_logs;
 pub mod run_show;
+pub mod resume;
 pub mod runner_status;
 pub mod runner_stop;
 pub mod task_add;

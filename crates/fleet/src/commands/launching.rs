@@ -1,4 +1,4 @@
-//! What `create`, `fanout` and `multi` share: how work is described, and what happens after it was added.
+//! What `create`, `fanout`, `multi` and `resume` share: how work is described, and what happens after it was added.
 
 use std::path::{Path, PathBuf};
 
@@ -98,6 +98,9 @@ impl LaunchOptions {
 /// Starts the runner if need be, and follows what was launched.
 pub(crate) async fn see(context: &Context, launched: Launched, stay: Stay) -> Done {
     wake(context);
+    if let Some(batch) = launched.batch {
+        context.output.note(&dim(&format!("batch {batch}")));
+    }
     if stay == Stay::Not {
         return context
             .output

@@ -12,13 +12,16 @@ pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod fail;
 pub(crate) mod kill;
+pub(crate) mod fanout;
 mod launching;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod man;
+pub(crate) mod multi;
 pub(crate) mod note;
 pub(crate) mod progress;
 pub(crate) mod restart;
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod shim;
 pub(crate) mod show;
@@ -84,6 +87,9 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Diff(command) => command.run(context).await,
         Command::Demo(command) => command.run(context).await,
         Command::Create(command) => command.run(context).await,
+        Command::Fanout(command) => command.run(context).await,
+        Command::Multi(command) => command.run(context).await,
+        Command::Resume(command) => command.run(context).await,
         Command::Run(command) => command.run(context).await,
         Command::Start(command) => command.run(context).await,
         Command::Stop(command) => command.run(context).await,

@@ -72,7 +72,8 @@ pub(crate) async fn follow_until(
     let mut view = View::choose(context);
     let mut waking = Waking { last: clock::uptime() };
     loop {
-        let tasks = follow.look().await?;
+        let tasks =
+            follow.look().await.map_err(|problem| problem.hint("the work goes on; `fleet list` shows it"))?;
         let deleted = ids.len() - tasks.len();
         if tasks.iter().all(Followed::is_over) || wanted(&tasks) {
             view.last(&tasks)?;

@@ -9,9 +9,10 @@ use fleet_core::problem::Outcome;
 use fleet_core::task::TaskState;
 use fleet_core::time::Millis;
 use fleet_engine::verbs::follow::Followed;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::words;
-use crate::output::{Column, count, dim, print, table};
+use crate::output::{Column, count, cut, dim, print, table};
 
 /// What a terminal shows when it does not tell its size.
 const USUAL_HEIGHT: usize = 24;
@@ -103,16 +104,41 @@ fn rest(tasks: &[Followed], shown: &[&Followed]) -> String {
     format!("… and {} more: {}", count(tasks.len() - shown.len(), "task"), words.join(", "))
 }
 
+/// Columns that a narrow terminal does without, in this order: ids are in every other list, and the agent is known.
+const OPTIONAL: [&str; 2] = ["TASK", "AGENT"];
+
+/// One line for each task, none wider than the terminal: a line that goes on in the next row would be drawn over wrongly.
 fn rows(tasks: &[&Followed], now: Millis) -> Vec<String> {
-    let column = |cell: &dyn Fn(&Followed) -> String| tasks.iter().map(|one| cell(one)).collect::<Vec<_>>();
+    let width = terminal_size::terminal_size().map_or(usize::MAX, |(width, _)| usize::from(width.0));
+    let mut lines = Vec::new();
+    for left_out in 0..=OPTIONAL.len() {
+        lines = lay_out(tasks, now, &OPTIONAL[..left_out]);
+        if lines.iter().all(|line| plain(line).width() <= width) {
+            return lines;
+        }
+    }
+    // Too narrow for anything but the beginning.
+    lines.iter().map(|line| cut(&plain(line), width)).collect()
+}
+
+fn plain(line: &str) -> String {
+    anstream::adapter::strip_str(line).to_string()
+}
+
+fn lay_out(tasks: &[&Followed], now: Millis, without: &[&str]) -> Vec<String> {
+    let column = |name: &'static str, cell: &dyn Fn(&Followed) -> String| {
+        let is_shown = !without.contains(&name);
+        let cells = tasks.iter().map(|one| if is_shown { cell(one) } else { String::new() });
+        Column::new(name, cells.collect::<Vec<_>>())
+    };
     let columns = vec![
-        Column::new("TASK", column(&|one| one.task.id.to_string())),
+        column("TASK", &|one| one.task.id.to_string()),
         // As wide as the longest state, so that the columns stay where they are.
-        Column::new("STATE    ", column(&|one| words::state(one).to_owned())).painted(words::paint_state),
-        Column::new("BRANCH", column(&|one| one.to.clone())).giving_way(),
-        Column::new("AGENT", column(&|one| words::agent(one))).giving_way(),
-        Column::new("TIME  ", column(&|one| words::elapsed(one, now))).painted(dim),
-        Column::new("ACTIVITY", column(&|one| words::activity(one, now))).giving_way(),
+        column("STATE    ", &|one| words::state(one).to_owned()).painted(words::paint_state),
+        column("BRANCH", &|one| one.to.clone()).giving_way(),
+        column("AGENT", &words::agent).giving_way(),
+        column("TIME  ", &|one| words::elapsed(one, now)).painted(dim),
+        column("ACTIVITY", &|one| words::activity(one, now)).giving_way(),
     ];
     table(columns).lines().map(ToOwned::to_owned).collect()
 }

@@ -131,7 +131,7 @@ fn line<'a>(
 }
 
 /// At most `width` columns wide; what does not fit becomes an ellipsis.
-fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }

@@ -283,6 +283,15 @@ fn answers_of_launches(world: &World) {
     let created = fleet.json(&["create", "launched", "--detach", "-p", "One"]);
     shape(&created, "batch: string or null; tasks: list");
     is_task(&created["tasks"][0], false, "run: object or null");
+    let spread = fleet.json(&["fanout", "2", "--detach", "-p", "Two"]);
+    shape(&spread, "batch: string; tasks: list");
+    is_task(&spread["tasks"][1], false, "run: object or null");
+    shape(&fleet.json(&["multi", "three:Three", "--detach"]), "batch: string; tasks: list");
+    let id = created["tasks"][0]["id"].as_str().unwrap();
+    fleet.ok(&["task", "hold", id]);
+    let resumed = fleet.json(&["resume", id, "--detach"]);
+    shape(&resumed, "batch: string or null; tasks: list");
+    is_task(&resumed["tasks"][0], false, "run: object or null");
 }
 
 /// What `export` writes is what the table of import has, but for the names that only people give.

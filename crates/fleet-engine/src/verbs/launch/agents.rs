@@ -6,7 +6,7 @@ use crate::Engine;
 use crate::runner::able;
 
 /// Refuses an agent that nobody here could start.
-pub(super) fn check(engine: &Engine, name: &str) -> Outcome<()> {
+pub(in crate::verbs) fn check(engine: &Engine, name: &str) -> Outcome<()> {
     let here = able(engine);
     if here.iter().any(|agent| agent.as_str() == name) {
         return Ok(());

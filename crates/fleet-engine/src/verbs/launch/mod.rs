@@ -25,6 +25,7 @@ use crate::keeper::{blocking, checkout};
 use crate::runner::{autostart, registry};
 use crate::{Engine, problems, trust};
 
+pub(super) use agents::check as check_agent;
 pub use fanout::{Fanout, fanout};
 pub use list::parse_list;
 use names::Holder;
@@ -171,7 +172,7 @@ fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
         ..Default::default()
     };
     let spec = task_add::spec(engine, &request)?;
-    agents::check(engine, &agent)?;
+    check_agent(engine, &agent)?;
     Ok(spec)
 }
 

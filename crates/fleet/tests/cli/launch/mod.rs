@@ -1,8 +1,11 @@
 //! Launching work by hand: real git, real runners, the demo agent.
 
 mod create;
+mod fanout;
 mod leave;
+mod multi;
 mod refused;
+mod resume;
 mod terminal;
 
 use std::ops::Deref;

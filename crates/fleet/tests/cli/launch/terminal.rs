@@ -88,7 +88,33 @@ fn without_colours_it_is_still_one_block() {
         on_terminal(&stage, "cols 40 rows 5", "create a-branch-with-a-long-name --prompt-file prompt.md");
     assert!(!written.contains("\u{1b}[34m") && !written.contains("\u{1b}[2m"), "{written:?}");
     let lines = settled(&written);
-    assert_eq!(lines.iter().filter(|line| line.starts_with('t')).count(), 1, "{lines:?}");
+    let block: Vec<&String> =
+        lines.iter().filter(|line| line.starts_with("STATE") || line.starts_with("done")).collect();
+    assert_eq!(block.len(), 2, "{lines:?}");
+    assert!(block.iter().all(|line| line.chars().count() <= 40), "{lines:?}");
+}
+
+/// How far up the cursor ever went.
+fn highest(written: &str) -> usize {
+    let moves =
+        written.split('\u{1b}').filter_map(|part| part.strip_prefix('[')?.split_once('F')?.0.parse().ok());
+    moves.max().unwrap_or(0)
+}
+
+#[test]
+fn a_block_is_never_higher_than_the_terminal() {
+    if !can_make_terminals() {
+        return;
+    }
+    let stage = Stage::new();
+    stage.repo.write("prompt.md", prompt("Greet", "sleep 100ms\nwrite a.txt hello"));
+    let written = on_terminal(&stage, "cols 80 rows 8", "fanout 9 try --prompt-file prompt.md --quick");
+    assert!((3..8).contains(&highest(&written)), "{written:?}");
+    assert!(written.contains("… and 4 tasks more: "), "{written:?}");
+    let lines = settled(&written);
+    let rows = lines.iter().filter(|line| line.starts_with('t') && line.contains("done")).count();
+    assert_eq!(rows, 9, "all of them in the end: {lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("more")), "{lines:?}");
 }
 
 #[test]

@@ -1,0 +1,74 @@
+//! `fleet multi`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::escaped;
+use fleet_engine::verbs::launch::{self, Grouping, Job, Request};
+
+use super::Context;
+use super::launching::{LaunchOptions, see};
+use super::text_input::{read_all, read_file};
+use crate::Done;
+
+/// Launch several agents, each on a branch and a prompt of its own
+///
+/// All of them are launched, or none; together they are a batch.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Multi {
+    /// A new branch and what is to be done on it
+    #[arg(value_name = "BRANCH:PROMPT", required_unless_present = "file")]
+    work: Vec<String>,
+    /// Read more of them from a file (`-` is standard input): `BRANCH: PROMPT` or a JSON object on each line
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Which agent does what names none [default: `agent`]
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    #[command(flatten)]
+    options: LaunchOptions,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet multi \"fix-login:Fix the flaky login test\" \"docs:Document the API\"
+  fleet multi --file work.txt
+
+A file has one piece of work on each line; empty lines and lines with # are left out:
+  fix-login: Fix the flaky login test
+  {\"branch\":\"docs\",\"prompt\":\"Document the API\",\"agent\":\"codex\",\"model\":\"gpt-5\"}";
+
+impl Multi {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let mut jobs = self.work.iter().map(|text| job(text)).collect::<Outcome<Vec<_>>>()?;
+        if let Some(path) = &self.file {
+            let text = if path == Path::new("-") {
+                read_all(std::io::stdin().lock(), "standard input")?
+            } else {
+                read_file(path)?
+            };
+            jobs.extend(launch::parse_list(&text)?);
+        }
+        if jobs.is_empty() {
+            return Err(Problem::new(Code::InvalidValue, "the file has no work in it: nothing was created")
+                .hint("write `BRANCH: PROMPT` on each line"));
+        }
+        for job in &mut jobs {
+            job.agent = job.agent.take().or_else(|| self.agent.clone());
+            job.model = job.model.take().or_else(|| self.options.model.clone());
+        }
+        let request = Request { jobs, wishes: self.options.wishes(), grouping: Grouping::Batch };
+        let launched = launch::run(&context.engine, request).await?;
+        see(context, launched, self.options.stay()).await
+    }
+}
+
+fn job(text: &str) -> Outcome<Job> {
+    let (branch, prompt) = launch::split(text).ok_or_else(|| {
+        let message = format!("\"{}\" is not BRANCH:PROMPT: there is no colon", escaped(text));
+        Problem::new(Code::InvalidValue, message)
+            .hint("`fleet multi \"fix-login:Fix the login test\"`; `fleet fanout` launches one prompt several times")
+    })?;
+    Ok(Job { branch: branch.to_owned(), prompt: prompt.to_owned(), agent: None, model: None })
+}
