@@ -3,6 +3,7 @@
 use fleet_core::id::BatchId;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::task::TaskState;
+use fleet_core::text::escaped;
 use fleet_engine::verbs::follow::Followed;
 use fleet_engine::verbs::launch::Launched;
 
@@ -24,7 +25,7 @@ pub(crate) fn conclude(context: &Context, batch: Option<BatchId>, watched: Watch
         print_json(&launched)?;
     }
     if end == End::Left {
-        context.output.note(&leave(&launched));
+        context.output.note(&leave(batch, &launched.tasks));
         interrupted();
     }
     if let Some(problem) = problem {
@@ -35,23 +36,23 @@ pub(crate) fn conclude(context: &Context, batch: Option<BatchId>, watched: Watch
 }
 
 /// For somebody who leaves.
-fn leave(launched: &Launched) -> String {
-    match (launched.batch, launched.tasks.as_slice()) {
-        (None, [one]) => {
-            format!("the work goes on without you: `fleet list` shows it, `fleet kill {}` stops it", one.to)
-        }
-        (batch, _) => {
-            let which = batch.map_or_else(|| "BRANCH".to_owned(), |batch| format!("--batch {batch}"));
-            format!("the work goes on without you: `fleet list` shows it, `fleet kill {which}` stops it")
-        }
-    }
+pub(super) fn leave(batch: Option<BatchId>, tasks: &[Followed]) -> String {
+    let which = match (batch, tasks) {
+        (Some(batch), _) => format!("--batch {batch}"),
+        (None, [one]) => escaped(&one.to).into_owned(),
+        (None, _) => "BRANCH".to_owned(),
+    };
+    format!("the work goes on without you: `fleet list` shows it, `fleet kill {which}` stops it")
 }
 
 /// For somebody whose tasks are all done.
-fn advice(tasks: &[Followed]) -> String {
+pub(super) fn advice(tasks: &[Followed]) -> String {
     match tasks {
         [one] if one.task.read_only => format!("`fleet show {}` shows what it found", one.task.id),
-        [one] => format!("`fleet diff {}` shows the changes, `git merge {}` takes them", one.task.id, one.to),
+        [one] => {
+            let (id, branch) = (one.task.id, escaped(&one.to));
+            format!("`fleet diff {id}` shows the changes, `git merge {branch}` takes them")
+        }
         several => format!(
             "{} done: `fleet diff BRANCH` shows the changes of one, `git merge BRANCH` takes them",
             count(several.len(), "task")
@@ -60,7 +61,7 @@ fn advice(tasks: &[Followed]) -> String {
 }
 
 /// What is not done, if anything is not.
-fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize) -> Option<Problem> {
+pub(super) fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize) -> Option<Problem> {
     let open: Vec<&Followed> = tasks.iter().filter(|one| !one.is_done()).collect();
     match (open.as_slice(), deleted) {
         ([], 0) => None,

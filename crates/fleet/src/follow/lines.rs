@@ -25,7 +25,7 @@ impl Lines {
     }
 
     /// What is to be told now.
-    fn news(&mut self, tasks: &[Followed], now: Millis) -> Vec<String> {
+    pub(super) fn news(&mut self, tasks: &[Followed], now: Millis) -> Vec<String> {
         let mut news = Vec::new();
         for one in tasks {
             let is = (one.task.status, one.task.attempts);

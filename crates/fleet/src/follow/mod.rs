@@ -7,6 +7,8 @@
 mod closing;
 mod lines;
 mod screen;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::io::IsTerminal;

@@ -57,7 +57,7 @@ impl Screen {
 }
 
 /// The text that puts these lines in the place of so many others.
-fn frame(above: usize, lines: &[String]) -> String {
+pub(super) fn frame(above: usize, lines: &[String]) -> String {
     let mut out = String::new();
     if above > 0 {
         // To the beginning of the first line. Writing to a string cannot fail.
@@ -75,7 +75,7 @@ fn frame(above: usize, lines: &[String]) -> String {
 
 /// So many of them at most, in their order; those at work come before those that wait, and these before those that are
 /// over.
-fn most_telling(tasks: &[Followed], room: usize) -> Vec<&Followed> {
+pub(super) fn most_telling(tasks: &[Followed], room: usize) -> Vec<&Followed> {
     let rank = |one: &Followed| match one.task.state {
         TaskState::Running => 0,
         TaskState::Waiting => 1,
@@ -91,7 +91,7 @@ fn most_telling(tasks: &[Followed], room: usize) -> Vec<&Followed> {
 }
 
 /// What is not shown, in words.
-fn rest(tasks: &[Followed], shown: &[&Followed]) -> String {
+pub(super) fn rest(tasks: &[Followed], shown: &[&Followed]) -> String {
     let hidden = tasks.iter().filter(|one| !shown.iter().any(|other| other.task.id == one.task.id));
     let mut states: Vec<(&str, usize)> = Vec::new();
     for one in hidden {

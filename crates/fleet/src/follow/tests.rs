@@ -1,0 +1,180 @@
+//! Tests of what is said, without a terminal and without tasks at work.
+
+use fleet_core::id::{BatchId, IdKind, IdMaker, ProjectId, RunId, TaskId};
+use fleet_core::run::{Reason, Run, RunState, Totals};
+use fleet_core::task::{Task, TaskHistory, TaskParts, TaskSpec, TaskState};
+use fleet_core::time::Millis;
+use fleet_engine::verbs::follow::Followed;
+use fleet_engine::views::{RunView, TaskView};
+
+use super::closing::{advice, leave, problem};
+use super::lines::Lines;
+use super::screen::{frame, most_telling, rest};
+use super::words;
+
+const NOW: Millis = Millis(1_800_000_000_000);
+
+fn an_id<K: IdKind>(number: u64) -> K {
+    IdMaker::default().next(NOW, number)
+}
+
+fn task(number: u64, state: TaskState, history: TaskHistory) -> Task {
+    let parts = TaskParts {
+        id: an_id(number),
+        project: an_id::<ProjectId>(0),
+        spec: TaskSpec::new("One".parse().unwrap()),
+        history,
+        open_deps: 0,
+        version: 1,
+        created_at: NOW,
+        updated_at: NOW,
+        state,
+    };
+    parts.into()
+}
+
+fn run(task: TaskId, state: RunState, ended_at: Option<Millis>) -> Run {
+    Run {
+        id: an_id::<RunId>(1),
+        task,
+        project: an_id(0),
+        fence: 1,
+        state,
+        reason: None,
+        detail: None,
+        runner: "runner".to_owned(),
+        place: "here".to_owned(),
+        agent: "demo".to_owned(),
+        model: None,
+        branch: None,
+        base: None,
+        workspace: None,
+        keeper: None,
+        session: None,
+        usage: Totals::default(),
+        activity: None,
+        percent: None,
+        decoded: 0,
+        stop: None,
+        lease_until: NOW,
+        created_at: NOW,
+        started_at: None,
+        ended_at,
+    }
+}
+
+fn one(number: u64, state: TaskState) -> Followed {
+    with(number, state, TaskHistory::default())
+}
+
+fn with(number: u64, state: TaskState, history: TaskHistory) -> Followed {
+    let task = task(number, state, history);
+    let to = format!("b{number}");
+    Followed { task: TaskView::new(&task, NOW), run: None, activity: None, percent: None, to }
+}
+
+fn failed(number: u64) -> Followed {
+    let history = TaskHistory {
+        fence: 1,
+        failures: 1,
+        reason: Some(Reason::AgentError),
+        remark: Some("the agent ended with exit status 3".to_owned()),
+        retry_at: None,
+    };
+    with(number, TaskState::Failed, history)
+}
+
+#[test]
+fn what_a_task_is_at() {
+    let mut running = one(1, TaskState::Running);
+    running.run = Some(RunView::from(&run(running.task.id, RunState::Finishing, None)));
+    (running.percent, running.activity) = (Some(40), Some("reads".to_owned()));
+    let later = Millis(NOW.0 + 61_000);
+    assert_eq!((words::state(&running), words::agent(&running).as_str()), ("finishing", "demo"));
+    assert_eq!((words::elapsed(&running, later), words::took(&running)), ("1m1s".to_owned(), None));
+    assert_eq!(words::activity(&running, later), "40% reads");
+    running.task.attempts = 3;
+    assert_eq!(words::activity(&running, later), "attempt 3: 40% reads");
+    running.run =
+        Some(RunView::from(&run(running.task.id, RunState::Succeeded, Some(Millis(NOW.0 + 1_290)))));
+    assert_eq!(words::took(&running).as_deref(), Some("1.2s"));
+
+    let history = TaskHistory {
+        retry_at: Some(Millis(NOW.0 + 9_000)),
+        reason: Some(Reason::Lost),
+        ..Default::default()
+    };
+    let again = with(2, TaskState::Queued, history);
+    assert_eq!(
+        (words::state(&again), words::activity(&again, NOW).as_str()),
+        ("scheduled", "again in 9s: lost")
+    );
+    assert_eq!(words::activity(&failed(3), NOW), "agent_error: the agent ended with exit status 3");
+    let mut asks = one(4, TaskState::Waiting);
+    asks.activity = Some("which one?".to_owned());
+    assert_eq!(words::activity(&asks, NOW), "the agent asks: which one?");
+}
+
+#[test]
+fn only_changes_are_told() {
+    let mut lines = Lines::default();
+    let mut told = |tasks: &[Followed]| lines.news(tasks, NOW).len();
+    assert_eq!(told(&[one(1, TaskState::Queued), one(2, TaskState::Queued)]), 2);
+    assert_eq!(told(&[one(1, TaskState::Queued), one(2, TaskState::Queued)]), 0);
+    assert_eq!(told(&[one(1, TaskState::Running), one(2, TaskState::Queued)]), 1);
+    let mut second = one(1, TaskState::Running);
+    second.task.attempts = 1;
+    assert_eq!(told(&[second.clone(), one(2, TaskState::Queued)]), 1, "another attempt is news");
+    second.activity = Some("said something".to_owned());
+    assert_eq!(told(&[second, one(2, TaskState::Queued)]), 0, "what it says is not");
+}
+
+#[test]
+fn a_small_screen_shows_what_is_at_work() {
+    use TaskState::{Done, Failed, Queued, Running};
+    let states = [Done, Queued, Running, Failed, Queued, Running, Done];
+    let tasks: Vec<Followed> = (1..).zip(states).map(|(number, state)| one(number, state)).collect();
+    let shown = most_telling(&tasks, 3);
+    let names: Vec<&str> = shown.iter().map(|one| one.to.as_str()).collect();
+    assert_eq!(names, ["b2", "b3", "b6"], "in their order");
+    assert_eq!(rest(&tasks, &shown), "… and 4 tasks more: 2 done, 1 failed, 1 ready");
+    assert_eq!(most_telling(&tasks, 9).len(), 7);
+}
+
+#[test]
+fn a_frame_stands_where_the_last_one_stood() {
+    let lines = ["a".to_owned(), "b".to_owned()];
+    assert_eq!(frame(0, &lines), "a\x1b[K\nb\x1b[J\n");
+    assert_eq!(frame(3, &lines[..1]), "\x1b[3Fa\x1b[J\n", "and erases what was below");
+}
+
+#[test]
+fn the_end_names_what_is_not_done() {
+    let batch: BatchId = an_id(7);
+    assert_eq!(problem(None, &[one(1, TaskState::Done)], 0), None);
+    let alone = problem(None, &[failed(1)], 0).unwrap();
+    assert_eq!(alone.message, "b1 failed: agent_error: the agent ended with exit status 3");
+    assert_eq!(alone.hints.len(), 2);
+    let many: Vec<Followed> = (1..=9).map(failed).chain([one(10, TaskState::Done)]).collect();
+    let several = problem(Some(batch), &many, 1).unwrap();
+    assert_eq!(several.message, "9 of 11 tasks not done");
+    assert!(several.hints[0].starts_with("b1 failed: agent_error"), "{:?}", several.hints);
+    assert_eq!(several.hints[5], "and 4 more: `fleet task list`");
+    assert!(several.hints[6].contains(&format!("--batch {batch}")), "{:?}", several.hints);
+    let gone = problem(None, &[one(1, TaskState::Done)], 2).unwrap();
+    assert_eq!(gone.message, "2 tasks were deleted before the end");
+    let cancelled = problem(None, &[one(1, TaskState::Cancelled)], 0).unwrap();
+    assert_eq!(cancelled.message, "b1 was cancelled");
+}
+
+#[test]
+fn what_to_do_next_fits_what_was_launched() {
+    let mut look = one(1, TaskState::Done);
+    assert!(advice(std::slice::from_ref(&look)).contains("git merge b1"));
+    look.task.read_only = true;
+    assert!(advice(&[look.clone()]).contains("fleet show t"));
+    assert!(advice(&[one(1, TaskState::Done), look.clone()]).starts_with("2 tasks done"));
+    assert!(leave(None, &[look.clone()]).contains("`fleet kill b1`"));
+    let batch: BatchId = an_id(7);
+    assert!(leave(Some(batch), &[look]).contains(&format!("`fleet kill --batch {batch}`")));
+}
