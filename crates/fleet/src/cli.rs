@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    completions, config, create, demo, demo_agent, diff, doctor, done, events, explain, fail, fanout, kill, list, logs, man, multi, note, progress, restart, resume, run, shim, show, start, status, stop, task, trust,
+    completions, config, create, demo, demo_agent, diff, doctor, done, events, explain, fail, fanout, kill,
+    list, logs, man, multi, note, progress, restart, resume, run, shim, show, start, status, stop, task,
+    trust,
 };
 
 /// Command a fleet of AI coding agents
