@@ -77,6 +77,8 @@ codes! {
     NotHere = "not-here", NotFound;
     /// Nothing that could be acted on fits what was named.
     NothingMatched = "nothing-matched", NotFound;
+    /// There is no snapshot of this run, or none of this number.
+    SnapshotNotFound = "snapshot-not-found", NotFound;
     /// There is no page of this name to explain.
     CodeNotFound = "code-not-found", NotFound;
     /// An agent cannot be started here.

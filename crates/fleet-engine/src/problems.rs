@@ -117,7 +117,11 @@ pub(crate) fn git(error: GitError) -> Problem {
         message = format!("{message}: {error}");
         cause = error.source();
     }
-    Problem::new(Code::Io, message).hint("`fleet doctor` looks at everything that is needed")
+    match error {
+        GitError::BranchTaken { .. } => Problem::new(Code::BranchTaken, message),
+        GitError::Refused(_) => Problem::new(Code::InvalidValue, message),
+        _ => Problem::new(Code::Io, message).hint("`fleet doctor` looks at everything that is needed"),
+    }
 }
 
 /// As a verb reports a value that a field does not take.

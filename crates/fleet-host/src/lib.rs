@@ -6,6 +6,7 @@
 
 pub mod copy;
 pub mod demo;
+pub mod disk;
 pub mod editor;
 pub mod git;
 pub mod lines;

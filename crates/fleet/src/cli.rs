@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::commands::{
     completions, config, create, demo, demo_agent, diff, doctor, done, events, explain, fail, fanout, kill,
     list, logs, man, multi, note, progress, restart, resume, run, shim, show, start, status, stop, task,
-    trust,
+    trust, undo,
 };
 
 /// Command a fleet of AI coding agents
@@ -90,6 +90,7 @@ pub(crate) enum Command {
     Restart(restart::Restart),
     Status(status::Status),
     Kill(kill::Kill),
+    Undo(undo::Undo),
     Events(events::Events),
     #[command(subcommand)]
     Config(config::Config),

@@ -25,3 +25,4 @@ pub mod task_list;
 pub mod task_move;
 pub mod task_show;
 pub mod trust;
+pub mod undo;

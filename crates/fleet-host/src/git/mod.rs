@@ -14,6 +14,7 @@ mod discover;
 mod error;
 mod evidence;
 mod gitdir;
+mod landed;
 mod oid;
 mod refs;
 mod snapshot;
@@ -29,6 +30,7 @@ pub(crate) use evidence::tracked_among;
 pub use evidence::{
     Changes, Color, CommitLine, DiffStyle, FileChange, FileStatus, changes, diff, work_tree_dirty,
 };
+pub use landed::{Branch, Landing, branches, differing_files, landings, not_landed, trees};
 pub use oid::{Oid, OidError};
 pub use refs::{branch_commit, branch_conflict, checked_out_at, delete_branch, head_commit, resolve_commit};
 pub use snapshot::{
@@ -38,4 +40,5 @@ pub use snapshot::{
 pub use version::version;
 pub use workspace::{
     Area, Emptied, Keep, Open, Pace, Seen, Slot, SlotState, StartAt, Workspace, WorkspaceError, empty_trash,
+    move_to_trash,
 };

@@ -55,6 +55,12 @@ impl Processes {
         marks.get(value.as_bytes()).cloned().unwrap_or_default()
     }
 
+    /// All processes that carry a variable, by its value.
+    pub fn carrying(&self, name: &str) -> Vec<(String, Vec<i32>)> {
+        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        self.read_marks(name).into_iter().map(|(value, pids)| (text(&value), pids)).collect()
+    }
+
     fn read_marks(&self, name: &str) -> Marks {
         let mut marks = Marks::new();
         for (pid, value) in table::marked(name, &mut self.entries.keys().copied()) {

@@ -8,6 +8,7 @@ mod crash;
 mod discover;
 mod discover_odd;
 mod evidence;
+mod landed;
 mod leftovers;
 mod nested;
 mod refname;

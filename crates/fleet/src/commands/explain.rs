@@ -36,6 +36,7 @@ pages! {
     RunNotFound = "run-not-found",
     NotHere = "not-here",
     NothingMatched = "nothing-matched",
+    SnapshotNotFound = "snapshot-not-found",
     CodeNotFound = "code-not-found",
     AgentMissing = "agent-missing",
     NotARepository = "not-a-repository",

@@ -31,6 +31,7 @@ pub(crate) mod stop;
 pub(crate) mod task;
 mod text_input;
 pub(crate) mod trust;
+pub(crate) mod undo;
 
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
@@ -96,6 +97,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Restart(command) => command.run(context).await,
         Command::Status(_) => status::Status::run(context).await,
         Command::Kill(command) => command.run(context).await,
+        Command::Undo(command) => command.run(context).await,
         Command::Events(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
         Command::Trust(command) => command.run(context),

@@ -29,6 +29,8 @@ pub struct StoredSnapshot {
     pub why: String,
     /// When, in seconds since 1970.
     pub at_seconds: i64,
+    /// Whether it holds more than its tree: something staged that is nowhere else, or insides of nested repositories.
+    pub has_more: bool,
 }
 
 /// The snapshots of a run, or of all, by run and number. Refs in the same place that are no snapshots are left out.
@@ -91,6 +93,7 @@ impl Read {
             head: self.facts.head,
             why: self.facts.why,
             at_seconds: self.facts.at_seconds,
+            has_more: self.facts.staged.is_some() || self.facts.nested.is_some(),
         }
     }
 }

@@ -30,7 +30,7 @@ use self::slot::{Claim, Held};
 
 pub use self::seen::Seen;
 pub use self::slot::{Slot, SlotState};
-pub use self::trash::{Emptied, Pace, empty_trash};
+pub use self::trash::{Emptied, Pace, empty_trash, move_to_trash};
 
 /// The worktrees of one project. All paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]

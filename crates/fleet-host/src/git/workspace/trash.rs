@@ -6,7 +6,7 @@
 
 use std::fs::{self, ReadDir};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -57,6 +57,20 @@ pub fn empty_trash(trash: &Path, pace: Pace) -> io::Result<Emptied> {
     }
     work.done.empty = complete && fs::read_dir(trash)?.next().is_none();
     Ok(work.done)
+}
+
+/// Moves a file or folder into the trash, which is made if there is none. False if it is not there. Both have to be on
+/// one file system.
+pub fn move_to_trash(trash: &Path, path: &Path) -> io::Result<bool> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(trash)?;
+    loop {
+        // Another process of the same number may have left something of this name.
+        match rename_new(path, &trash.join(unique_name(path))) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) if is_absence(&error) && fs::symlink_metadata(path).is_err() => return Ok(false),
+            moved => return moved.map(|()| true),
+        }
+    }
 }
 
 struct Removal {

@@ -1,0 +1,75 @@
+//! What has landed, and commits that are kept when their branch goes.
+
+use std::collections::BTreeSet;
+
+use crate::sandbox::{Sandbox, git};
+use crate::support::{oid, project, text, write};
+use fleet_host::git::{
+    KeepCommit, branches, delete_branch, differing_files, keep_commit, landings, list_snapshots, not_landed,
+    trees,
+};
+
+#[test]
+fn what_a_landing_contains_has_landed() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let dir = repo.join(".git");
+    for (branch, file) in [("merged", "a"), ("open", "b")] {
+        git(&repo, &["switch", "--quiet", "--create", branch, "main"]);
+        write(&repo, file, branch);
+        git(&repo, &["add", "--all"]);
+        git(&repo, &["commit", "--quiet", "--message", branch]);
+    }
+    git(&repo, &["switch", "--quiet", "main"]);
+    git(&repo, &["merge", "--quiet", "--no-ff", "--no-edit", "merged"]);
+    git(&repo, &["branch", "same", "main"]);
+    let all = branches(&dir).unwrap();
+    let names: Vec<&str> = all.iter().map(|branch| branch.name.as_str()).collect();
+    assert_eq!(names, ["main", "merged", "open", "same"]);
+    let here: Vec<bool> = all.iter().map(|branch| branch.checked_out.is_some()).collect();
+    assert_eq!(here, [true, false, false, false]);
+    let landings = landings(&dir).unwrap();
+    assert_eq!(landings.len(), 1, "HEAD and main are one: {landings:?}");
+    let commits: BTreeSet<_> = all.iter().map(|branch| branch.commit.clone()).collect();
+    assert_eq!(not_landed(&dir, &commits, &landings).unwrap(), BTreeSet::from([oid(&repo, "open")]));
+    assert_eq!(not_landed(&dir, &commits, &[]).unwrap(), commits);
+    assert_eq!(not_landed(&dir, &BTreeSet::new(), &landings).unwrap(), BTreeSet::new());
+    let known = trees(&dir, &commits).unwrap();
+    assert!(all.iter().all(|branch| known[&branch.commit] == branch.tree), "{known:?}");
+    assert_eq!(differing_files(&dir, &oid(&repo, "main"), &oid(&repo, "open")).unwrap(), 2);
+    assert_eq!(differing_files(&dir, &oid(&repo, "main"), &oid(&repo, "same")).unwrap(), 0);
+}
+
+#[test]
+fn a_repository_without_commits_has_no_landings() {
+    let sandbox = Sandbox::new();
+    let repo = sandbox.folder("fresh");
+    git(&repo, &["init", "--quiet"]);
+    assert_eq!(landings(&repo.join(".git")).unwrap(), []);
+    assert_eq!(branches(&repo.join(".git")).unwrap(), []);
+}
+
+#[test]
+fn a_kept_commit_outlives_its_branch() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let dir = repo.join(".git");
+    git(&repo, &["switch", "--quiet", "--create", "work"]);
+    write(&repo, "a", "x");
+    git(&repo, &["add", "--all"]);
+    git(&repo, &["commit", "--quiet", "--message=work"]);
+    git(&repo, &["switch", "--quiet", "main"]);
+    let tip = oid(&repo, "work");
+    let keep = KeepCommit { repo: &dir, run: "r1", commit: &tip, why: "a test", at_seconds: 7 };
+    let name = keep_commit(&keep).unwrap();
+    assert_eq!(keep_commit(&keep).unwrap(), name, "once is enough");
+    assert!(delete_branch(&dir, "work", &tip).unwrap());
+    git(&repo, &["reflog", "expire", "--expire=now", "--all"]);
+    git(&repo, &["gc", "--quiet", "--prune=now"]);
+    let [kept] = &list_snapshots(&dir, Some("r1")).unwrap()[..] else { panic!("one snapshot") };
+    assert_eq!((kept.head.as_ref(), kept.why.as_str(), kept.has_more), (Some(&tip), "a test", false));
+    assert_eq!(kept.tree, trees(&dir, &BTreeSet::from([tip.clone()])).unwrap()[&tip]);
+    assert_eq!(text(&repo, &["show", &format!("{name}:a")]), "x");
+    let work_tree = text(&repo, &["status", "--porcelain"]);
+    assert_eq!(work_tree, "", "the checkout was not touched");
+}

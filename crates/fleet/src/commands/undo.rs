@@ -1,0 +1,95 @@
+//! `fleet undo`
+
+use clap::Args;
+use fleet_engine::verbs::undo::{self, ListRequest, Listing, Request, SnapshotView};
+
+use super::Context;
+use crate::Done;
+use crate::output::{Column, ago, count, dim, strong, table};
+
+/// Bring back the work of an agent: from a kill, a clean-up, a crash
+///
+/// Snapshots of the work are kept in the repository. Without ID, the last one of each run is listed. With ID, a branch is
+/// made from it: under its old name if that is free, otherwise beside it. Nothing that is there is ever overwritten.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Undo {
+    /// A run, a task or a branch
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+    /// List all snapshots of ID
+    #[arg(long, conflicts_with_all = ["branch", "snapshot"])]
+    list: bool,
+    /// Make a branch of this name
+    #[arg(long, value_name = "NAME", requires = "id")]
+    branch: Option<String>,
+    /// Take the snapshot of this number instead of the last
+    #[arg(long, value_name = "N", requires = "id")]
+    snapshot: Option<u64>,
+    /// List so many at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: u16,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet undo
+  fleet undo login-A
+  fleet undo login-A --list
+  fleet undo login-A --snapshot 2 --branch login-earlier";
+
+impl Undo {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let (engine, output) = (&context.engine, context.output);
+        match self.id {
+            Some(id) if !self.list => {
+                let request = Request { id, branch: self.branch, snapshot: self.snapshot };
+                let made = undo::run(engine, request).await?;
+                output.show(&made, || {
+                    let (branch, number) = (strong(&made.branch), made.snapshot);
+                    if made.restored {
+                        format!(
+                            "{branch} has snapshot {number} of run {}; `git switch {}` goes there",
+                            made.run, made.branch
+                        )
+                    } else {
+                        format!("nothing to do: {branch} has all of it; `--branch NAME` makes another one")
+                    }
+                })
+            }
+            id => {
+                let is_one = id.is_some();
+                let request = ListRequest { id, limit: usize::from(self.limit) };
+                let listing = undo::list(engine, &request).await?;
+                output.show(&listing, || listed(&listing, context, is_one))?;
+                if listing.more {
+                    output.note(&dim("there are more: `-n 100` shows them"));
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn listed(listing: &Listing, context: &Context, is_one: bool) -> String {
+    if listing.snapshots.is_empty() {
+        return "no snapshots: agents have changed nothing here so far".to_owned();
+    }
+    let now = context.engine.now();
+    let cells =
+        |cell: &dyn Fn(&SnapshotView) -> String| listing.snapshots.iter().map(cell).collect::<Vec<_>>();
+    let number = |snapshot: &SnapshotView| if is_one { snapshot.number.to_string() } else { String::new() };
+    table(vec![
+        Column::new("RUN", cells(&|snapshot| snapshot.run.clone())),
+        Column::new("N", cells(&number)),
+        Column::new("BRANCH", cells(&|snapshot| snapshot.branch.clone().unwrap_or_default())).giving_way(),
+        Column::new("TITLE", cells(&|snapshot| snapshot.title.clone().unwrap_or_default())).giving_way(),
+        Column::new("WHY", cells(&|snapshot| snapshot.why.clone())).giving_way(),
+        Column::new("AGE", cells(&|snapshot| ago(snapshot.at.0, now))),
+        Column::new(
+            "CHANGES",
+            cells(&|snapshot| snapshot.files.map_or_else(String::new, |files| count(files, "file"))),
+        ),
+        Column::new("", cells(&|snapshot| if snapshot.on_branch { "on its branch" } else { "" }.to_owned()))
+            .painted(dim),
+    ])
+}
