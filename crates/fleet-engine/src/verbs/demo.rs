@@ -28,9 +28,10 @@ const FILES: &[(&str, &str)] = &[
 /// A process that was killed is gone at once, unless the machine is very busy.
 const DEATH: Duration = Duration::from_secs(10);
 
-/// A task of the demo: its title, the numbers of those that come first, and what the demo agent does.
+/// A task of the demo: its title, its branch, the numbers of those that come first, and what the demo agent does.
 struct Act {
     title: &'static str,
+    branch: &'static str,
     after: &'static [usize],
     script: &'static str,
 }
@@ -38,6 +39,7 @@ struct Act {
 const ACTS: &[Act] = &[
     Act {
         title: "Write the parser",
+        branch: "parser",
         after: &[],
         script: "think Lines like KEY = VALUE, comments with a #.\nsleep 700ms\n\
                  write src/parser.py def parse(line):\\n    key, _, value = line.partition(\"=\")\\n    \
@@ -46,6 +48,7 @@ const ACTS: &[Act] = &[
     },
     Act {
         title: "Write the printer",
+        branch: "printer",
         after: &[],
         script: "sleep 500ms\nwrite src/printer.py def show(settings):\\n    for key, value in \
                  sorted(settings.items()):\\n        print(f\"{key} = {value}\")\nusage 1500 180 0.009\nsleep 1500ms\n\
@@ -53,12 +56,14 @@ const ACTS: &[Act] = &[
     },
     Act {
         title: "Explain the format",
+        branch: "format",
         after: &[],
         script: "sleep 600ms\nwrite docs/format.md # The format\\n\\nOne setting on each line: `key = value`.\nsleep 800ms\n\
                  append docs/format.md \\nComments begin with `#`.\nusage 900 320 0.007\nsay The format is explained.",
     },
     Act {
         title: "Test the parser",
+        branch: "parser-test",
         after: &[0],
         script: "sleep 600ms\nwrite tests/test_parser.py from src.parser import parse\\n\\n\\ndef test_spaces():\\n    \
                  assert parse(\" a = 1 \") == (\"a\", \"1\")\nusage 2100 300 0.014\nsleep 900ms\n\
@@ -66,6 +71,7 @@ const ACTS: &[Act] = &[
     },
     Act {
         title: "Write the release notes",
+        branch: "release-notes",
         after: &[1, 2, 3],
         script: "sleep 500ms\nwrite CHANGELOG.md # 0.1.0\\n\\n- A parser, a printer, and what they mean.\n\
                  usage 1100 150 0.006\nsleep 400ms\nsay The notes are written.",
@@ -147,6 +153,7 @@ pub async fn add_tasks(engine: &Engine) -> Outcome<Vec<TaskView>> {
             title: act.title.to_owned(),
             description: Some(format!("```demo\n{}\n```", act.script)),
             agent: Some("demo".to_owned()),
+            branch: Some(act.branch.to_owned()),
             after: act.after.iter().map(|number| tasks[*number].id.to_string()).collect(),
             ..Default::default()
         };
