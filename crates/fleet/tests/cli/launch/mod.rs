@@ -29,7 +29,11 @@ impl Stage {
     }
 
     fn with(mut world: World) -> Self {
-        world.fleet = world.fleet.env("FLEET_AGENT", "demo").env("FLEET_TASKS_RETRIES", "0");
+        world.fleet = world
+            .fleet
+            .env("FLEET_AUTOSTART", "true")
+            .env("FLEET_AGENT", "demo")
+            .env("FLEET_TASKS_RETRIES", "0");
         Self { world }
     }
 
