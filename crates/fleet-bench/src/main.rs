@@ -14,6 +14,7 @@
 
 mod claims;
 mod commands;
+mod events;
 mod memory;
 mod report;
 mod runs;
@@ -44,6 +45,8 @@ const BENCHES: &[(&str, Bench)] = &[
     ("runs-big", runs::big),
     ("claims-sqlite", claims::sqlite),
     ("claims-postgres", claims::postgres),
+    ("events-sqlite", events::sqlite),
+    ("events-postgres", events::postgres),
     ("scale-sqlite", scale::sqlite),
     ("scale-postgres", scale::postgres),
 ];

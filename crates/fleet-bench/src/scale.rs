@@ -1,11 +1,11 @@
-//! Costs that must stay flat: ready, list and claim with a thousand tasks and with a million.
+//! Costs that must stay flat: ready, list, claim and the list of runs with a thousand tasks and with a million.
 
 use std::time::{Duration, Instant};
 
 use fleet_core::id::{IdMaker, ProjectId};
 use fleet_core::run::{Ending, RunMove};
 use fleet_core::schedule::Caps;
-use fleet_store::ops::{self, StatusFilter, TaskFilter};
+use fleet_store::ops::{self, RunFilter, StatusFilter, TaskFilter};
 use fleet_store::{Store, StoreUrl};
 use fleet_testkit::postgres;
 
@@ -26,6 +26,7 @@ pub(crate) fn sqlite(setting: &Setting) -> Vec<Row> {
         let (store, project) = runtime.block_on(seed::with_project(&url, "/bench/.git"));
         drop(store);
         seed::fill_sqlite(&path, project, count);
+        seed::add_runs_sqlite(&path, project, count);
         runtime.block_on(seed::with_project(&url, "/bench/.git"))
     };
     let (few, many) = (open(FEW), open(setting.many));
@@ -42,6 +43,7 @@ pub(crate) fn postgres(setting: &Setting) -> Vec<Row> {
             let url = StoreUrl::Postgres(database.url().to_owned());
             let (store, project) = seed::with_project(&url, "/bench/.git").await;
             seed::fill_postgres(database.url(), project, count).await;
+            seed::add_runs_postgres(database.url(), project, count).await;
             opened.push((store, project));
         }
         compare("PostgreSQL", &opened[0], &opened[1]).await
@@ -49,16 +51,17 @@ pub(crate) fn postgres(setting: &Setting) -> Vec<Row> {
 }
 
 async fn compare(engine: &str, few: &(Store, ProjectId), many: &(Store, ProjectId)) -> Vec<Row> {
-    let mut times: [[Vec<f64>; 2]; 3] = Default::default();
+    let mut times: [[Vec<f64>; 2]; 4] = Default::default();
     let mut ids = IdMaker::default();
     for _ in 0..ROUNDS {
         for (at, (store, project)) in [few, many].into_iter().enumerate() {
             times[0][at].push(ready(store, *project).await);
             times[1][at].push(list(store, *project).await);
             times[2][at].push(claim(store, &mut ids).await);
+            times[3][at].push(runs(store, *project).await);
         }
     }
-    let names = ["`ready`", "`list`", "`claim`"];
+    let names = ["`ready`", "`list`", "`claim`", "list of runs"];
     names
         .into_iter()
         .zip(times)
@@ -88,6 +91,14 @@ async fn list(store: &Store, project: ProjectId) -> f64 {
         .call(ops::ListTasks { statuses: StatusFilter::open(), filter, limit: 50, now: seed::NOW })
         .await;
     assert_eq!(page.expect("a page").tasks.len(), 50);
+    elapsed(begun)
+}
+
+async fn runs(store: &Store, project: ProjectId) -> f64 {
+    let filter = RunFilter { project: Some(project), newest_of_task: true, ..RunFilter::default() };
+    let begun = Instant::now();
+    let page = store.call(ops::ListRuns { filter, limit: 50 }).await.expect("a page");
+    assert_eq!(page.len(), 50);
     elapsed(begun)
 }
 

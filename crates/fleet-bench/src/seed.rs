@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use fleet_core::id::{IdMaker, ProjectId, TaskId};
+use fleet_core::id::{IdMaker, ProjectId, RunId, TaskId};
 use fleet_core::time::Millis;
 use fleet_store::{Store, StoreUrl, ops};
 
@@ -33,13 +34,22 @@ const COLUMNS: &str = "id, project, state, priority, agent, open_deps, deferred,
                        scope, limits, retry, meta, created_at, updated_at";
 const RETRY: &str = r#"{"retries":2,"backoff_seconds":10}"#;
 
-pub(crate) fn fill_sqlite(path: &Path, project: ProjectId, count: usize) {
-    let mut connection = rusqlite::Connection::open(path).expect("the store's file");
+/// The file without its log, which would hold everything a second time. That needs to be alone with it, and the thread
+/// of a store that was just dropped closes it a moment later.
+fn open_alone(path: &Path) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(path).expect("the store's file");
+    let begun = Instant::now();
+    while let Err(error) = connection.execute_batch("PRAGMA journal_mode = OFF") {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{error}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
     // Room for all of it, and no sync: only the content counts here.
-    // The log would hold everything a second time.
+    connection.execute_batch("PRAGMA cache_size = -2000000; PRAGMA synchronous = OFF").expect("settings");
     connection
-        .execute_batch("PRAGMA journal_mode = OFF; PRAGMA cache_size = -2000000; PRAGMA synchronous = OFF")
-        .expect("settings");
+}
+
+pub(crate) fn fill_sqlite(path: &Path, project: ProjectId, count: usize) {
+    let mut connection = open_alone(path);
     let tx = connection.transaction().expect("a transaction");
     {
         let insert = format!(
@@ -81,6 +91,59 @@ pub(crate) async fn fill_postgres(url: &str, project: ProjectId, count: usize) {
         client.batch_execute(&insert).await.expect("tasks");
     }
     client.batch_execute("VACUUM ANALYZE tasks").await.expect("statistics");
+    drop(client);
+    let _ = pump.await;
+}
+
+/// One run of every task that is done, which ended.
+fn runs(count: usize) -> impl Iterator<Item = (RunId, TaskId)> {
+    let mut maker = IdMaker::default();
+    let done = rows(count).filter(|(_, state, ..)| *state == "done");
+    done.enumerate().map(move |(n, (task, ..))| {
+        (maker.next(Millis(NOW.0 - 5_000_000_000 + i64::try_from(n).unwrap() * 5), n as u64), task)
+    })
+}
+
+const RUN_COLUMNS: &str =
+    "id, task, project, fence, state, runner, place, agent, lease_until, created_at, ended_at";
+
+pub(crate) fn add_runs_sqlite(path: &Path, project: ProjectId, count: usize) {
+    let mut connection = open_alone(path);
+    let tx = connection.transaction().expect("a transaction");
+    {
+        let insert = format!(
+            "INSERT INTO runs ({RUN_COLUMNS}) VALUES (?1, ?2, ?3, 1, 'succeeded', 'bench', 'bench', 'claude', ?4, ?4, ?4)"
+        );
+        let mut insert = tx.prepare(&insert).expect("a statement");
+        for (id, task) in runs(count) {
+            insert
+                .execute(rusqlite::params![id.as_str(), task.as_str(), project.as_str(), NOW.0])
+                .expect("a run");
+        }
+    }
+    tx.commit().expect("a commit");
+    connection.execute_batch("PRAGMA journal_mode = WAL").expect("the usual journal");
+}
+
+pub(crate) async fn add_runs_postgres(url: &str, project: ProjectId, count: usize) {
+    let (client, connection) =
+        tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("a connection");
+    let pump = tokio::spawn(connection);
+    let all: Vec<_> = runs(count).collect();
+    for chunk in all.chunks(5_000) {
+        let mut insert = format!("INSERT INTO runs ({RUN_COLUMNS}) VALUES ");
+        for (at, (id, task)) in chunk.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            write!(
+                insert,
+                "{comma}('{id}','{task}','{project}',1,'succeeded','bench','bench','claude',{0},{0},{0})",
+                NOW.0
+            )
+            .expect("a string");
+        }
+        client.batch_execute(&insert).await.expect("runs");
+    }
+    client.batch_execute("VACUUM ANALYZE runs").await.expect("statistics");
     drop(client);
     let _ = pump.await;
 }
