@@ -5,7 +5,8 @@ CREATE TABLE projects (
   created_at BIGINT NOT NULL
 );
 
--- What an author decided and where the task stands. Long texts live apart: a change of state rewrites the row.
+-- What an author decided and where the task stands. Long texts live apart: a change of state rewrites the row. Only
+-- what statements change in passing is generated: PostgreSQL reads the expression of such a column at every write.
 CREATE TABLE tasks (
   id TEXT PRIMARY KEY,
   project TEXT NOT NULL REFERENCES projects (id),
@@ -16,6 +17,7 @@ CREATE TABLE tasks (
   deferred BIGINT NOT NULL,     -- 1 until a claim has seen due pass
   not_before BIGINT,            -- what the author wished
   retry_at BIGINT,              -- the end of the wait after a failure
+  due BIGINT,                   -- the later of the two
   version BIGINT NOT NULL,
   fence BIGINT NOT NULL,        -- number of claims so far
   failures BIGINT NOT NULL,
@@ -24,6 +26,7 @@ CREATE TABLE tasks (
   title TEXT NOT NULL,
   labels TEXT NOT NULL,         -- JSON list; task_labels finds by them
   scope TEXT NOT NULL,          -- JSON list of globs
+  scoped BIGINT NOT NULL DEFAULT 0,  -- 1 if there are any
   complexity TEXT,
   model TEXT,
   base TEXT,
@@ -39,10 +42,7 @@ CREATE TABLE tasks (
     CASE WHEN state <> 'queued' THEN state
          WHEN open_deps > 0 THEN 'blocked'
          WHEN deferred = 1 THEN 'scheduled'
-         ELSE 'ready' END) STORED,
-  due BIGINT GENERATED ALWAYS AS (
-    CASE WHEN retry_at IS NULL OR retry_at < not_before THEN not_before ELSE retry_at END) STORED,
-  scoped BIGINT GENERATED ALWAYS AS (CASE WHEN scope = '[]' THEN 0 ELSE 1 END) STORED
+         ELSE 'ready' END) STORED
 );
 CREATE INDEX tasks_by_status ON tasks (status, priority DESC, id);
 CREATE INDEX tasks_by_project ON tasks (project, status, priority DESC, id);

@@ -42,6 +42,15 @@ const CHECKS: &[(&str, &str)] = &[
         "SELECT t.id FROM tasks t WHERE t.deferred = 1 AND t.due IS NULL LIMIT 10",
     ),
     (
+        "is due at another moment than its author and its failures say",
+        "SELECT t.id FROM tasks t WHERE t.due IS DISTINCT FROM \
+           CASE WHEN t.retry_at IS NULL OR t.retry_at < t.not_before THEN t.not_before ELSE t.retry_at END LIMIT 10",
+    ),
+    (
+        "has files and is not known for it, or the other way round",
+        "SELECT t.id FROM tasks t WHERE (t.scope <> '[]') <> (t.scoped = 1) LIMIT 10",
+    ),
+    (
         "is an event with a gap before it",
         "SELECT CAST(e.seq AS TEXT) FROM events e WHERE e.seq > 1 \
            AND NOT EXISTS (SELECT 1 FROM events p WHERE p.seq = e.seq - 1) LIMIT 10",

@@ -164,7 +164,7 @@ pub(super) async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> 
     let deferred = task.due().is_some_and(|at| at > now);
     let statement = sql!(
         "UPDATE tasks SET state = $2, fence = $3, failures = $4, reason = $5, remark = $6, retry_at = $7, \
-         deferred = $8, version = version + 1, updated_at = $9 WHERE id = $1",
+         due = $8, deferred = $9, version = version + 1, updated_at = $10 WHERE id = $1",
         task.id,
         task.state().as_str(),
         task.history.fence,
@@ -172,6 +172,7 @@ pub(super) async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> 
         task.history.reason.map(Reason::as_str),
         task.history.remark.as_deref(),
         task.history.retry_at,
+        task.due(),
         deferred,
         now,
     );

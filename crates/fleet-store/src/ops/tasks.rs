@@ -154,10 +154,11 @@ fn insert(task: &Task) -> Result<Statement, StoreError> {
         task.created_at.into(),
     ];
     params.extend(spec_values(spec)?);
+    params.extend([task.due().into(), (!spec.scope.is_empty()).into()]);
     let sql = "INSERT INTO tasks (id, project, state, priority, agent, open_deps, deferred, not_before, version, fence, \
                failures, created_at, updated_at, title, labels, scope, complexity, model, base, branch, limits, retry, \
-               meta, batch, read_only) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, $13, $14, \
-               $15, $16, $17, $18, $19, $20, $21, $22)";
+               meta, batch, read_only, due, scoped) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, \
+               $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)";
     Ok(Statement { sql, params })
 }
 
@@ -261,11 +262,11 @@ impl EditTask {
             self.now.into(),
         ];
         params.extend(spec_values(spec)?);
-        params.push(task.history.retry_at.into());
+        params.extend([task.history.retry_at.into(), task.due().into(), (!spec.scope.is_empty()).into()]);
         let sql = "UPDATE tasks SET priority = $2, agent = $3, not_before = $4, deferred = $5, updated_at = $6, \
                    title = $7, labels = $8, scope = $9, complexity = $10, model = $11, base = $12, branch = $13, \
                    limits = $14, retry = $15, meta = $16, batch = $17, read_only = $18, retry_at = $19, \
-                   version = version + 1 WHERE id = $1";
+                   due = $20, scoped = $21, version = version + 1 WHERE id = $1";
         tx.defer(Statement { sql, params }).await?;
         rows::erase_texts(tx, task.id).await?;
         rows::write_texts(tx, task.id, spec).await

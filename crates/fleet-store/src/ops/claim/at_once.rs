@@ -10,23 +10,21 @@ use crate::value::Row;
 
 /// Gives nothing when a pause, a task that is due, a file scope or an agent that cannot be started (`$unable`)
 /// constrains the choice. What it writes is what `Claim::start` writes; the story tests hold the two together.
+///
+/// `$chosen` pairs tasks with runs. A claimer that wants one task, as most do, needs no numbering for that, which
+/// saves a tenth.
 macro_rules! at_once {
-    ($unable:literal) => {
+    ($chosen:expr, $order:literal) => {
         concat!(
             "WITH head AS ( \
                SELECT id, scoped, priority, agent FROM tasks WHERE status = 'ready' \
                  AND NOT EXISTS (SELECT 1 FROM pauses WHERE until > $1) \
                  AND NOT EXISTS (SELECT 1 FROM tasks WHERE deferred = 1 AND due <= $1) \
                ORDER BY priority DESC, id LIMIT $2 FOR UPDATE SKIP LOCKED), \
-             chosen AS ( \
-               SELECT h.id, r.run FROM (SELECT id, row_number() OVER (ORDER BY priority DESC, id) AS place FROM head) AS h \
-                 JOIN jsonb_array_elements_text($3::text::jsonb) WITH ORDINALITY AS r (run, place) ON r.place = h.place \
-                 WHERE NOT EXISTS (SELECT 1 FROM head WHERE scoped = 1",
-            $unable,
-            ")), \
              moved AS ( \
-               UPDATE tasks t SET state = 'running', fence = fence + 1, remark = NULL, version = version + 1, updated_at = $1 \
-                 FROM chosen c WHERE t.id = c.id RETURNING t.*, c.run), \
+               UPDATE tasks t SET state = 'running', fence = fence + 1, remark = NULL, version = version + 1, updated_at = $1 ",
+            $chosen,
+            "), \
              started AS ( \
                INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at) \
                  SELECT run, id, project, fence, 'preparing', $4, $7, coalesce(nullif(agent, ''), $5), $6, $1 FROM moved), \
@@ -34,18 +32,40 @@ macro_rules! at_once {
                INSERT INTO events (at, project, task, run, kind, data) \
                  SELECT $1, project, id, run, 'task.started', json_build_object('runner', $4::text, 'agent', \
                    coalesce(nullif(agent, ''), $5::text), 'attempt', fence, 'lease_until', $6::bigint)::text \
-                 FROM (SELECT * FROM moved ORDER BY priority DESC, id) AS m) \
+                 FROM (SELECT * FROM moved ",
+            $order,
+            ") AS m) \
              SELECT t.run, ",
             task_columns!(),
-            ", (SELECT d.text FROM task_descriptions d WHERE d.task = t.id) FROM moved t ORDER BY t.priority DESC, t.id"
+            ", (SELECT d.text FROM task_descriptions d WHERE d.task = t.id) FROM moved t ",
+            $order
+        )
+    };
+    (one $unable:expr) => {
+        at_once!(
+            concat!("WHERE t.id = (SELECT id FROM head WHERE NOT (scoped = 1", $unable, ")) RETURNING t.*, $3::text AS run"),
+            ""
+        )
+    };
+    (many $unable:expr) => {
+        at_once!(
+            concat!(
+                "FROM (SELECT id, row_number() OVER (ORDER BY priority DESC, id) AS place FROM head) AS h \
+                   JOIN jsonb_array_elements_text($3::text::jsonb) WITH ORDINALITY AS r (run, place) ON r.place = h.place \
+                 WHERE t.id = h.id AND NOT EXISTS (SELECT 1 FROM head WHERE scoped = 1",
+                $unable,
+                ") RETURNING t.*, r.run"
+            ),
+            "ORDER BY priority DESC, id"
         )
     };
 }
 
-const ANY: &str = at_once!("");
-const ABLE: &str = at_once!(
-    " OR coalesce(nullif(agent, ''), $5) NOT IN (SELECT jsonb_array_elements_text($8::text::jsonb))"
-);
+macro_rules! unable {
+    () => {
+        " OR coalesce(nullif(agent, ''), $5) NOT IN (SELECT jsonb_array_elements_text($8::text::jsonb))"
+    };
+}
 
 impl Claim {
     /// The whole claim, if this engine can do it in one statement and nothing constrains it.
@@ -53,18 +73,23 @@ impl Claim {
         if tx.dialect() != Dialect::Postgres || !self.caps.is_empty() {
             return Ok(None);
         }
+        let (text, runs) = match (self.runs.as_slice(), &self.able) {
+            ([run], None) => (at_once!(one ""), run.to_string()),
+            ([run], Some(_)) => (at_once!(one unable!()), run.to_string()),
+            (runs, None) => (at_once!(many ""), serde_json::json!(runs).to_string()),
+            (runs, Some(_)) => (at_once!(many unable!()), serde_json::json!(runs).to_string()),
+        };
         let mut statement = sql!(
-            ANY,
+            text,
             self.now,
             self.slots(),
-            serde_json::json!(self.runs).to_string(),
+            runs,
             self.runner.as_str(),
             self.default_agent.as_str(),
             self.now.plus(self.lease),
             self.place.as_str(),
         );
         if let Some(able) = &self.able {
-            statement.sql = ABLE;
             statement.params.push(serde_json::json!(able).to_string().into());
         }
         let rows = tx.query_alone(statement).await?;

@@ -65,6 +65,10 @@ const HEAD: &str = concat!(
      ORDER BY t.priority DESC, t.id LIMIT $1 {skip_locked}"
 );
 
+/// Whether an agent is paused, and whether scheduled tasks are due: seldom, so it costs one look and no write.
+const LOOK: &str = "SELECT EXISTS (SELECT 1 FROM pauses WHERE until > $1), \
+     EXISTS (SELECT 1 FROM tasks WHERE deferred = 1 AND due <= $1)";
+
 /// Scheduled tasks whose time has come take their place among the ready ones. Whom somebody else holds is left
 /// to them: waiting would line up all claimers, one behind the other, for the first task that is due.
 const PROMOTE: &str = "UPDATE tasks SET deferred = 0, version = version + 1 WHERE id IN ( \
@@ -100,14 +104,16 @@ impl Claim {
 
     /// The head of the queue, if nothing constrains the choice.
     async fn unconstrained<T: Tx>(&self, tx: &mut T) -> Result<Option<Vec<Task>>, StoreError> {
-        let mut statements =
-            vec![sql!("SELECT agent FROM pauses WHERE until > $1", self.now), sql!(PROMOTE, self.now)];
-        if self.caps.is_empty() {
-            statements.push(sql!(HEAD, self.slots()));
+        let look = tx.query_one(sql!(LOOK, self.now)).await?;
+        let mut look = look.ok_or_else(|| StoreError::Malformed("a look without an answer".to_owned()))?;
+        let (paused, due) = (look.int()? != 0, look.int()? != 0);
+        if due {
+            tx.defer(sql!(PROMOTE, self.now)).await?;
         }
-        let mut answers = tx.query_all(statements).await?.into_iter();
-        let paused = answers.next().is_some_and(|rows| !rows.is_empty());
-        let Some(head) = answers.nth(1).filter(|_| !paused) else { return Ok(None) };
+        if paused || !self.caps.is_empty() {
+            return Ok(None);
+        }
+        let head = tx.query(sql!(HEAD, self.slots())).await?;
         let tasks =
             head.into_iter().map(|row| rows::task(row, Described::Joined)).collect::<Result<Vec<_>, _>>()?;
         let free = |task: &Task| task.spec.scope.is_empty() && self.can_start(self.agent_of(task));
