@@ -107,6 +107,35 @@ pub fn commit_leftovers(wanted: &CommitLeftovers<'_>) -> Result<Leftovers, GitEr
     Ok(Leftovers { commit, head, branch, skips })
 }
 
+/// Makes the branch of a run again if somebody deleted it while it was checked out: where `HEAD` was last, as far as
+/// its log tells, or else at `base`. Without it, leftovers would be a history of their own, and the agent's commits
+/// would be nobody's. Whether it did.
+pub fn revive_branch(checkout: &Checkout, branch: &str, base: &Oid) -> Result<bool, GitError> {
+    let name = refs::full_name(branch)?;
+    if refs::head(&checkout.git_dir)?.is_some() || symbolic_head(checkout)?.as_deref() != Some(name.as_str())
+    {
+        return Ok(false);
+    }
+    let last = last_head(checkout).and_then(|last| refs::resolve_commit(&checkout.common_dir, &last).ok());
+    let at = last.as_ref().unwrap_or(base);
+    let message = "codefleet: the branch was deleted while a run was at work on it";
+    let git =
+        Git::about(&checkout.git_dir).args(["update-ref", "-m", message, &name, at.as_str(), &at.zeros()]);
+    git.run().map(|()| true)
+}
+
+/// The last commit that the log of `HEAD` names: a line has the old one, the new one, and who moved it.
+fn last_head(checkout: &Checkout) -> Option<String> {
+    let log = fs::read(checkout.git_dir.join("logs/HEAD")).ok()?;
+    // Names of people need not be text; those of commits are.
+    let line =
+        String::from_utf8_lossy(log.trim_ascii_end().rsplit(|byte| *byte == b'\n').next()?).into_owned();
+    let mut names = line.split(' ');
+    let (old, new) = (names.next()?, names.next()?);
+    let is_none = new.bytes().all(|byte| byte == b'0');
+    Some(if is_none { old } else { new }.to_owned())
+}
+
 fn is_empty(captured: &Captured) -> bool {
     // The name of the empty tree, in either kind of repository.
     const EMPTY: [&str; 2] = [

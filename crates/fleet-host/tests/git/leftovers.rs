@@ -5,7 +5,7 @@ use std::fs;
 use crate::crash::child;
 use crate::sandbox::{Sandbox, git, try_git};
 use crate::support::{content, names, oid, project, text, worktree, write, write_odd_files};
-use fleet_host::git::{BranchHas, Checkout, CommitLeftovers, Leftovers, commit_leftovers};
+use fleet_host::git::{BranchHas, Checkout, CommitLeftovers, Leftovers, commit_leftovers, revive_branch};
 
 #[track_caller]
 fn committed(checkout: &Checkout) -> Leftovers {
@@ -194,4 +194,33 @@ fn there_is_an_author_even_if_git_knows_none() {
     write(&checkout.work_tree, "new", "y");
     child("commit", &[place]).env("HOME", "/nonexistent").run();
     assert_eq!(text(&repo, &["log", "-1", "--format=%an <%ae>", "work"]), "A Person <person@example.com>");
+}
+
+/// A branch that somebody deletes while it is checked out comes back where it was, with the agent's commits.
+#[test]
+fn a_deleted_branch_comes_back() {
+    let (_sandbox, repo, checkout) = start();
+    let work = &checkout.work_tree;
+    let base = oid(work, "HEAD");
+    assert!(!revive_branch(&checkout, "work", &base).unwrap(), "it is there");
+    write(work, "own", "of the agent");
+    git(work, &["add", "own"]);
+    git(work, &["commit", "-qm", "by the agent"]);
+    let own = oid(work, "HEAD");
+    write(work, "left", "over");
+    for has_log in [true, false] {
+        git(&repo, &["update-ref", "-d", "refs/heads/work"]);
+        if !has_log {
+            fs::remove_file(checkout.git_dir.join("logs/HEAD")).unwrap();
+        }
+        assert!(revive_branch(&checkout, "work", &base).unwrap());
+        assert_eq!(oid(&repo, "work"), if has_log { own.clone() } else { base.clone() });
+    }
+    let done = committed(&checkout);
+    assert_eq!(oid(&repo, "work~1"), base);
+    let found = names(&repo, &done.commit.unwrap());
+    assert!(["own", "left"].iter().all(|name| found.iter().any(|there| there == name)), "{found:?}");
+    // A branch of the agent's own without a commit is not ours to make.
+    git(work, &["checkout", "-q", "--orphan", "other"]);
+    assert!(!revive_branch(&checkout, "work", &base).unwrap());
 }

@@ -89,7 +89,9 @@ fn update(target: &Target<'_>, paths: File) -> Result<bool, GitError> {
     Ok(answer.code == Some(0))
 }
 
-/// Adds a file as it is, without the filters that its attributes ask for.
+/// Adds a file as it is, without the filters that its attributes ask for. Bytes that were read and cannot be stored are
+/// an error, not a refusal: the disk is full or the repository is damaged, and whoever took the rest for all would lose
+/// the file.
 fn add_raw(target: &Target<'_>, path: &[u8]) -> Result<bool, GitError> {
     let place = target.checkout.work_tree.join(OsStr::from_bytes(path));
     let Ok(metadata) = fs::symlink_metadata(&place) else { return Ok(false) };
@@ -99,7 +101,7 @@ fn add_raw(target: &Target<'_>, path: &[u8]) -> Result<bool, GitError> {
     let Ok(file) = File::open(&place) else { return Ok(false) };
     let hash = target.git().args(["hash-object", "-w", "--no-filters", "--stdin"]).stdin(file).answer()?;
     if hash.code != Some(0) {
-        return Ok(false);
+        return Err(hash.failure());
     }
     let mode = if metadata.permissions().mode() & 0o100 == 0 { "100644" } else { "100755" };
     let mut entry = format!("{mode},{},", hash.oid()?).into_bytes();
