@@ -114,7 +114,7 @@ impl Evidence {
 /// How the run ended. The first row that fits decides:
 ///
 /// 1. A person stopped it: cancelled, whatever else was seen. A person's word is last.
-/// 2. It was never started: a person has to install something.
+/// 2. It was never started: for the reason that is known, or else a person has to install something.
 /// 3. It declared an end: that counts, even if the process then hung, was shut down or ended badly, because the
 ///    work was over at that moment. Whether it is a success is decided by row 8.
 /// 4. The keeper stopped it: over a limit, or released.
@@ -128,7 +128,9 @@ pub fn decide(evidence: &Evidence) -> Ending {
         return Ending::Cancelled(remark.clone());
     }
     if let AgentExit::NotStarted(_) = &evidence.exit {
-        return Ending::Failed(Reason::AgentMissing, evidence.exit.to_string());
+        // A full disk goes by; a program that is not there stays away.
+        let reason = evidence.failure.as_ref().map_or(Reason::AgentMissing, |(reason, _)| *reason);
+        return Ending::Failed(reason, evidence.exit.to_string());
     }
     match &evidence.declared {
         Some(Declared::Fail { summary }) => return Ending::Failed(Reason::BlockedByAgent, summary.clone()),

@@ -94,9 +94,12 @@ fn the_order_of_precedence() {
     assert_eq!(decide(&evidence), Ending::Failed(Reason::BlockedByAgent, text("no way")));
     evidence.declared = Some(Declared::Done(report(ReportStatus::Completed)));
     assert_eq!(decide(&evidence), Ending::Succeeded);
+    evidence.failure = None;
     evidence.exit = AgentExit::NotStarted(text("no claude on PATH"));
     let missing = text("the agent could not be started: no claude on PATH");
-    assert_eq!(decide(&evidence), Ending::Failed(Reason::AgentMissing, missing));
+    assert_eq!(decide(&evidence), Ending::Failed(Reason::AgentMissing, missing.clone()));
+    evidence.failure = Some((Reason::SetupFailed, text("the disk is full")));
+    assert_eq!(decide(&evidence), Ending::Failed(Reason::SetupFailed, missing));
     evidence.stopped = Some(Stop::Killed(text("enough")));
     assert_eq!(decide(&evidence), Ending::Cancelled(text("enough")));
 }
