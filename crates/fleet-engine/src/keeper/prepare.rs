@@ -1,7 +1,8 @@
 //! Makes the place where the agent works: a worktree on its own branch, prepared as the user asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use fleet_core::run::{Ending, Reason};
 use fleet_host::git::{self, Area, Oid, Open, StartAt, Workspace, WorkspaceError};
@@ -35,6 +36,11 @@ fn failed(reason: Reason) -> impl Fn(&dyn std::fmt::Display) -> Ending {
     move |error| Ending::Failed(reason, error.to_string())
 }
 
+/// So long a branch may be in use by an earlier attempt that is over.
+const OUR_OWN: Duration = Duration::from_secs(30);
+/// So often it is looked at.
+const PAUSE: Duration = Duration::from_millis(100);
+
 impl Keeper<'_> {
     /// Makes everything, or says how the run ends instead.
     pub(super) async fn prepare(&self) -> Result<Prepared, Ending> {
@@ -59,8 +65,7 @@ impl Keeper<'_> {
         };
         self.know(plan).await?;
         fault::point(self.engine, "keeper-planned").await;
-        let open = Open { owner: self.run.id.to_string(), branch, start };
-        let mut workspace = self.open(open).await?;
+        let mut workspace = self.open(Open { owner: self.run.id.to_string(), branch, start }).await?;
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
         self.know(ops::Prepared { workspace: Some(path), ..Default::default() }).await?;
@@ -75,10 +80,33 @@ impl Keeper<'_> {
         Ok(prepared)
     }
 
+    /// Opens the workspace. The attempt before may still be giving its worktree back, or somebody tidies up after it:
+    /// that has the branch checked out for a moment longer than the store thinks.
     async fn open(&self, open: Open) -> Result<Workspace, Ending> {
-        let area = self.area();
-        let opened = blocking(move || area.open(&open).map_err(|error| refusal(&area, &open, &error)));
-        opened.await.map_err(released)?
+        let mut left = OUR_OWN;
+        loop {
+            let (area, wanted) = (self.area(), open.clone());
+            let opened = blocking(move || area.open(&wanted).map_err(|error| refusal(&area, &wanted, error)));
+            let (error, ending) = match opened.await.map_err(released)? {
+                Ok(workspace) => return Ok(workspace),
+                Err(refused) => refused,
+            };
+            let is_ours = matches!(&error, WorkspaceError::BranchInUse { place, .. } if self.is_ours(place));
+            let is_wanted = self.orders.borrow().is_none();
+            match left.checked_sub(PAUSE).filter(|_| is_ours && is_wanted) {
+                Some(rest) => left = rest,
+                // Nobody but us can do anything about that: not a case for a person.
+                None if is_ours => return Err(failed(Reason::WorkspaceFailed)(&error)),
+                None => return Err(ending),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Whether a place is one of this project's worktrees here. It need not be there any more.
+    fn is_ours(&self, place: &Path) -> bool {
+        let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+        place.parent().and_then(canonical).is_some_and(|folder| canonical(&self.area().dir) == Some(folder))
     }
 
     /// Commands of the repository's own run only if the user agreed to them.
@@ -170,16 +198,18 @@ impl Keeper<'_> {
 }
 
 /// Why there is no workspace. A name that cannot be had is something that only a person can change.
-fn refusal(area: &Area, open: &Open, error: &WorkspaceError) -> Ending {
+fn refusal(area: &Area, open: &Open, error: WorkspaceError) -> (WorkspaceError, Ending) {
     let is_taken = matches!(error, WorkspaceError::BranchInUse { .. } | WorkspaceError::NoSuchBranch { .. });
     if is_taken {
-        return failed(Reason::BranchTaken)(error);
+        let ending = failed(Reason::BranchTaken)(&error);
+        return (error, ending);
     }
     // Looked at only now, because it costs as much as there are branches.
-    match git::branch_conflict(&area.repo, &open.branch) {
+    let ending = match git::branch_conflict(&area.repo, &open.branch) {
         Ok(Some(why)) if matches!(open.start, StartAt::New(_)) => Ending::Failed(Reason::BranchTaken, why),
-        _ => Ending::Failed(Reason::WorkspaceFailed, chain(error)),
-    }
+        _ => Ending::Failed(Reason::WorkspaceFailed, chain(&error)),
+    };
+    (error, ending)
 }
 
 /// An earlier attempt on the same branch.
