@@ -292,8 +292,14 @@ impl Attendance<'_> {
     async fn end_the_rest(&mut self) {
         if let Some(stopping) = self.stopping.take() {
             while !stopping.is_finished() {
+                // An agent that floods while it is told to end must not fill memory either.
+                let is_full = self.journal.is_full();
+                if is_full && self.writing.is_none() {
+                    self.write();
+                }
                 tokio::select! {
-                    piece = self.pump.pieces.recv(), if self.open_pipes > 0 => self.take(piece),
+                    piece = self.pump.pieces.recv(), if self.open_pipes > 0 && !is_full => self.take(piece),
+                    () = finished(&mut self.writing) => {}
                     () = sleep(Duration::from_millis(5)) => {}
                 }
             }
