@@ -4,6 +4,7 @@
 //! Owns what has to happen before a workspace may be used again, whoever does it: the keeper at the end, or a
 //! reconciler in the place of a keeper that is gone. Must never move a branch of a run that is not ours any more.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use fleet_core::id::RunId;
@@ -105,23 +106,31 @@ pub(crate) fn save(workspace: &Workspace, run: RunId, why: &str, now: Millis) ->
     git::take_snapshot(&take).map(drop)
 }
 
+/// Whether somebody has removed the folder: then there is nothing in it to be kept.
+pub(crate) fn is_gone(workspace: &Workspace) -> bool {
+    std::fs::symlink_metadata(workspace.path()).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
 /// Commits what the agent left uncommitted, puts everything in safety and tells what there is now.
 ///
 /// In this order: work that the branch could not follow (an agent detached its HEAD, or somebody else moved the
 /// branch) is then reachable from the snapshot. Until it is, everything stays where it is.
 pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str) -> Result<Shown, GitError> {
     let checkout = workspace.checkout()?;
+    git::revive_branch(&checkout, workspace.branch(), base)?;
     let leftovers = git::commit_leftovers(&git::CommitLeftovers {
         checkout: &checkout,
         branch: workspace.branch(),
         message,
         exclude: workspace.private(),
     })?;
-    // Nothing was done and nothing is left: there is nothing to keep.
-    let Some(head) = leftovers.head.filter(|head| head != base) else {
-        return Ok(Shown { is_empty: true, ..Shown::default() });
-    };
-    save(workspace, run, "at the end", clock::now())?;
+    // What could not be committed is in no commit, so only a snapshot can keep it.
+    let is_all_in_head = leftovers.skips.total == 0;
+    let head = leftovers.head.filter(|head| head != base);
+    if head.is_some() || !is_all_in_head {
+        save(workspace, run, "at the end", clock::now())?;
+    }
+    let Some(head) = head else { return Ok(Shown { is_empty: true, ..Shown::default() }) };
     let changes = git::changes(&checkout.common_dir, base, &head)?;
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
     let names = Names {

@@ -16,7 +16,7 @@ use fleet_host::lock::Exclusive;
 use fleet_store::{Store, StoreError, ops};
 
 use crate::home::Home;
-use crate::reconcile::Reconciler;
+use crate::reconcile::{Reconciler, Witness};
 use crate::verbs::runner_stop::nudge;
 use crate::{Engine, clock, problems};
 
@@ -247,8 +247,9 @@ impl Vigil<'_> {
             return Ok(Look::Ended);
         }
         // A keeper that is only now being started finds that everything is done.
-        let taken = self.reconciler.take_over(run.id).await?;
-        Ok(if taken.is_some() { Look::Ended } else { Look::Waits(None) })
+        let taken = self.reconciler.take_over(run.id, Witness::Nobody).await?;
+        // A workspace that cannot be tidied up now keeps nobody waiting.
+        Ok(if taken.is_some() || live.is_none() { Look::Ended } else { Look::Waits(None) })
     }
 
     /// A keeper elsewhere hears of it at its next renewal. One that does not renew any more hears nothing: then the run

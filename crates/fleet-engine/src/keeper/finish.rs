@@ -1,6 +1,7 @@
 //! The end of a run, as its keeper sees it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fleet_core::outcome::{Declared, Evidence};
 use fleet_core::problem::Outcome;
@@ -11,18 +12,18 @@ use fleet_store::ops;
 
 use super::attend::Seen;
 use super::prepare::Prepared;
-use super::{Keeper, blocking};
+use super::{Keeper, Left, blocking};
 use crate::closing::{self, EndOfRun, commit_message, judge};
 use crate::fault;
 
 impl Keeper<'_> {
     /// Looks at what the agent left, decides, records, and gives the workspace back.
-    pub(super) async fn finish(&self, prepared: Prepared, seen: Seen) -> Outcome<()> {
+    pub(super) async fn finish(&self, prepared: Prepared, seen: Seen) -> Outcome<Left> {
         let (run, now, workspace) = (self.run.id, self.engine.now(), Arc::clone(&prepared.workspace));
         if self.is_lost() {
             // The branch may be somebody else's by now: only a snapshot is safe.
             let saved = blocking(move || closing::save(&workspace, run, "the run was lost", now)).await?;
-            return if saved.is_ok() { give_back(prepared).await } else { Ok(()) };
+            return give_back(prepared, saved.is_ok()).await;
         }
         // A run whose agent never started goes to its end directly, and a store out of reach is asked again below.
         let exit = ops::AdvanceRun { run, fence: self.run.fence, event: RunMove::Exit, now };
@@ -37,18 +38,16 @@ impl Keeper<'_> {
         self.record(EndOfRun { run, fence: self.run.fence, ending, result: Some(result) }).await?;
         let (repo, branch) = (self.area().repo, prepared.workspace.branch().to_owned());
         let base = prepared.base.clone();
-        if is_safe {
-            give_back(prepared).await?;
-        }
-        if is_safe && is_empty {
+        let left = give_back(prepared, is_safe).await?;
+        if left == Left::Nothing && is_empty {
             // A branch without any work is only in the way; a retry makes it again.
             let _ = blocking(move || git::delete_branch(&repo, &branch, &base)).await?;
         }
-        Ok(())
+        Ok(left)
     }
 
     /// Nothing was started: the end is known already.
-    pub(super) async fn finish_unready(&self, ending: Ending) -> Outcome<()> {
+    pub(super) async fn finish_unready(&self, ending: Ending) -> Outcome<Left> {
         let ending = self.ordered_ending().unwrap_or(ending);
         self.record(EndOfRun { run: self.run.id, fence: self.run.fence, ending, result: None }).await?;
         let (area, run, now) = (self.area(), self.run.id, self.engine.now());
@@ -58,8 +57,7 @@ impl Keeper<'_> {
             workspace.release()
         });
         // What cannot be tidied up now is found by whoever looks next.
-        let _ = tidied.await?;
-        Ok(())
+        Ok(if tidied.await?.is_ok() { Left::Nothing } else { Left::Workspace })
     }
 
     async fn record(&self, end: EndOfRun) -> Outcome<()> {
@@ -72,14 +70,10 @@ impl Keeper<'_> {
     }
 
     async fn evidence(&self, seen: Seen) -> Evidence {
-        let declared = match self.call(ops::GetRun { run: self.run.id }).await {
-            Ok(detail) => detail.report.and_then(declared),
-            Err(_) => None,
-        };
         Evidence {
             exit: seen.exit,
             report: seen.heard.final_text.as_deref().and_then(Report::find),
-            declared,
+            declared: self.declared().await,
             question: seen.heard.question,
             failure: seen.heard.failure,
             commits: 0,
@@ -88,7 +82,22 @@ impl Keeper<'_> {
             stopped: seen.stopped,
         }
     }
+
+    /// What the agent declared. Only the store has it, and the end has to be told to the same store: so one that is
+    /// out of reach is waited for, unless the run was lost meanwhile.
+    async fn declared(&self) -> Option<Declared> {
+        loop {
+            match self.store.call(ops::GetRun { run: self.run.id }).await {
+                Ok(detail) => return detail.report.and_then(declared),
+                Err(error) if error.is_temporary() && !self.is_lost() => tokio::time::sleep(AGAIN).await,
+                Err(_) => return None,
+            }
+        }
+    }
 }
+
+/// A store that is out of reach is asked again after this.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// What an agent said about its end through `fleet done` or `fleet fail`.
 pub(crate) fn declared(report: RunReport) -> Option<Declared> {
@@ -99,10 +108,12 @@ pub(crate) fn declared(report: RunReport) -> Option<Declared> {
     }
 }
 
-/// The workspace is free for the next run; a failure here leaves it to whoever tidies up.
-async fn give_back(prepared: Prepared) -> Outcome<()> {
-    if let Some(workspace) = Arc::into_inner(prepared.workspace) {
-        let _ = blocking(move || workspace.release()).await?;
+/// The workspace is free for the next run, if what was in it is safe; otherwise it is left to whoever tidies up.
+async fn give_back(prepared: Prepared, is_safe: bool) -> Outcome<Left> {
+    let Some(workspace) = Arc::into_inner(prepared.workspace) else { return Ok(Left::Workspace) };
+    if !is_safe && !closing::is_gone(&workspace) {
+        return Ok(Left::Workspace);
     }
-    Ok(())
+    let released = blocking(move || workspace.release()).await?;
+    Ok(if released.is_ok() { Left::Nothing } else { Left::Workspace })
 }

@@ -95,8 +95,12 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 token: Token::new()?,
                 orders,
             };
-            keeper.live().await?;
+            let left = keeper.live().await?;
             fault::point(engine, "keeper-released").await;
+            if left == Left::Workspace {
+                // The mark stays, without its lock: whoever looks next tidies up.
+                return Ok(());
+            }
         }
         // The repository or its configuration is gone or broken: only a person can mend that.
         Err(problem) => {
@@ -145,8 +149,16 @@ impl Mark {
     }
 }
 
+/// What there is of a run on this machine when its keeper ends, besides its branch and its folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    /// A workspace that could not be given back, perhaps with work in it that is nowhere else.
+    Workspace,
+}
+
 impl Keeper<'_> {
-    async fn live(&self) -> Outcome<()> {
+    async fn live(&self) -> Outcome<Left> {
         let prepared = ops::Prepared {
             keeper: Some(serde_json::to_string(&self.me).map_err(internal)?),
             token_hash: Some(self.token.hash()),
@@ -155,7 +167,7 @@ impl Keeper<'_> {
         let hello =
             ops::PrepareRun { run: self.run.id, fence: self.run.fence, prepared, now: self.engine.now() };
         match self.store.call(hello).await {
-            Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => return Ok(()),
+            Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => return Ok(Left::Nothing),
             other => other.map_err(problems::store)?,
         }
         fault::point(self.engine, "keeper-known").await;

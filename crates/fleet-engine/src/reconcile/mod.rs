@@ -25,8 +25,8 @@ use crate::{Engine, clock, problems};
 
 /// A claimed run whose keeper has not shown itself after this was never started.
 const STARTING: Duration = Duration::from_secs(10);
-/// Whoever holds a run elsewhere has this long after the end of its lease: its own machine looks first.
-const ELSEWHERE: Duration = Duration::from_mins(1);
+/// Whoever holds a run elsewhere has so many leases' time after the end of its lease: its own machine looks first.
+const ELSEWHERE: u32 = 2;
 /// A keeper that is killed is gone at once, unless the machine is very busy.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -35,10 +35,31 @@ const KILL_PATIENCE: Duration = Duration::from_secs(10);
 pub struct Repaired {
     /// Runs whose keepers were gone, with a sentence each.
     pub runs: Vec<(RunId, String)>,
+    /// What could not be repaired, with a sentence each; it will be tried again.
+    pub trouble: Vec<String>,
     /// Runs of other machines whose leases ended.
     pub expired: usize,
     /// What the store thought was at work here before.
     pub live: Vec<Run>,
+}
+
+impl Repaired {
+    fn take(&mut self, run: RunId, done: Outcome<Option<String>>) {
+        match done {
+            Ok(Some(what)) => self.runs.push((run, what)),
+            Ok(None) => {}
+            Err(problem) => self.trouble.push(format!("run {run}: {}", problem.message)),
+        }
+    }
+}
+
+/// What is known about a keeper that is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Witness {
+    /// Only what is written down.
+    Nobody,
+    /// The runner that started it has seen its end.
+    Runner,
 }
 
 /// Looks after the runs of this home.
@@ -68,18 +89,17 @@ impl<'e> Reconciler<'e> {
         let mut repaired = Repaired::default();
         let live = self.engine.call(ops::LiveRuns { place: self.place.clone() }).await?;
         self.late.retain(|run, _| live.iter().any(|live| live.id == *run));
+        // One that cannot be repaired is no reason to leave the others as they are.
         for run in &live {
-            if let Some(what) = self.live(run).await? {
-                repaired.runs.push((run.id, what));
-            }
+            let done = self.live(run).await;
+            repaired.take(run.id, done);
         }
         for run in self.marked()? {
             if live.iter().any(|live| live.id == run) {
                 continue;
             }
-            if self.leftover(run).await? {
-                repaired.runs.push((run, "tidied up after it".to_owned()));
-            }
+            let done = self.leftover(run).await;
+            repaired.take(run, done);
         }
         repaired.expired = self.expire().await?;
         repaired.live = live;
@@ -95,7 +115,7 @@ impl<'e> Reconciler<'e> {
         if run.keeper.is_none() && !path.exists() && self.is_starting(run)? {
             return Ok(None);
         }
-        self.take_over(run.id).await
+        self.take_over(run.id, Witness::Nobody).await
     }
 
     /// The runner that claimed it is about to start its keeper, or has just done so.
@@ -119,40 +139,45 @@ impl<'e> Reconciler<'e> {
         if uptime.saturating_sub(since) < self.engine.config()?.runner().lease {
             return Ok(None);
         }
+        self.late.remove(&run.id);
+        // Can anybody renew it? A store that refuses everybody is no fault of the keeper, which will find out by
+        // itself when that is over.
+        let lease = self.engine.config()?.runner().lease;
+        let renewal = ops::RenewLease { run: run.id, fence: run.fence, lease, now: clock::now() };
+        self.engine.call(renewal).await?;
         let path = self.home.live_run(run.id);
         let keeper: Option<Identity> = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).ok();
         if let Some(keeper) = keeper {
             // Its lock is free the moment it is dead.
             let _ = keeper.signal(Signal::KILL);
         }
-        self.late.remove(&run.id);
-        self.take_over(run.id).await
+        self.take_over(run.id, Witness::Nobody).await
     }
 
-    /// Acts in the place of a keeper that is gone; `None` when somebody else does already.
-    pub async fn take_over(&self, id: RunId) -> Outcome<Option<String>> {
+    /// Acts in the place of a keeper that is gone; `None` when somebody else does already, or nothing could be done.
+    pub async fn take_over(&self, id: RunId, witness: Witness) -> Outcome<Option<String>> {
         let path = self.home.live_run(id);
         crate::home::make_private(&self.home.live()).map_err(|error| problems::io(&path, &error))?;
         let waiting = path.clone();
         let lock = blocking(move || Exclusive::acquire(&waiting, KILL_PATIENCE)).await?;
         let Some(lock) = lock.map_err(|error| problems::io(&path, &error))? else { return Ok(None) };
         let keeper = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).ok();
-        let closed = takeover::close(self.engine, &self.home, id, keeper).await?;
+        let gone = takeover::GoneKeeper { run: id, keeper, witness };
+        let closed = takeover::close(self.engine, &self.home, gone).await?;
         if closed.is_clean {
             let _ = fs::remove_file(&path);
         }
         drop(lock);
-        Ok(Some(closed.what))
+        Ok(closed.what)
     }
 
     /// A run that has ended in the store, and whose keeper did not live to tidy up.
-    async fn leftover(&self, run: RunId) -> Outcome<bool> {
+    async fn leftover(&self, run: RunId) -> Outcome<Option<String>> {
         let path = self.home.live_run(run);
         if Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? {
-            return Ok(false);
+            return Ok(None);
         }
-        // What cannot be tidied up (a full disk, a damaged workspace) is tried again, and not told every time.
-        Ok(self.take_over(run).await?.is_some() && !path.exists())
+        self.take_over(run, Witness::Nobody).await
     }
 
     /// The runs that are, or were, at work here.
@@ -166,8 +191,9 @@ impl<'e> Reconciler<'e> {
     }
 
     async fn expire(&self) -> Outcome<usize> {
+        let grace = self.engine.config()?.runner().lease * ELSEWHERE;
         let expire = ops::ExpireLeases {
-            elsewhere: Some(ops::Elsewhere { here: self.place.clone(), grace: ELSEWHERE }),
+            elsewhere: Some(ops::Elsewhere { here: self.place.clone(), grace }),
             limit: 100,
             jitter: clock::entropy()?,
             now: clock::now(),

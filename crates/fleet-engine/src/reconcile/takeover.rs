@@ -10,16 +10,17 @@ use fleet_core::outcome::{AgentExit, Evidence, Stop};
 use fleet_core::problem::{Code, Outcome};
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, Reason, StopKind};
-use fleet_host::git::{Oid, Workspace};
+use fleet_host::git::{GitError, Oid, Workspace};
 use fleet_host::log::{LogReader, Piece};
 use fleet_host::process::{self, Identity, Ladder, Tree};
 use fleet_store::ops::{self, RunDetail};
 
+use super::Witness;
 use crate::closing::{self, EndOfRun, Shown, commit_message, judge};
 use crate::home::{Home, RunFolder};
 use crate::keeper::journal::{self, Heard, Journal};
 use crate::keeper::{blocking, checkout, declared};
-use crate::{Engine, clock, problems};
+use crate::{Engine, clock, fault, problems};
 
 /// Nobody keeps these processes any more: they get a short while to end by themselves.
 const LADDER: Ladder = Ladder {
@@ -33,47 +34,61 @@ const PIECE: usize = 64 * 1024;
 
 /// What became of a run.
 pub(super) struct Closed {
-    pub(super) what: String,
+    /// In words, if anything was done.
+    pub(super) what: Option<String>,
     /// Whether nothing is left to tidy up.
     pub(super) is_clean: bool,
 }
 
-/// Ends what is left of the agent, puts its work in safety and tells the store. The caller holds the keeper's lock;
-/// `keeper` is who held it before, if that is known.
-pub(super) async fn close(
-    engine: &Engine,
-    home: &Home,
-    id: RunId,
-    keeper: Option<Identity>,
-) -> Outcome<Closed> {
-    let folder = home.run(id);
-    end_processes(id, &folder, keeper).await?;
+/// Whose place is taken.
+pub(super) struct GoneKeeper {
+    pub(super) run: RunId,
+    /// Who held the keeper's lock before, if that is known.
+    pub(super) keeper: Option<Identity>,
+    pub(super) witness: Witness,
+}
+
+/// Ends what is left of the agent, puts its work in safety and tells the store. The caller holds the keeper's lock.
+pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Outcome<Closed> {
+    let (id, folder) = (gone.run, home.run(gone.run));
+    end_processes(id, &folder, gone.keeper).await?;
     let detail = match engine.call(ops::GetRun { run: id }).await {
         Ok(detail) => detail,
         // Of another store: its workspace stays as it is for whoever uses that one.
         Err(problem) if problem.code == Code::RunNotFound => {
-            return Ok(Closed { what: "it is not in this store".to_owned(), is_clean: true });
+            return Ok(Closed { what: Some("it is not in this store".to_owned()), is_clean: true });
         }
         Err(problem) => return Err(problem),
     };
+    fault::point(engine, "repair-stopped").await;
     let workspace = adopt(engine, home, &detail).await?;
     let is_safe = match &workspace {
         Adopted::Here(found) => {
-            let found = Arc::clone(found);
-            blocking(move || closing::save(&found, id, "its keeper was gone", clock::now())).await?.is_ok()
+            let (found, why) = (Arc::clone(found), "its keeper was gone");
+            blocking(move || closing::save(&found, id, why, clock::now()).is_ok() || closing::is_gone(&found))
+                .await?
         }
         Adopted::Nothing => true,
         Adopted::Damaged => false,
     };
-    let mut what = "tidied up after it".to_owned();
+    fault::point(engine, "repair-saved").await;
+    let mut what = None;
     if detail.run.state.is_live() {
-        what = end(engine, &detail, &folder, &workspace).await?;
+        let (why, folder) = (why_gone(&detail, gone.witness), &folder);
+        what = Some(end(engine, Scene { detail: &detail, folder, workspace: &workspace, why }).await?);
+    } else if is_safe && noted(&folder, &detail).is_some() {
+        // It ended here, but not all of its work could be committed at that time. The next attempt should find it on
+        // the branch; if that fails, the snapshot still has it.
+        let _ = show(&detail, &workspace).await?;
     }
+    fault::point(engine, "repair-recorded").await;
     let is_clean = match workspace {
         Adopted::Here(found) if is_safe => release(found).await?,
         Adopted::Here(_) | Adopted::Damaged => false,
         Adopted::Nothing => true,
     };
+    fault::point(engine, "repair-released").await;
+    let what = what.or_else(|| is_clean.then(|| "tidied up after it".to_owned()));
     Ok(Closed { what, is_clean })
 }
 
@@ -116,19 +131,23 @@ async fn end_processes(id: RunId, folder: &RunFolder, keeper: Option<Identity>) 
     blocking(move || tree.stop(&LADDER, &mut || drop(process::reap()))).await.map(drop)
 }
 
+/// What is found of a run whose keeper is gone.
+struct Scene<'a> {
+    detail: &'a RunDetail,
+    folder: &'a RunFolder,
+    workspace: &'a Adopted,
+    why: (Stop, Gone),
+}
+
 /// Tells the store how it ended: as its keeper wrote down, or as far as can be seen now.
-async fn end(
-    engine: &Engine,
-    detail: &RunDetail,
-    folder: &RunFolder,
-    workspace: &Adopted,
-) -> Outcome<String> {
-    let noted = EndOfRun::noted(folder).filter(|end| end.fence == detail.run.fence);
-    let end = match noted {
+async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<String> {
+    let folder = scene.folder;
+    let end = match noted(folder, scene.detail) {
         Some(end) => end,
-        None => reconstruct(engine, detail, folder, workspace).await?,
+        None => reconstruct(engine, scene).await?,
     };
     let _ = end.note(folder);
+    fault::point(engine, "repair-noted").await;
     let said = match &end.ending {
         Ending::Succeeded => "its keeper was gone, its work was done".to_owned(),
         Ending::Failed(_, text) | Ending::Released(text) | Ending::Cancelled(text) => text.clone(),
@@ -138,23 +157,10 @@ async fn end(
     Ok(said)
 }
 
-async fn reconstruct(
-    engine: &Engine,
-    detail: &RunDetail,
-    folder: &RunFolder,
-    workspace: &Adopted,
-) -> Outcome<EndOfRun> {
+async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
+    let Scene { detail, folder, workspace, why: (stop, why) } = scene;
     let heard = replay(engine, detail, folder).await?;
-    let base = detail.run.base.as_deref().and_then(|base| Oid::parse(base).ok());
-    let shown = match (workspace, base, &detail.task) {
-        (Adopted::Here(found), Some(base), Some(task)) => {
-            let (found, message) = (Arc::clone(found), commit_message(task, &detail.run.agent));
-            let run = detail.run.id;
-            blocking(move || closing::show(&found, run, &base, &message)).await?
-        }
-        _ => Ok(Shown::default()),
-    };
-    let (stop, why) = why_gone(detail);
+    let shown = show(detail, workspace).await?;
     let evidence = Evidence {
         exit: AgentExit::Signal(9),
         report: heard.final_text.as_deref().and_then(Report::find),
@@ -178,6 +184,22 @@ async fn reconstruct(
     Ok(EndOfRun { run: detail.run.id, fence: detail.run.fence, ending, result: Some(result) })
 }
 
+/// What its keeper wrote down about its end.
+fn noted(folder: &RunFolder, detail: &RunDetail) -> Option<EndOfRun> {
+    EndOfRun::noted(folder).filter(|end| end.fence == detail.run.fence)
+}
+
+/// Commits what is left in the workspace, and looks at what git has then.
+async fn show(detail: &RunDetail, workspace: &Adopted) -> Outcome<Result<Shown, GitError>> {
+    let base = detail.run.base.as_deref().and_then(|base| Oid::parse(base).ok());
+    let (Adopted::Here(found), Some(base), Some(task)) = (workspace, base, &detail.task) else {
+        return Ok(Ok(Shown::default()));
+    };
+    let (found, run) = (Arc::clone(found), detail.run.id);
+    let message = commit_message(task, &detail.run.agent);
+    blocking(move || closing::show(&found, run, &base, &message)).await
+}
+
 /// Why a keeper is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gone {
@@ -191,7 +213,7 @@ enum Gone {
     Vanished,
 }
 
-fn why_gone(detail: &RunDetail) -> (Stop, Gone) {
+fn why_gone(detail: &RunDetail, witness: Witness) -> (Stop, Gone) {
     if let Some(stop) = &detail.run.stop {
         let how = match stop.kind {
             StopKind::Cancel => Stop::Killed(stop.why.clone()),
@@ -202,6 +224,8 @@ fn why_gone(detail: &RunDetail) -> (Stop, Gone) {
     let keeper: Option<Identity> =
         detail.run.keeper.as_deref().and_then(|keeper| serde_json::from_str(keeper).ok());
     let (gone, why) = match keeper {
+        // It counts: one that always ends at once would otherwise be started for ever.
+        None if witness == Witness::Runner => (Gone::Vanished, "its keeper ended before it had begun"),
         None => (Gone::NeverStarted, "the runner ended before it could start it"),
         Some(keeper) if keeper.boot != Identity::current().boot => {
             (Gone::Restarted, "the machine was restarted")

@@ -16,7 +16,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::AgentName;
 use fleet_host::git::{self, Pace};
 use fleet_host::machine;
-use fleet_host::process::{self, Detached, Identity};
+use fleet_host::process::{self, Detached, Exit, Identity};
 use fleet_store::ops;
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::reconcile::Reconciler;
+use crate::reconcile::{Reconciler, Witness};
 use crate::{Engine, clock, fault, problems};
 use registry::{Registered, Runner};
 
@@ -156,7 +156,13 @@ impl Shift<'_> {
 
     async fn work(&mut self, tell: &mut dyn FnMut(Notice)) -> Outcome<Turn> {
         let now = clock::uptime();
-        if self.keeper_vanished() || self.repaired.is_none_or(|last| now.saturating_sub(last) >= REPAIR) {
+        let vanished = self.vanished();
+        for run in &vanished {
+            if let Some(what) = self.reconciler.take_over(*run, Witness::Runner).await? {
+                tell(Notice::Repaired(*run, what));
+            }
+        }
+        if self.repaired.is_none_or(|last| now.saturating_sub(last) >= REPAIR) {
             self.repaired = Some(now);
             self.repair(tell).await?;
         }
@@ -182,14 +188,17 @@ impl Shift<'_> {
         look.is_ok_and(|look| look.live.is_empty() && look.runs.is_empty())
     }
 
-    /// Forgets the keepers that have ended; whether one of them did not live to tidy up.
-    fn keeper_vanished(&mut self) -> bool {
+    /// Forgets the keepers that have ended, and returns the runs of those that did not live to tidy up. One that was
+    /// killed at once has left no mark: how it ended tells.
+    fn vanished(&mut self) -> Vec<RunId> {
         let (ended, home) = (process::reap(), Home::new(self.engine.home()));
-        let mut vanished = false;
+        let mut vanished = Vec::new();
         self.keepers.retain(|(keeper, run)| {
-            let is_gone = ended.iter().any(|(pid, _)| *pid == keeper.pid);
-            vanished |= is_gone && home.live_run(*run).exists();
-            !is_gone
+            let Some((_, exit)) = ended.iter().find(|(pid, _)| *pid == keeper.pid) else { return true };
+            if *exit != Exit::Code(0) || home.live_run(*run).exists() {
+                vanished.push(*run);
+            }
+            false
         });
         vanished
     }
@@ -198,6 +207,9 @@ impl Shift<'_> {
         let look = self.reconciler.look().await?;
         for (run, what) in look.runs {
             tell(Notice::Repaired(run, what));
+        }
+        for what in look.trouble {
+            tell(Notice::Trouble(what));
         }
         self.sweep();
         let up = registry::up(&Home::new(self.engine.home())).unwrap_or_default();
