@@ -1,7 +1,7 @@
 # Makes and runs one server for as long as its owner holds the other end of the pipe on standard input, then
-# leaves nothing behind. A line on the pipe stops the server and starts it again. The end of the owner, kill -9 included, closes the pipe: no signal handler and no
-# static destructor has to run. Arguments: the directory of the programs, the private directory, the
-# superuser, options of the server.
+# leaves nothing behind. A line on the pipe stops the server and starts it again, once there is no file `away`. The end
+# of the owner, kill -9 included, closes the pipe: no signal handler and no static destructor has to run. Arguments: the
+# directory of the programs, the private directory, the superuser, options of the server.
 bin=$1 dir=$2 user=$3
 shift 3
 exec 3<&0 </dev/null
@@ -18,6 +18,12 @@ serve() {
     kill "$watcher"
     [ -e "$dir/again" ] || return
     rm "$dir/again"
+    # Not for ever: an owner that died meanwhile is noticed only by the next watch.
+    tenths=600
+    while [ "$tenths" -gt 0 ] && [ -e "$dir/away" ]; do
+      sleep 0.1
+      tenths=$((tenths - 1))
+    done
   done
 }
 

@@ -138,9 +138,19 @@ impl Server {
     /// Stops the server, whatever its clients are doing, starts it again, and waits until it takes connections.
     #[track_caller]
     pub fn restart(&self) {
-        let before = self.pid();
+        self.restart_after(|| {});
+    }
+
+    /// The same, with something to do while the server is away, for a minute at most.
+    #[track_caller]
+    pub fn restart_after(&self, meanwhile: impl FnOnce()) {
+        let (before, away) = (self.pid(), self.dir.join("away"));
+        fs::write(&away, "").expect("the directory of the server");
         let mut pipe = self.guardian.stdin.as_ref().expect("the pipe is open until the drop");
         pipe.write_all(b"again\n").expect("the guardian reads");
+        assert!(becomes_true(STOP_BOUND, || self.pid().is_none()), "the server did not end:\n{}", self.log());
+        meanwhile();
+        fs::remove_file(&away).expect("the directory of the server");
         becomes_true(START_BOUND, || {
             (self.pid() != before && self.is_ready()) || self.dir.join("ended").exists()
         });
