@@ -1,0 +1,121 @@
+//! What has to be true when everything is over, whatever happened on the way.
+
+use std::collections::BTreeSet;
+
+use fleet_testkit::wait_until;
+use serde_json::Value;
+
+use super::processes;
+use super::stage::{BOUND, FILES, Running, Stage, branch_of};
+
+impl Stage {
+    /// The task is done, all is tidy, nothing is lost. Ends the runner.
+    #[track_caller]
+    pub(crate) fn assert_well(&self, task: &str, runner: Running) {
+        self.wait_status(task, "done");
+        self.assert_tidy([runner]);
+        self.assert_once(task);
+        for (path, text) in FILES {
+            let branch = branch_of(task);
+            assert_eq!(
+                self.content(&branch, path).as_deref(),
+                Some(text),
+                "{path} on the branch of the task"
+            );
+        }
+    }
+
+    /// Nothing is left of any run. Ends the runners.
+    #[track_caller]
+    pub(crate) fn assert_tidy(&self, runners: impl IntoIterator<Item = Running>) {
+        wait_until(BOUND, "no run is marked as live, no worktree is taken", || {
+            self.live().is_empty() && self.claims().is_empty()
+        });
+        for mut runner in runners {
+            processes::send(runner.pid(), rustix::process::Signal::TERM);
+            runner.wait();
+        }
+        let mut left = Vec::new();
+        wait_until(BOUND, "nobody is left behind", || {
+            left = processes::of_home(self.home());
+            left.is_empty()
+        });
+        self.assert_untouched();
+        self.assert_healthy();
+    }
+
+    /// The user's own checkout is as it was.
+    #[track_caller]
+    pub(crate) fn assert_untouched(&self) {
+        assert!(
+            !self.sign("hook").exists(),
+            "a hook of the user ran: {:?}",
+            std::fs::read(self.sign("hook"))
+        );
+        assert_eq!(self.repo.git(&["-c", "core.hooksPath=/dev/null", "status", "--porcelain"]), "");
+        assert_eq!(self.repo.git(&["rev-parse", "HEAD"]), self.head);
+        assert_eq!(self.repo.git(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_healthy(&self) {
+        let said = self.fleet.json(&["doctor"]);
+        assert_eq!(said["healthy"], true, "{said:#}");
+        let bad = said["checks"].as_array().unwrap().iter().filter(|check| check["verdict"] != "good");
+        assert_eq!(bad.collect::<Vec<_>>(), Vec::<&Value>::new());
+    }
+
+    /// The task ended once, and never had two runs at a time; each had a higher fencing number than those before.
+    #[track_caller]
+    pub(crate) fn assert_once(&self, task: &str) {
+        let events = self.events();
+        let (mut live, mut fence, mut done) = (None, 0, 0);
+        let mut runs = BTreeSet::new();
+        for event in events.iter().filter(|event| event["task"] == task) {
+            match event["kind"].as_str().unwrap() {
+                "task.started" => {
+                    assert_eq!(live, None, "two runs at a time");
+                    live = Some(event["run"].as_str().unwrap().to_owned());
+                    assert!(runs.insert(event["run"].to_string()));
+                    let attempt = event["data"]["attempt"].as_i64().unwrap();
+                    assert!(attempt > fence, "attempt {attempt} after {fence}");
+                    fence = attempt;
+                }
+                "task.done" | "task.failed" | "task.requeued" | "task.waiting" => {
+                    assert_eq!(event["run"].as_str(), live.as_deref(), "ended by another run");
+                    live = None;
+                    done += usize::from(event["kind"] == "task.done");
+                }
+                kind if kind.starts_with("run.") => {
+                    assert_eq!(event["run"].as_str(), live.as_deref(), "{kind} of a run that is over");
+                }
+                _ => {}
+            }
+        }
+        assert_eq!((live, done), (None, 1));
+    }
+
+    /// What a file says in a commit, without the last line end; `None` if it is not there.
+    pub(crate) fn content(&self, commit: &str, path: &str) -> Option<String> {
+        let files =
+            self.repo.git(&["-c", "core.quotePath=false", "ls-tree", "-r", "-z", "--name-only", commit]);
+        let is_there = files.split('\0').any(|file| file == path);
+        is_there.then(|| self.repo.git(&["show", &format!("{commit}:{path}")]))
+    }
+
+    /// The snapshots, by their names.
+    pub(crate) fn snapshots(&self) -> Vec<String> {
+        let names = self.repo.git(&["for-each-ref", "--format=%(refname)", "refs/fleet/snapshots"]);
+        names.lines().map(ToOwned::to_owned).collect()
+    }
+
+    /// What the agent wrote at first is in some snapshot, whatever became of the branch.
+    #[track_caller]
+    pub(crate) fn assert_in_snapshots(&self) {
+        let snapshots = self.snapshots();
+        for (path, text) in FILES {
+            let found = snapshots.iter().any(|name| self.content(name, path).as_deref() == Some(text));
+            assert!(found, "{path} is in none of {snapshots:?}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! A keeper that stands still for longer than its lease.
+
+use std::process::Stdio;
+
+use fleet_testkit::fleet::Fleet;
+use fleet_testkit::wait_until;
+use rustix::process::Signal;
+
+use super::processes::{is_alive, of_home, send};
+use super::stage::{BOUND, Running, Stage};
+
+#[test]
+fn a_frozen_keeper_is_replaced() {
+    let stage = Stage::new();
+    let task = stage.add(&stage.steps());
+    let runner = stage.run(None);
+    stage.wait_for("written");
+    let run = stage.live_run();
+    let (keeper, agent) = (stage.keeper_pid(&run), stage.agent_pid(&run));
+    send(keeper, Signal::STOP);
+    wait_until(BOUND, "both are killed", || !is_alive(keeper) && !is_alive(agent));
+    stage.give("go");
+    stage.assert_well(&task, runner);
+    let shown = stage.task(&task);
+    assert_eq!((&shown["attempts"], &shown["failures"]), (&2.into(), &1.into()), "{shown:#}");
+    stage.assert_in_snapshots();
+}
+
+/// A stage whose store others can use, with an agent at work that is not tried again.
+fn shared() -> (Stage, Elsewhere, String) {
+    let mut stage = Stage::new();
+    let store = format!("sqlite:{}", stage.fleet.user_home().join("shared.db").display());
+    stage.fleet = stage.fleet.env("FLEET_STORE", &store);
+    let task = stage.add_with(&stage.steps(), 0);
+    let mut runner = stage.run(None);
+    stage.wait_for("written");
+    runner.kill();
+    let other = Fleet::new(env!("CARGO_BIN_EXE_fleet")).env("FLEET_STORE", &store);
+    (stage, Elsewhere(other.env("FLEET_RUNNER_LEASE_SECONDS", "2")), task)
+}
+
+/// Another home on the same store, which cannot see the processes of the first.
+struct Elsewhere(Fleet);
+
+impl Elsewhere {
+    fn run(&self) -> Running {
+        let mut command = self.0.command(&["run"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Running::new(command.spawn().unwrap())
+    }
+}
+
+/// Its run was given up by somebody who could not see it. It must find out by itself, end its agent, keep the work and
+/// leave the store alone.
+#[test]
+fn a_keeper_that_comes_back_after_its_run_was_given_up_elsewhere() {
+    let (stage, elsewhere, task) = shared();
+    let run = stage.live_run();
+    let (keeper, agent) = (stage.keeper_pid(&run), stage.agent_pid(&run));
+    send(keeper, Signal::STOP);
+    let other = elsewhere.run();
+    stage.wait_status(&task, "failed");
+    drop(other);
+    assert!(is_alive(agent), "nobody there could see it");
+    let before = stage.events();
+    send(keeper, Signal::CONT);
+    wait_until(BOUND, "they have ended", || of_home(stage.home()).is_empty());
+    assert!(!is_alive(agent));
+    assert_eq!(stage.events(), before);
+    assert_eq!((stage.live(), stage.claims()), (vec![], vec![]));
+    stage.assert_in_snapshots();
+    stage.assert_untouched();
+}
+
+/// The same for one that is dead: the next runner of its home tidies up, and leaves the store alone as well.
+#[test]
+fn a_run_that_was_given_up_elsewhere_is_tidied_up_here() {
+    let (stage, elsewhere, task) = shared();
+    let run = stage.live_run();
+    let (keeper, agent) = (stage.keeper_pid(&run), stage.agent_pid(&run));
+    send(keeper, Signal::KILL);
+    let other = elsewhere.run();
+    stage.wait_status(&task, "failed");
+    drop(other);
+    let before = stage.events();
+    stage.assert_tidy([stage.run(None)]);
+    assert!(!is_alive(agent));
+    assert_eq!(stage.events(), before);
+    stage.assert_in_snapshots();
+}
