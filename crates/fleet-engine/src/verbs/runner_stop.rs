@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::runner_status::{RunnerView, view};
 use crate::home::Home;
+use crate::reconcile::Reconciler;
 use crate::runner::registry;
 use crate::{Engine, clock, problems};
 
@@ -34,6 +35,8 @@ pub struct Response {
 /// A runner has nothing to do when it ends, and a keeper has a ladder to climb.
 const PATIENCE: Duration = Duration::from_secs(30);
 const STEP: Duration = Duration::from_millis(10);
+/// So often those are looked for whose keepers are gone.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Stops them and waits until they are gone.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
@@ -66,8 +69,14 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
         }
         nudge(run.keeper.as_deref());
     }
-    let mut left = PATIENCE;
+    let mut reconciler = Reconciler::new(engine)?;
+    let (mut left, mut looked) = (PATIENCE, None);
     while !engine.call(ops::LiveRuns { place: place.to_owned() }).await?.is_empty() {
+        // A keeper that is gone does not answer, and no runner is up that would notice.
+        if looked.is_none_or(|looked| clock::uptime().saturating_sub(looked) >= LOOK) {
+            reconciler.look().await?;
+            looked = Some(clock::uptime());
+        }
         left = left.checked_sub(STEP).ok_or_else(|| stuck("an agent does not end"))?;
         tokio::time::sleep(STEP).await;
     }
