@@ -4,7 +4,7 @@ use std::fs;
 
 use fleet_testkit::wait_until;
 
-use super::processes::is_alive;
+use super::processes::{is_alive, kill};
 use super::stage::{BOUND, Stage, names};
 
 #[test]
@@ -61,4 +61,25 @@ fn stopped_agents_go_back_to_the_queue_without_a_fault() {
     stage.give("go");
     stage.assert_well(&task, stage.run(None));
     assert_eq!(stage.task(&task)["failures"], 0);
+}
+
+/// Nobody is left who could answer: whoever stops everything does it in their place.
+#[test]
+fn agents_without_keepers_are_stopped_as_well() {
+    let stage = Stage::new();
+    let task = stage.add(&stage.steps());
+    let mut runner = stage.run(None);
+    stage.wait_for("written");
+    let run = stage.live_run();
+    let agent = stage.agent_pid(&run);
+    runner.kill();
+    kill(stage.keeper_pid(&run));
+    let stopped = stage.fleet.json(&["stop", "--agents"]);
+    assert_eq!((&stopped["released"], &stopped["going_on"]), (&1.into(), &0.into()));
+    assert!(!is_alive(agent));
+    let shown = stage.task(&task);
+    assert_eq!((&shown["state"], &shown["failures"]), (&"queued".into(), &0.into()), "{shown:#}");
+    stage.give("go");
+    stage.assert_well(&task, stage.run(None));
+    stage.assert_in_snapshots();
 }

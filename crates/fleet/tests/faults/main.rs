@@ -25,6 +25,7 @@ mod evidence;
 mod frozen;
 mod identity;
 mod matrix;
+mod offspring;
 mod output;
 mod processes;
 mod repair;
