@@ -79,6 +79,9 @@ fn cell(point: &str, agent: Agent, victims: Victims) {
     }
     // It looks around while those who live are still held.
     let runner = if victims.runner { stage.next_runner() } else { runner };
+    if let Some(pid) = agent_pid.filter(|_| victims.keeper) {
+        wait_until(BOUND, "an agent without a keeper is ended", || !is_alive(pid));
+    }
     stage.give("go");
     stage.let_go(point);
     stage.assert_well(&task, runner);
