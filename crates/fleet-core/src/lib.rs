@@ -22,6 +22,7 @@ pub mod scope;
 pub mod size;
 pub mod task;
 pub mod text;
+pub mod tidy;
 pub mod time;
 mod transition;
 pub mod watchdog;

@@ -19,6 +19,7 @@ mod load;
 mod problems;
 pub mod reconcile;
 pub mod runner;
+pub mod sweep;
 pub mod trust;
 pub mod verbs;
 pub mod views;

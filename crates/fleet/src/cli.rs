@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    completions, config, create, demo, demo_agent, diff, doctor, done, events, explain, fail, fanout, kill,
-    list, logs, man, multi, note, progress, restart, resume, run, shim, show, start, status, stop, task,
-    trust, undo,
+    clean, completions, config, create, demo, demo_agent, diff, disk, doctor, done, events, explain, fail,
+    fanout, gc, kill, list, logs, man, multi, note, progress, restart, resume, run, shim, show, start,
+    status, stop, task, trust, undo,
 };
 
 /// Command a fleet of AI coding agents
@@ -91,6 +91,9 @@ pub(crate) enum Command {
     Status(status::Status),
     Kill(kill::Kill),
     Undo(undo::Undo),
+    Clean(clean::Clean),
+    Disk(disk::Disk),
+    Gc(gc::Gc),
     Events(events::Events),
     #[command(subcommand)]
     Config(config::Config),

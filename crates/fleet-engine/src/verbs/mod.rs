@@ -1,10 +1,13 @@
 //! What can be asked of codefleet, one file per verb. The command line, and later HTTP and MCP, have a file of
 //! the same name each.
 
+pub mod clean;
 pub mod demo;
+pub mod disk;
 pub mod doctor;
 pub mod events;
 pub mod follow;
+pub mod gc;
 pub mod launch;
 pub mod report;
 pub mod resume;

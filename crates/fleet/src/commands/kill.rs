@@ -9,8 +9,9 @@ use fleet_core::time::Span;
 use fleet_engine::verbs::run_kill::{self, Found, KillOutcome, Killed, Manner, Request, Target};
 
 use super::Context;
+use super::consent::insist;
 use crate::Done;
-use crate::output::{Column, confirm, count, dim, paint_status, strong, table};
+use crate::output::{Column, count, dim, paint_status, strong, table};
 
 /// Stop agents and cancel tasks; what they did is kept
 ///
@@ -54,19 +55,10 @@ impl Kill {
         let found = run_kill::find(&context.engine, &request).await?;
         if !self.yes {
             context.output.note(&listed(&found));
-            // A question about what was not shown would be none.
-            let answer = if context.output.is_json() { None } else { confirm(&question(&found, &manner)) };
-            match answer {
-                Some(true) => {}
-                Some(false) => {
-                    let nothing = serde_json::json!({ "killed": [] });
-                    return context.output.show(&nothing, || "nothing was stopped".to_owned());
-                }
-                None => {
-                    let problem = Problem::new(Code::Usage, "nobody is there to ask, so nothing was stopped");
-                    return Err(problem.hint("`--yes` stops without asking"));
-                }
-            }
+        }
+        if !insist(context, self.yes, &question(&found, &manner), "nothing was stopped")? {
+            let nothing = serde_json::json!({ "killed": [] });
+            return context.output.show(&nothing, || "nothing was stopped".to_owned());
         }
         let response = run_kill::run(&context.engine, &found.targets, &manner).await?;
         context.output.show(&response, || response.killed.iter().map(line).collect::<Vec<_>>().join("\n"))?;

@@ -1,17 +1,22 @@
 //! The commands, one file each: `commands/<noun>/<verb>.rs`.
 
+pub(crate) mod clean;
 pub(crate) mod completions;
 pub(crate) mod config;
+mod consent;
+mod counting;
 pub(crate) mod create;
 pub(crate) mod demo;
 pub(crate) mod demo_agent;
 pub(crate) mod diff;
+pub(crate) mod disk;
 pub(crate) mod doctor;
 pub(crate) mod done;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod fail;
 pub(crate) mod fanout;
+pub(crate) mod gc;
 pub(crate) mod kill;
 mod launching;
 pub(crate) mod list;
@@ -98,6 +103,9 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Status(_) => status::Status::run(context).await,
         Command::Kill(command) => command.run(context).await,
         Command::Undo(command) => command.run(context).await,
+        Command::Clean(command) => command.run(context).await,
+        Command::Disk(_) => disk::Disk::run(context).await,
+        Command::Gc(command) => command.run(context).await,
         Command::Events(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
         Command::Trust(command) => command.run(context),

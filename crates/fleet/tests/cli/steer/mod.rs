@@ -1,5 +1,7 @@
 //! Steering and tidying, with real runs of the demo agent: what is stopped, what is kept, what comes back.
 
+mod clean;
+mod gc;
 mod kill;
 mod undo;
 
@@ -30,6 +32,7 @@ impl Yard {
         let repo = Repo::init();
         let fleet = fleet().cwd(repo.path());
         let fleet = fleet.env("FLEET_AUTOSTART", "false").env("FLEET_LIMITS_STOP_GRACE", "1s");
+        let fleet = fleet.env("FLEET_TASKS_RETRIES", "0");
         Self { fleet, repo, runner: None, signs: tempfile::tempdir().unwrap() }
     }
 
@@ -121,9 +124,18 @@ impl Yard {
         self.task(task)["runs"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned()
     }
 
+    /// Names of what is in a folder of the home.
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.fleet.home().join(folder)).into_iter().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     /// What is left of runs at work.
     fn marks(&self) -> usize {
-        fs::read_dir(self.fleet.home().join("live")).map_or(0, Iterator::count)
+        self.names("live").len()
     }
 }
 

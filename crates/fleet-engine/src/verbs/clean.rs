@@ -1,0 +1,233 @@
+//! Removes the branches and folders of runs whose work has landed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::problem::Outcome;
+use fleet_core::tidy::{self, BranchFacts, Landed, Reach, Verdict, Why, Work};
+use fleet_host::git::{self, Branch, GitError, KeepCommit, Landing, Oid, StoredSnapshot};
+use fleet_store::ops::{self, ListedRun};
+use serde::Serialize;
+
+use crate::home::Home;
+use crate::keeper::blocking;
+use crate::{Engine, clock, problems, sweep};
+
+/// What may go, and what stays.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan {
+    /// What may go.
+    pub remove: Vec<Item>,
+    /// What stays, and why.
+    pub keep: Vec<Kept>,
+    /// Whether there are more runs than were looked at.
+    pub more: bool,
+    #[serde(skip)]
+    repo: PathBuf,
+}
+
+/// Something that may go.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Item {
+    pub task: TaskId,
+    pub title: Option<String>,
+    pub branch: Option<String>,
+    pub why: String,
+    pub landed: bool,
+    pub runs: Vec<RunId>,
+    #[serde(skip)]
+    tip: Option<Oid>,
+    #[serde(skip)]
+    is_merged: bool,
+}
+
+/// Something that stays.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Kept {
+    pub task: TaskId,
+    pub title: Option<String>,
+    pub branch: Option<String>,
+    pub why: String,
+}
+
+/// What was done.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// What is gone.
+    pub removed: Vec<Item>,
+    /// What stays, and why.
+    pub kept: Vec<Kept>,
+}
+
+/// So many runs of a project are looked at, the newest first.
+const MOST: i64 = 10_000;
+
+/// Looks at the runs of the project, and changes nothing.
+pub async fn plan(engine: &Engine, reach: Reach) -> Outcome<Plan> {
+    let repo = PathBuf::from(engine.common_dir()?);
+    let mut plan = Plan { remove: Vec::new(), keep: Vec::new(), more: false, repo: repo.clone() };
+    let Some(project) = engine.known_project().await? else { return Ok(plan) };
+    let filter = ops::RunFilter { project: Some(project.id), ..Default::default() };
+    let runs = engine.call(ops::ListRuns { filter, limit: MOST }).await?;
+    plan.more = i64::try_from(runs.len()).is_ok_and(|count| count >= MOST);
+    let groups = groups(runs);
+    let names: BTreeSet<String> = groups.iter().filter_map(|group| group[0].run.branch.clone()).collect();
+    let scene = blocking(move || Scene::look(&repo, &names)).await?.map_err(problems::git)?;
+    let home = Home::new(engine.home());
+    for group in groups {
+        let work = scene.work(&home, &group);
+        let folders =
+            group.iter().map(|row| row.run.id).filter(|run| home.run(*run).dir().exists()).collect();
+        match tidy::judge(&work, reach) {
+            Verdict::Keep(why) => plan.keep.push(kept(&group[0], why.to_string())),
+            Verdict::Remove(why) => plan.remove.extend(scene.item(&group[0], folders, &why)),
+        }
+    }
+    Ok(plan)
+}
+
+/// Runs of one branch belong together; those without one, by their task. The newest first in each.
+fn groups(runs: Vec<ListedRun>) -> Vec<Vec<ListedRun>> {
+    let mut order: Vec<(Option<String>, Option<TaskId>)> = Vec::new();
+    let mut groups: BTreeMap<(Option<String>, Option<TaskId>), Vec<ListedRun>> = BTreeMap::new();
+    for row in runs {
+        let key = (row.run.branch.clone(), row.run.branch.is_none().then_some(row.run.task));
+        if !groups.contains_key(&key) {
+            order.push(key.clone());
+        }
+        groups.entry(key).or_default().push(row);
+    }
+    order.into_iter().filter_map(|key| groups.remove(&key)).collect()
+}
+
+fn kept(row: &ListedRun, why: String) -> Kept {
+    let title = row.title.as_ref().map(ToString::to_string);
+    Kept { task: row.run.task, title, branch: row.run.branch.clone(), why }
+}
+
+/// How the repository is.
+struct Scene {
+    branches: BTreeMap<String, Branch>,
+    landings: Vec<Landing>,
+    missing: BTreeSet<Oid>,
+    last: BTreeMap<String, StoredSnapshot>,
+}
+
+impl Scene {
+    fn look(repo: &Path, names: &BTreeSet<String>) -> Result<Self, GitError> {
+        let all = git::branches(repo)?.into_iter().filter(|branch| names.contains(&branch.name));
+        let branches: BTreeMap<String, Branch> = all.map(|branch| (branch.name.clone(), branch)).collect();
+        let mut landings = git::landings(repo)?;
+        // A branch of an agent that happens to be current, or to be called `main`, is no place to land on.
+        landings.retain(|landing| landing.name == "HEAD" || !names.contains(&landing.name));
+        let tips = branches.values().map(|branch| branch.commit.clone()).collect();
+        let missing = git::not_landed(repo, &tips, &landings)?;
+        let snapshots = git::list_snapshots(repo, None)?.into_iter();
+        let last = snapshots.map(|snapshot| (snapshot.run.clone(), snapshot)).collect();
+        Ok(Self { branches, landings, missing, last })
+    }
+
+    fn work(&self, home: &Home, group: &[ListedRun]) -> Work {
+        let is_live = |row: &ListedRun| row.run.state.is_live() || home.live_run(row.run.id).exists();
+        let branch = group[0].run.branch.as_ref().and_then(|name| self.branches.get(name));
+        Work {
+            is_live: group.iter().any(is_live),
+            tasks: group.iter().filter_map(|row| row.task_state).collect(),
+            branch: branch.map(|branch| self.facts(branch, group)),
+        }
+    }
+
+    fn facts(&self, branch: &Branch, group: &[ListedRun]) -> BranchFacts {
+        let began = |row: &ListedRun| row.run.base.as_deref() == Some(branch.commit.as_str());
+        let left = |row: &ListedRun| {
+            let snapshot = self.last.get(row.run.id.as_str());
+            snapshot
+                .is_some_and(|last| last.head.as_ref() == Some(&branch.commit) || last.tree == branch.tree)
+        };
+        BranchFacts {
+            checked_out: branch.checked_out.as_ref().map(|place| place.display().to_string()),
+            is_unchanged: group.iter().any(began),
+            landed: self.landed(branch),
+            is_as_left: group.iter().any(left),
+        }
+    }
+
+    fn landed(&self, branch: &Branch) -> Option<Landed> {
+        let first = self.landings.first()?;
+        if !self.missing.contains(&branch.commit) {
+            // Which of them it was is told only where there is one.
+            let name =
+                if self.landings.len() == 1 { first.name.clone() } else { "the main branch".to_owned() };
+            return Some(Landed::Merged(name));
+        }
+        let same = self.landings.iter().find(|landing| landing.tree == branch.tree);
+        same.map(|landing| Landed::SameContent(landing.name.clone()))
+    }
+
+    /// `None` when nothing is left to remove.
+    fn item(&self, newest: &ListedRun, folders: Vec<RunId>, why: &Why) -> Option<Item> {
+        let branch = newest.run.branch.as_ref().and_then(|name| self.branches.get(name));
+        if branch.is_none() && folders.is_empty() {
+            return None;
+        }
+        let is_merged = branch.is_some_and(|branch| !self.missing.contains(&branch.commit));
+        Some(Item {
+            task: newest.run.task,
+            title: newest.title.as_ref().map(ToString::to_string),
+            branch: branch.map(|branch| branch.name.clone()),
+            why: why.to_string(),
+            landed: *why != Why::NotLanded,
+            runs: if folders.is_empty() { vec![newest.run.id] } else { folders },
+            tip: branch.map(|branch| branch.commit.clone()),
+            is_merged,
+        })
+    }
+}
+
+/// Removes what the plan says. A branch that has changed since then stays.
+pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
+    let mut response = Response { removed: Vec::new(), kept: plan.keep };
+    let home = Home::new(engine.home());
+    for item in plan.remove {
+        let (repo, home) = (plan.repo.clone(), home.clone());
+        let (item, done) = blocking(move || {
+            let done = remove(&repo, &home, &item);
+            (item, done)
+        })
+        .await?;
+        match done {
+            Ok(()) => response.removed.push(item),
+            Err(why) => {
+                let Item { task, title, branch, .. } = item;
+                response.kept.push(Kept { task, title, branch, why });
+            }
+        }
+    }
+    sweep::start(engine)?;
+    Ok(response)
+}
+
+fn remove(repo: &Path, home: &Home, item: &Item) -> Result<(), String> {
+    let newest = item.runs.iter().max();
+    if let (Some(branch), Some(tip), Some(run)) = (&item.branch, &item.tip, newest) {
+        let at_seconds = clock::now().0 / 1_000;
+        let keep =
+            KeepCommit { repo, run: run.as_str(), commit: tip, why: "before it was cleaned up", at_seconds };
+        // What is merged is in the history; everything else can be brought back.
+        if !item.is_merged {
+            git::keep_commit(&keep).map_err(|error| error.to_string())?;
+        }
+        if !git::delete_branch(repo, branch, tip).map_err(|error| error.to_string())? {
+            return Err("somebody moved it just now".to_owned());
+        }
+    }
+    for run in &item.runs {
+        let folder = home.run(*run);
+        git::move_to_trash(&home.trash(), folder.dir())
+            .map_err(|error| format!("{}: {error}", folder.dir().display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! What is kept of runs that ended long ago: their logs, their snapshots.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Outcome};
+use fleet_core::run::Run;
+use fleet_core::tidy::{self, SnapshotFacts};
+use fleet_core::time::Millis;
+use fleet_host::disk;
+use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
+use fleet_store::ops;
+
+use super::find::names;
+use super::{Action, Item, Kind, Request};
+use crate::home::Home;
+use crate::keeper::blocking;
+use crate::{Engine, clock, problems};
+
+/// The folders of runs that ended long ago.
+pub(super) async fn logs(engine: &Engine, request: &Request) -> Outcome<Vec<Item>> {
+    let home = Home::new(engine.home());
+    let mut items = Vec::new();
+    for path in names(&home.runs())? {
+        let id = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<RunId>().ok());
+        let Some(id) = id.filter(|_| is_untouched(&path, request)) else { continue };
+        if home.live_run(id).exists() || !is_old(engine, id, request).await? {
+            continue;
+        }
+        let (folder, seen) = (path.clone(), Arc::clone(&request.seen));
+        let bytes = blocking(move || disk::usage(&folder, &seen)).await?.bytes;
+        let (what, why) = (path.display().to_string(), "its run ended long ago".to_owned());
+        items.push(Item { kind: Kind::Logs, what, why, count: 1, bytes, action: Action::Folder(id) });
+    }
+    Ok(items)
+}
+
+/// Whether nobody has written to a folder for long; the store need not be asked about the others. A clock that was
+/// wrong at one time must not make a folder young for ever, so a moment in the future says nothing.
+fn is_untouched(path: &Path, request: &Request) -> bool {
+    let Ok(found) = fs::metadata(path) else { return false };
+    let (changed, now) = (Millis(found.mtime().saturating_mul(1_000)), clock::now());
+    changed > now || tidy::is_old(Some(changed), request.older_than, now)
+}
+
+/// Whether a run ended long ago. One that this store does not know belongs to another one, and stays.
+async fn is_old(engine: &Engine, id: RunId, request: &Request) -> Outcome<bool> {
+    Ok(run(engine, id).await?.is_some_and(|run| tidy::is_old(run.ended_at, request.older_than, engine.now())))
+}
+
+async fn run(engine: &Engine, run: RunId) -> Outcome<Option<Run>> {
+    match engine.call(ops::GetRun { run }).await {
+        Ok(detail) => Ok(Some(detail.run)),
+        Err(problem) if problem.code == Code::RunNotFound => Ok(None),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// The snapshots of runs that ended long ago: all of work that has landed, all but the last of other work.
+pub(super) async fn snapshots(engine: &Engine, request: &Request) -> Outcome<Vec<Item>> {
+    let mut items = Vec::new();
+    for project in engine.call(ops::ListProjects).await? {
+        let repo = PathBuf::from(&project.common_dir);
+        if !repo.exists() {
+            continue;
+        }
+        let place = repo.clone();
+        let all = blocking(move || git::list_snapshots(&place, None)).await?;
+        let mut of_runs: BTreeMap<String, Vec<StoredSnapshot>> = BTreeMap::new();
+        for snapshot in all.map_err(problems::git)? {
+            of_runs.entry(snapshot.run.clone()).or_default().push(snapshot);
+        }
+        let mut old = Vec::new();
+        for (name, snapshots) in of_runs {
+            if let Ok(id) = name.parse::<RunId>()
+                && is_old(engine, id, request).await?
+            {
+                old.push(snapshots);
+            }
+        }
+        let found = blocking(move || droppable(&repo, old)).await?;
+        items.extend(found.map_err(problems::git)?);
+    }
+    Ok(items)
+}
+
+fn droppable(repo: &Path, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Item>, GitError> {
+    if runs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let heads: BTreeSet<Oid> = runs.iter().flatten().filter_map(|snapshot| snapshot.head.clone()).collect();
+    let landings = git::landings(repo)?;
+    let facts = Facts {
+        missing: git::not_landed(repo, &heads, &landings)?,
+        trees: git::trees(repo, &heads)?,
+        landings,
+    };
+    let item = |snapshots: Vec<StoredSnapshot>| -> Option<Item> {
+        let judged: Vec<SnapshotFacts> = snapshots.iter().map(|snapshot| facts.of(snapshot)).collect();
+        let is_landed = judged.last().is_some_and(|last| last.is_landed);
+        let may_go = tidy::droppable(&judged);
+        let drop: Vec<StoredSnapshot> = snapshots
+            .into_iter()
+            .zip(may_go)
+            .filter(|(_, may_go)| *may_go)
+            .map(|(snapshot, _)| snapshot)
+            .collect();
+        let first = drop.first()?;
+        Some(Item {
+            kind: Kind::Snapshots,
+            what: format!("run {}", first.run),
+            why: if is_landed { "its work has landed" } else { "older than its last one, which stays" }
+                .to_owned(),
+            count: drop.len(),
+            bytes: 0,
+            action: Action::Drop(repo.to_owned(), drop),
+        })
+    };
+    Ok(runs.into_iter().filter_map(item).collect())
+}
+
+/// What git says about the commits that snapshots were taken on.
+struct Facts {
+    missing: BTreeSet<Oid>,
+    trees: BTreeMap<Oid, Oid>,
+    landings: Vec<Landing>,
+}
+
+impl Facts {
+    fn of(&self, snapshot: &StoredSnapshot) -> SnapshotFacts {
+        let is_merged = snapshot
+            .head
+            .as_ref()
+            .is_some_and(|head| self.trees.get(head) == Some(&snapshot.tree) && !self.missing.contains(head));
+        let is_same = self.landings.iter().any(|landing| landing.tree == snapshot.tree);
+        SnapshotFacts { is_landed: !snapshot.has_more && (is_merged || is_same), has_more: snapshot.has_more }
+    }
+}

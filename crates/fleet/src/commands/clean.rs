@@ -1,0 +1,117 @@
+//! `fleet clean`
+
+use clap::Args;
+use fleet_core::text::escaped;
+use fleet_core::tidy::Reach;
+use fleet_engine::verbs::clean::{self, Item, Kept, Plan, Response};
+
+use super::Context;
+use super::consent::{Consent, consent};
+use crate::Done;
+use crate::output::{Column, count, dim, table};
+
+/// Remove the branches and folders of runs whose work has landed
+///
+/// Looks at the runs of this repository that are over. A branch goes when the current commit or the main branch contains
+/// it or has the same content. Runs at work, tasks that are not over, branches that are checked out, and branches that
+/// no agent made are never touched. Shows what would go and asks; without a terminal it only shows.
+#[derive(Debug, Args)]
+pub(crate) struct Clean {
+    /// Work of tasks that are over but have not landed, too; `fleet undo` brings it back
+    #[arg(long)]
+    all: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+impl Clean {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let reach = if self.all { Reach::All } else { Reach::Landed };
+        let plan = clean::plan(&context.engine, reach).await?;
+        if plan.remove.is_empty() {
+            return context.output.show(&answer(&plan), || nothing(&plan));
+        }
+        if !self.yes {
+            context.output.note(&listed(&plan));
+        }
+        match consent(context, self.yes, &question(&plan)) {
+            Consent::Given => {}
+            Consent::Refused => {
+                return context.output.show(&answer(&plan), || "nothing was removed".to_owned());
+            }
+            Consent::Nobody => {
+                return context
+                    .output
+                    .show(&answer(&plan), || "nothing was removed; `--yes` removes it".to_owned());
+            }
+        }
+        let done = clean::run(&context.engine, plan).await?;
+        let json = serde_json::json!({ "dry_run": false, "removed": done.removed, "kept": done.kept });
+        context.output.show(&json, || said(&done))
+    }
+}
+
+fn answer(plan: &Plan) -> serde_json::Value {
+    serde_json::json!({ "dry_run": true, "removed": plan.remove, "kept": plan.keep })
+}
+
+fn question(plan: &Plan) -> String {
+    let branches = plan.remove.iter().filter(|item| item.branch.is_some()).count();
+    let unlanded = plan.remove.iter().filter(|item| !item.landed).count();
+    let but = match unlanded {
+        0 => String::new(),
+        number => format!(" ({number} not landed; `fleet undo` brings them back)"),
+    };
+    match branches {
+        0 => format!("Remove the folders of {}?", count(plan.remove.len(), "task")),
+        number => format!("Remove {}{but}?", count(number, "branch").replace("branchs", "branches")),
+    }
+}
+
+fn nothing(plan: &Plan) -> String {
+    if plan.keep.is_empty() {
+        return "nothing to remove".to_owned();
+    }
+    format!("nothing to remove; kept:\n{}", stays(&plan.keep))
+}
+
+fn listed(plan: &Plan) -> String {
+    let cells = |cell: fn(&Item) -> String| plan.remove.iter().map(cell).collect::<Vec<_>>();
+    let goes = table(vec![
+        Column::new(
+            "REMOVE",
+            cells(|item| item.branch.clone().unwrap_or_else(|| format!("folder of {}", item.task))),
+        ),
+        Column::new("WHY", cells(|item| item.why.clone())),
+        Column::new("TITLE", cells(|item| item.title.clone().unwrap_or_default())).giving_way(),
+    ]);
+    if plan.keep.is_empty() { goes } else { format!("{goes}\n\n{}", stays(&plan.keep)) }
+}
+
+fn stays(kept: &[Kept]) -> String {
+    let cells = |cell: fn(&Kept) -> String| kept.iter().map(cell).collect::<Vec<_>>();
+    table(vec![
+        Column::new("KEEP", cells(|kept| kept.branch.clone().unwrap_or_else(|| kept.task.to_string()))),
+        Column::new("WHY", cells(|kept| kept.why.clone())),
+        Column::new("TITLE", cells(|kept| kept.title.clone().unwrap_or_default())).giving_way(),
+    ])
+}
+
+fn said(done: &Response) -> String {
+    let mut lines: Vec<String> = done
+        .removed
+        .iter()
+        .map(|item| {
+            let what = item
+                .branch
+                .as_ref()
+                .map_or_else(|| format!("the folder of {}", item.task), |name| escaped(name).into_owned());
+            format!("removed {what}  {}", dim(&escaped(&item.why)))
+        })
+        .collect();
+    if !done.kept.is_empty() {
+        lines.push(format!("\n{}", stays(&done.kept)));
+    }
+    lines.join("\n")
+}

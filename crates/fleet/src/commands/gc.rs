@@ -1,0 +1,106 @@
+//! `fleet gc`
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use clap::Args;
+use fleet_core::problem::{Code, Problem};
+use fleet_core::text::escaped;
+use fleet_core::time::Span;
+use fleet_engine::sweep;
+use fleet_engine::verbs::gc::{self, Item, Kind, Plan, Request, Response};
+
+use super::Context;
+use super::consent::{Consent, consent};
+use super::counting::counting;
+use crate::Done;
+use crate::output::{Column, bytes, count, table};
+
+/// Give disk space back: trash, spare worktrees, old logs, old snapshots
+///
+/// Work that has not landed stays: at least its last snapshot is kept for ever. Shows what would go and asks; without a
+/// terminal it only shows. What is large moves aside and is removed in the background.
+#[derive(Debug, Args)]
+pub(crate) struct Gc {
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Logs and snapshots of runs that ended longer ago than this
+    #[arg(long, value_name = "TIME", default_value = "14d")]
+    older_than: String,
+    /// Empty the trash (started in the background)
+    #[arg(long, hide = true)]
+    sweep: bool,
+}
+
+impl Gc {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        if self.sweep {
+            // Away from the terminal that started it: its Ctrl-C and its end are not ours.
+            let _ = fleet_engine::detach();
+            return sweep::run(&context.engine).await;
+        }
+        let span: Result<Span, _> = self.older_than.parse();
+        let older_than =
+            span.map_err(|error| Problem::new(Code::InvalidValue, format!("older-than: {error}")))?.0;
+        let request = Request { older_than, seen: Arc::new(AtomicU64::new(0)) };
+        let plan = counting(&request.seen, gc::plan(&context.engine, &request)).await?;
+        if plan.items.is_empty() {
+            return context.output.show(&answer(&plan), || "nothing to remove".to_owned());
+        }
+        if !self.yes {
+            context.output.note(&listed(&plan.items));
+        }
+        let freed = bytes(plan.items.iter().map(|item| item.bytes).sum());
+        match consent(context, self.yes, &format!("Remove all this ({freed})?")) {
+            Consent::Given => {}
+            Consent::Refused => {
+                return context.output.show(&answer(&plan), || "nothing was removed".to_owned());
+            }
+            Consent::Nobody => {
+                return context
+                    .output
+                    .show(&answer(&plan), || format!("nothing was removed; `--yes` removes it ({freed})"));
+            }
+        }
+        let done = gc::run(&context.engine, plan).await?;
+        let json = serde_json::json!({ "dry_run": false, "removed": done.removed, "failed": done.failed });
+        context.output.show(&json, || said(&done))
+    }
+}
+
+fn answer(plan: &Plan) -> serde_json::Value {
+    serde_json::json!({ "dry_run": true, "removed": plan.items, "failed": [] })
+}
+
+fn kind(item: &Item) -> String {
+    let what = match item.kind {
+        Kind::Trash => "trash",
+        Kind::Worktree => "worktree",
+        Kind::Logs => "logs",
+        Kind::Snapshots => return count(item.count, "snapshot"),
+        Kind::Files => return count(item.count, "file"),
+    };
+    what.to_owned()
+}
+
+fn listed(items: &[Item]) -> String {
+    let cells = |cell: &dyn Fn(&Item) -> String| items.iter().map(cell).collect::<Vec<_>>();
+    let amount = |item: &Item| if item.bytes == 0 { String::new() } else { bytes(item.bytes) };
+    table(vec![
+        Column::new("REMOVE", cells(&kind)),
+        Column::new("SIZE", cells(&amount)),
+        Column::new("WHY", cells(&|item| item.why.clone())),
+        Column::new("WHAT", cells(&|item| item.what.clone())).giving_way(),
+    ])
+}
+
+fn said(done: &Response) -> String {
+    let freed = bytes(done.removed.iter().map(|item| item.bytes).sum());
+    let mut lines = vec![format!(
+        "removed {}, {freed}; what is large goes in the background",
+        count(done.removed.len(), "thing")
+    )];
+    lines.extend(done.failed.iter().map(|one| format!("kept {}: {}", escaped(&one.what), escaped(&one.why))));
+    lines.join("\n")
+}
