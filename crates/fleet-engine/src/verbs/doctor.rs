@@ -1,5 +1,7 @@
 //! Looks at everything that is needed, and says what is wrong and what to do.
 
+mod here;
+
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 
@@ -65,7 +67,12 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
     checks.push(repository(engine));
     checks.extend(trusted(engine));
     checks.push(git());
-    checks.extend(store(engine).await);
+    let store = store(engine).await;
+    let answers = store.iter().all(|check| check.verdict != Verdict::Bad) && is_there(engine);
+    checks.extend(store);
+    if answers {
+        checks.extend(here::checks(engine).await);
+    }
     let healthy = checks.iter().all(|check| check.verdict != Verdict::Bad);
     Ok(Response { checks, healthy })
 }
@@ -150,6 +157,15 @@ fn git() -> Check {
             let problem = Problem::new(Code::Io, format!("git cannot be started: {error}"));
             Check::bad("git", problem.hint("install git"))
         }
+    }
+}
+
+/// Whether there is a store to ask; looking must not make one.
+fn is_there(engine: &Engine) -> bool {
+    match engine.store_url() {
+        Ok(StoreUrl::Sqlite(path)) => path.exists(),
+        Ok(StoreUrl::Postgres(_)) => true,
+        Err(_) => false,
     }
 }
 

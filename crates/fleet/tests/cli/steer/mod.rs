@@ -1,6 +1,7 @@
 //! Steering and tidying, with real runs of the demo agent: what is stopped, what is kept, what comes back.
 
 mod clean;
+mod doctor;
 mod gc;
 mod kill;
 mod undo;

@@ -1,0 +1,202 @@
+//! What goes on at this home: runners, what crashes left, the trash.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Outcome};
+use fleet_core::run::Run;
+use fleet_host::disk;
+use fleet_host::git::SlotState;
+use fleet_host::lock::Exclusive;
+use fleet_host::process::Processes;
+use fleet_store::ops;
+
+use super::Check;
+use crate::home::Home;
+use crate::keeper::blocking;
+use crate::runner::registry;
+use crate::verbs::gc::area;
+use crate::{Engine, clock, problems};
+
+/// A run that was claimed a moment ago has no keeper yet.
+const STARTING: Duration = Duration::from_secs(10);
+/// More than this in the trash is worth a word.
+const MUCH: u64 = 1_000_000_000;
+/// So many of a kind are named.
+const NAMED: usize = 3;
+
+/// Looks at everything here. Needs a store that answers.
+pub(super) async fn checks(engine: &Engine) -> Vec<Check> {
+    let mut checks = vec![checked("runner", runner(engine).await)];
+    checks.extend(match leftovers(engine).await {
+        Ok(found) if found.is_empty() => vec![Check::good("leftovers", "nothing is left of crashes")],
+        Ok(found) => found,
+        Err(problem) => vec![Check::bad("leftovers", problem)],
+    });
+    checks.push(checked("trash", trash(engine).await));
+    checks
+}
+
+fn checked(name: &'static str, outcome: Outcome<Check>) -> Check {
+    outcome.unwrap_or_else(|problem| Check::bad(name, problem))
+}
+
+async fn runner(engine: &Engine) -> Outcome<Check> {
+    let home = Home::new(engine.home());
+    let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+    if let Some(first) = up.first() {
+        let more = if up.len() > 1 { format!(", and {} more", up.len() - 1) } else { String::new() };
+        return Ok(Check::good("runner", format!("{} is up{more}", first.name)));
+    }
+    let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
+    if engine.call(ready).await?.tasks.is_empty() {
+        return Ok(Check::good("runner", "none is up, and none is needed"));
+    }
+    Ok(Check::warning("runner", "tasks are ready, and no runner is up", "`fleet start` starts one"))
+}
+
+/// What nobody looks after.
+async fn leftovers(engine: &Engine) -> Outcome<Vec<Check>> {
+    let mut checks = Vec::new();
+    let orphans = orphans(engine).await?;
+    checks.extend(found(
+        "without a keeper",
+        &orphans,
+        "`fleet start` saves their work and puts their tasks back",
+    ));
+    let processes = processes(engine).await?;
+    checks.extend(found(
+        "processes of runs that have ended",
+        &processes,
+        "look at them with `ps`, and end them",
+    ));
+    let slots = slots(engine).await?;
+    checks.extend(found(
+        "worktrees of runs that have ended",
+        &slots.ended,
+        "`fleet start` saves what is in them",
+    ));
+    let save = "save what you need of the worktree, then remove it and the files beside it";
+    checks.extend(found("worktrees whose notes are damaged", &slots.damaged, save));
+    Ok(checks)
+}
+
+/// Nothing, if there are none.
+fn found(what: &str, names: &[String], hint: &str) -> Option<Check> {
+    if names.is_empty() {
+        return None;
+    }
+    let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
+    let first = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    Some(Check::warning("leftovers", format!("{what}: {first}{more}"), hint))
+}
+
+/// Runs that are marked as at work here, or that the store takes for such, and that no process keeps.
+async fn orphans(engine: &Engine) -> Outcome<Vec<String>> {
+    let home = Home::new(engine.home());
+    let mut orphans = Vec::new();
+    for run in marked(&home)? {
+        let path = home.live_run(run);
+        if !Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? && path.exists() {
+            orphans.push(run.to_string());
+        }
+    }
+    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    for run in engine.call(ops::LiveRuns { place }).await? {
+        let is_new = clock::now().since(run.created_at) < STARTING;
+        // It may have ended since the store was asked.
+        if !is_new && !home.live_run(run.id).exists() && is_live(engine, run.id).await? {
+            orphans.push(run.id.to_string());
+        }
+    }
+    Ok(orphans)
+}
+
+fn marked(home: &Home) -> Outcome<Vec<RunId>> {
+    let entries = match fs::read_dir(home.live()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| problems::io(&home.live(), &error))?,
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(names.filter_map(|name| name.parse().ok()).collect())
+}
+
+async fn run(engine: &Engine, run: RunId) -> Outcome<Option<Run>> {
+    match engine.call(ops::GetRun { run }).await {
+        Ok(detail) => Ok(Some(detail.run)),
+        Err(problem) if problem.code == Code::RunNotFound => Ok(None),
+        Err(problem) => Err(problem),
+    }
+}
+
+async fn is_live(engine: &Engine, id: RunId) -> Outcome<bool> {
+    Ok(run(engine, id).await?.is_some_and(|run| run.state.is_live()))
+}
+
+/// Processes that carry the mark of a run of this home that has ended and was tidied up.
+async fn processes(engine: &Engine) -> Outcome<Vec<String>> {
+    let home = Home::new(engine.home());
+    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    let carrying = blocking(|| Processes::scan().carrying("FLEET_RUN")).await?;
+    let mut left = Vec::new();
+    for (value, pids) in carrying {
+        let Ok(id) = value.parse::<RunId>() else { continue };
+        let Some(run) = run(engine, id).await?.filter(|run| run.place == place) else { continue };
+        // As long as it is marked, its keeper or the next runner sees to them.
+        if !run.state.is_live() && !home.live_run(id).exists() {
+            left.extend(pids.iter().map(|pid| format!("{pid} of {id}")));
+        }
+    }
+    Ok(left)
+}
+
+#[derive(Default)]
+struct Slots {
+    ended: Vec<String>,
+    damaged: Vec<String>,
+}
+
+/// Worktrees that belong to runs which are over, and that nobody will give back.
+async fn slots(engine: &Engine) -> Outcome<Slots> {
+    let home = Home::new(engine.home());
+    let mut found = Slots::default();
+    for project in engine.call(ops::ListProjects).await? {
+        let area = area(engine, &project)?;
+        let all = blocking(move || area.slots()).await?;
+        for slot in all.unwrap_or_default().into_iter().filter(|slot| !slot.live) {
+            let path = slot.path.display().to_string();
+            match slot.state {
+                SlotState::Free => {}
+                SlotState::Damaged => found.damaged.push(path),
+                SlotState::Claimed { owner, .. } => {
+                    let Ok(id) = owner.parse::<RunId>() else { continue };
+                    // A mark means that it is known already, as a run without a keeper.
+                    if !home.live_run(id).exists()
+                        && run(engine, id).await?.is_some_and(|run| !run.state.is_live())
+                    {
+                        found.ended.push(path);
+                    }
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn trash(engine: &Engine) -> Outcome<Check> {
+    let trash = Home::new(engine.home()).trash();
+    let used = blocking(move || disk::usage(&trash, &AtomicU64::new(0))).await?;
+    // The folder itself is always there.
+    if used.files <= 1 {
+        return Ok(Check::good("trash", "empty"));
+    }
+    let said = format!("{} MB in {} files", used.bytes / 1_000_000, used.files - 1);
+    Ok(if used.bytes > MUCH {
+        Check::warning("trash", said, "`fleet gc` removes it in the background, and so does a runner")
+    } else {
+        Check::good("trash", said)
+    })
+}
