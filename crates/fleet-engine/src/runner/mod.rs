@@ -176,7 +176,10 @@ impl Shift<'_> {
             fault::point(self.engine, "runner-claimed").await;
         }
         for claim in &claimed {
-            self.start(claim, tell)?;
+            // One that cannot be started must not keep the others of the same claim from it.
+            if let Err(problem) = self.start(claim, tell) {
+                tell(Notice::Trouble(problem.message));
+            }
         }
         let idle = claimed.is_empty() && self.busy() == 0;
         Ok(if idle { Turn::Idle } else { Turn::Busy })
@@ -261,7 +264,8 @@ impl Shift<'_> {
         Ok(claimed)
     }
 
-    /// Gives the run to a keeper. When that fails the run is still ours, and is given back.
+    /// Gives the run to a keeper. When that fails the run is still ours: a repair gives it back once it should have had
+    /// its keeper, which is also what keeps a machine that can start nothing from trying without a pause.
     fn start(&mut self, claim: &ops::Claimed, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
         let home = Home::new(self.engine.home());
         let folder = home.run(claim.run.id);
