@@ -9,14 +9,16 @@ use fleet_core::time::Span;
 use fleet_host::log::{CappedLog, LogReader, Piece};
 use fleet_host::process::{self, Exit, Input, Launch};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::prepare::{Prepared, chain};
-use super::pump::{Pump, Source};
+use super::pump::{Piece as Printed, Pump, Source};
 use super::{Keeper, blocking};
 
 /// The end of the log is part of the message: so many lines of it.
 const TAIL: usize = 5;
+/// And so many bytes, more or less.
+const LONGEST_TAIL: usize = 4 * 1024;
 /// Children that ended unnoticed are looked for so often.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -76,6 +78,7 @@ async fn one(
     pump.add(Source { stream: Stream::Out, pipe: started.stdout, log, redactor })
         .map_err(|error| error.to_string())?;
     let mut orders = keeper.orders.clone();
+    let mut is_open = true;
     let ran = loop {
         if let Some((_, exit)) = process::reap().into_iter().find(|(pid, _)| *pid == started.identity.pid) {
             break Ran::Ended(exit);
@@ -84,7 +87,7 @@ async fn one(
             break Ran::Stopped;
         }
         tokio::select! {
-            _ = pump.pieces.recv() => {}
+            piece = pump.pieces.recv(), if is_open => is_open = is_more(piece.as_ref()),
             _ = children.recv() => {}
             _ = orders.changed() => {}
             () = tokio::time::sleep(LOOK) => {}
@@ -95,8 +98,18 @@ async fn one(
     // What a set-up command leaves running (a database, a watcher) is the run's, and goes on until that ends.
     if !matches!(ran, Ran::Ended(Exit::Code(0))) {
         let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
+        // Its last words are in the pipe, perhaps, and belong into the message.
+        let rest = async { while is_more(pump.pieces.recv().await.as_ref()) {} };
+        if is_open {
+            let _ = timeout(LOOK, rest).await;
+        }
     }
     Ok(ran)
+}
+
+/// Whether the pipe was not at its end yet.
+const fn is_more(piece: Option<&Printed>) -> bool {
+    matches!(piece, Some(Printed::Bytes(..)))
 }
 
 /// The last words of the log.
@@ -104,9 +117,13 @@ fn tail(keeper: &Keeper<'_>) -> String {
     let last = || -> std::io::Result<String> {
         let mut log = LogReader::at_last_lines(&keeper.folder.setup_log(), TAIL)?;
         let mut text = String::new();
-        while let Some(piece) = log.next_piece(4 * 1024)? {
+        while let Some(piece) = log.next_piece(LONGEST_TAIL)? {
             if let Piece::Bytes { bytes, .. } = piece {
                 text.push_str(&String::from_utf8_lossy(&bytes));
+            }
+            // A line may be as long as the log.
+            if text.len() >= LONGEST_TAIL {
+                break;
             }
         }
         Ok(text)
