@@ -1,6 +1,6 @@
 //! Starting the agent: its prompt, its environment, its process.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use fleet_agents::{Adapter, Brief, LaunchPlan, Program, PromptVia};
@@ -11,6 +11,7 @@ use super::Keeper;
 use super::prepare::{Prepared, chain};
 use super::prompt::Prompt;
 use crate::agent_env::{AgentEnv, agent_environment};
+use crate::config::Secret;
 use crate::environment::Environment;
 use crate::home::write_private;
 
@@ -136,10 +137,39 @@ impl Keeper<'_> {
         agent_environment(self.engine.environment(), &rules)
     }
 
-    /// What must not appear in logs: the token, and the values that the user set for the agent.
+    /// What must not appear in logs: the token, the values that the user set for the agent, and the password of the
+    /// store, which the agent gets with its address.
     pub(super) fn secrets(&self) -> Vec<Vec<u8>> {
         let variables = self.config.variables_for(&self.run.agent);
-        let values = variables.set.values().map(|value| value.revealed().as_bytes().to_vec());
-        values.chain([self.token.revealed().as_bytes().to_vec()]).collect()
+        let values = variables.set.values().map(Secret::revealed);
+        let store = self.engine.environment().get_os("FLEET_STORE").and_then(OsStr::to_str);
+        let passwords = [store, Some(self.config.store())].into_iter().flatten().flat_map(passwords);
+        let all = values.chain(passwords).chain([self.token.revealed()]);
+        all.map(|secret| secret.as_bytes().to_vec()).collect()
+    }
+}
+
+/// What is secret in the address of a store: its password, and the whole of an address with one in its query.
+fn passwords(address: &str) -> Vec<&str> {
+    let Some((_, rest)) = address.split_once("://") else { return Vec::new() };
+    let credentials = rest.rsplit_once('@').map(|(credentials, _)| credentials);
+    let password =
+        credentials.and_then(|credentials| credentials.split_once(':')).map(|(_, password)| password);
+    let whole = rest.contains("password=").then_some(address);
+    password.into_iter().chain(whole).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_password_of_a_store_is_a_secret() {
+        assert_eq!(passwords("postgres://me:pass:w@rd@host/db"), ["pass:w@rd"]);
+        let in_query = "postgres://host/db?password=long-secret";
+        assert_eq!(passwords(in_query), [in_query]);
+        for none in ["sqlite", "sqlite:/a:b@c", "postgres://me@host/db", "postgres:///db"] {
+            assert_eq!(passwords(none), [""; 0], "{none}");
+        }
     }
 }
