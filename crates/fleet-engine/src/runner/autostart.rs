@@ -23,6 +23,8 @@ pub fn autostart(engine: &Engine) -> Outcome<bool> {
     if in_a_run || !engine.config()?.autostart() || !up(&home)?.is_empty() {
         return Ok(false);
     }
+    // Whoever follows its work asks again and again: a runner that cannot come up must not leave its dead behind.
+    process::reap();
     spawn(engine, &home, &[])?;
     Ok(true)
 }

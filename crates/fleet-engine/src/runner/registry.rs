@@ -41,14 +41,31 @@ pub struct Registered {
     _lock: Exclusive,
 }
 
+/// The file of the one runner in the background.
+const BACKGROUND: &str = "background";
+
 /// Comes up as a runner. A runner in the background is one of a kind: nothing is returned when there is one.
 pub fn register(home: &Home, runner: Runner) -> io::Result<Option<Registered>> {
     make_private(&home.runners())?;
-    let name = if runner.background { "background" } else { runner.name.as_str() };
+    let name = if runner.background { BACKGROUND } else { runner.name.as_str() };
     let path = home.runners().join(name);
     let Some(mut lock) = Exclusive::try_acquire(&path)? else { return Ok(None) };
     lock.write(&serde_json::to_vec(&runner)?)?;
+    forget_the_dead(home);
     Ok(Some(Registered { runner, path, _lock: lock }))
+}
+
+/// Removes the files of runners that were killed, or they would be looked at for ever. Under their locks: a name is
+/// never used twice, except that of the runner in the background, which takes its own file over.
+fn forget_the_dead(home: &Home) {
+    for entry in fs::read_dir(home.runners()).into_iter().flatten().flatten() {
+        if entry.file_name() != BACKGROUND
+            && matches!(Exclusive::is_held(&entry.path()), Ok(false))
+            && let Ok(Some(_lock)) = Exclusive::try_acquire(&entry.path())
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 impl Drop for Registered {
