@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::sandbox::{Sandbox, git};
-use crate::support::{content, names, project, taken, text, worktree, write};
-use fleet_host::git::Oid;
+use crate::support::{content, names, project, request, taken, text, worktree, write};
+use fleet_host::git::{Oid, take_snapshot_of_rest};
 
 fn commit(repo: &Path, message: &str) {
     git(repo, &["add", "--all"]);
@@ -104,8 +104,11 @@ fn submodules_keep_changes_and_commits_of_their_own() {
 
     text(work, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"]);
     assert!(!taken(&checkout).fresh, "a submodule as it should be is nothing new");
+    let rest = || take_snapshot_of_rest(&request(&checkout)).unwrap();
+    assert_eq!(rest(), None, "nothing is left");
     let inner = work.join("libs/module");
     write(&inner, "lib", "2");
+    assert!(rest().is_some_and(|rest| rest.fresh), "a commit would not have it, and it is kept");
     commit(&inner, "local work");
     write(&inner, "lib", "3");
     write(&inner, "untracked", "4");
