@@ -5,11 +5,11 @@ use std::path::Path;
 
 use fleet_agents::{Adapter, Brief, LaunchPlan, Program, PromptVia};
 use fleet_core::run::Reason;
-use fleet_host::process::{self, Group, Identity, Input, Launch, Started, Tree};
+use fleet_host::process::{self, Group, Identity, Input, Launch, LaunchError, Started, Tree};
 
-use super::Keeper;
 use super::prepare::{Prepared, chain};
 use super::prompt::Prompt;
+use super::{Keeper, blocking};
 use crate::agent_env::{AgentEnv, agent_environment};
 use crate::config::Secret;
 use crate::environment::Environment;
@@ -54,10 +54,27 @@ impl Keeper<'_> {
         // Known before there is anything to be found: whoever comes after us looks in the group.
         let mut tree = Tree { group: group.clone(), ..self.tree(self.me.clone()) };
         self.note(&tree);
-        let started = process::launch(&launch).map_err(|error| (Reason::AgentMissing, chain(&error)))?;
+        let started = process::launch(&launch).map_err(|error| {
+            // Nobody is in it, and nobody would ever look at it again.
+            group.as_ref().map(Group::remove);
+            let is_missing = matches!(
+                error,
+                LaunchError::NotFound { .. }
+                    | LaunchError::NoInterpreter { .. }
+                    | LaunchError::NotExecutable { .. }
+            );
+            let reason = if is_missing { Reason::AgentMissing } else { Reason::SetupFailed };
+            (reason, chain(&error))
+        })?;
         tree.root = started.identity.clone();
         self.note(&tree);
         Ok((started, tree))
+    }
+
+    /// Ends what set-up commands left running, when there is no agent with which it would end.
+    pub(super) async fn end_processes(&self) {
+        let (tree, ladder) = (self.tree(self.me.clone()), self.ladder());
+        let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
     }
 
     /// What the agent is told.

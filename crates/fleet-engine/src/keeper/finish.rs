@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_core::outcome::{Declared, Evidence};
+use fleet_core::outcome::{AgentExit, Declared, Evidence};
 use fleet_core::problem::Outcome;
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, RunMove, RunReport};
 use fleet_host::git::{self, WorkspaceError};
-use fleet_store::ops;
+use fleet_store::{StoreError, ops};
 
 use super::attend::Seen;
 use super::prepare::Prepared;
@@ -20,14 +20,19 @@ impl Keeper<'_> {
     /// Looks at what the agent left, decides, records, and gives the workspace back.
     pub(super) async fn finish(&self, prepared: Prepared, seen: Seen) -> Outcome<Left> {
         let (run, now, workspace) = (self.run.id, self.engine.now(), Arc::clone(&prepared.workspace));
-        if self.is_lost() {
+        if matches!(seen.exit, AgentExit::NotStarted(_)) {
+            self.end_processes().await;
+        }
+        // A run whose agent never started goes to its end directly, and a store out of reach is asked again below.
+        let exit = ops::AdvanceRun { run, fence: self.run.fence, event: RunMove::Exit, now };
+        // Asked now: a machine that has just woken up learns of the loss at its next renewal only.
+        let refused = self.store.call(exit).await;
+        let is_refused = matches!(refused, Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)));
+        if self.is_lost() || is_refused {
             // The branch may be somebody else's by now: only a snapshot is safe.
             let saved = blocking(move || closing::save(&workspace, run, "the run was lost", now)).await?;
             return give_back(prepared, saved.is_ok()).await;
         }
-        // A run whose agent never started goes to its end directly, and a store out of reach is asked again below.
-        let exit = ops::AdvanceRun { run, fence: self.run.fence, event: RunMove::Exit, now };
-        let _ = self.call(exit).await;
         let message = commit_message(&self.task, &self.run.agent);
         let base = prepared.base.clone();
         let shown = blocking(move || closing::show(&workspace, run, &base, &message)).await?;
@@ -48,6 +53,7 @@ impl Keeper<'_> {
 
     /// Nothing was started: the end is known already.
     pub(super) async fn finish_unready(&self, ending: Ending) -> Outcome<Left> {
+        self.end_processes().await;
         let ending = self.ordered_ending().unwrap_or(ending);
         self.record(EndOfRun { run: self.run.id, fence: self.run.fence, ending, result: None }).await?;
         let (area, run, now) = (self.area(), self.run.id, self.engine.now());

@@ -180,6 +180,17 @@ impl<'e> Reconciler<'e> {
         self.take_over(run, Witness::Nobody).await
     }
 
+    /// Whether a keeper is at work here, be it only to tidy up after a run that has ended.
+    pub fn is_any_kept(&self) -> Outcome<bool> {
+        for run in self.marked()? {
+            let path = self.home.live_run(run);
+            if Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The runs that are, or were, at work here.
     fn marked(&self) -> Outcome<Vec<RunId>> {
         let entries = match fs::read_dir(self.home.live()) {

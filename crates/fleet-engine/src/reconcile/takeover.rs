@@ -10,7 +10,7 @@ use fleet_core::outcome::{AgentExit, Evidence, Stop};
 use fleet_core::problem::{Code, Outcome};
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, Reason, StopKind};
-use fleet_host::git::{GitError, Oid, Workspace};
+use fleet_host::git::{GitError, Oid, Slot, SlotState, Workspace};
 use fleet_host::log::{LogReader, Piece};
 use fleet_host::process::{self, Identity, Ladder, Tree};
 use fleet_store::ops::{self, RunDetail};
@@ -102,16 +102,25 @@ async fn release(workspace: Arc<Workspace>) -> Outcome<bool> {
 enum Adopted {
     /// It is ours now.
     Here(Arc<Workspace>),
-    /// There is none, or the repository is gone and with it whatever could use it.
+    /// There is none.
     Nothing,
-    /// It is there, and cannot be used: a person has to look.
+    /// It is there, and cannot be used, or its repository cannot be reached: it is tried again.
     Damaged,
 }
 
 async fn adopt(engine: &Engine, home: &Home, detail: &RunDetail) -> Outcome<Adopted> {
-    let Ok(here) = engine.at(checkout(&detail.project)) else { return Ok(Adopted::Nothing) };
+    let owner = detail.run.id.to_string();
+    let Ok(here) = engine.at(checkout(&detail.project)) else {
+        // It may come back, with the disk that it is on. Until then what the agent left stays where it is.
+        let area = home.area(&detail.project, engine.config()?);
+        let is_its =
+            move |slot: &Slot| matches!(&slot.state, SlotState::Claimed { owner: one, .. } if *one == owner);
+        let slots = blocking(move || area.slots()).await?;
+        let is_there = slots.map_or(true, |slots| slots.iter().any(is_its));
+        return Ok(if is_there { Adopted::Damaged } else { Adopted::Nothing });
+    };
     let config = here.config().or_else(|_| engine.config())?.clone();
-    let (area, owner) = (home.area(&detail.project, &config), detail.run.id.to_string());
+    let area = home.area(&detail.project, &config);
     Ok(match blocking(move || area.adopt(&owner)).await? {
         Ok(Some(workspace)) => Adopted::Here(Arc::new(workspace)),
         Ok(None) => Adopted::Nothing,
