@@ -55,7 +55,6 @@ impl Keeper<'_> {
         }
         let branch = branch_of(&self.task);
         let (start, base) = self.start_at(&branch).await?;
-        let continues = matches!(start, StartAt::Continue);
         // Known before there is a branch: whoever tries again after a crash knows it for ours.
         let plan = ops::Prepared {
             branch: Some(branch.clone()),
@@ -65,7 +64,9 @@ impl Keeper<'_> {
         };
         self.know(plan).await?;
         fault::point(self.engine, "keeper-planned").await;
-        let mut workspace = self.open(Open { owner: self.run.id.to_string(), branch, start }).await?;
+        let open = Open { owner: self.run.id.to_string(), branch, start };
+        let (mut workspace, start) = self.open(open, &base).await?;
+        let continues = matches!(start, StartAt::Continue);
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
         self.know(ops::Prepared { workspace: Some(path), ..Default::default() }).await?;
@@ -81,16 +82,20 @@ impl Keeper<'_> {
     }
 
     /// Opens the workspace. The attempt before may still be giving its worktree back, or somebody tidies up after it:
-    /// that has the branch checked out for a moment longer than the store thinks.
-    async fn open(&self, open: Open) -> Result<Workspace, Ending> {
+    /// that has the branch checked out for a moment longer than the store thinks, and removes it if it has no work.
+    async fn open(&self, mut open: Open, base: &Oid) -> Result<(Workspace, StartAt), Ending> {
         let mut left = OUR_OWN;
         loop {
             let (area, wanted) = (self.area(), open.clone());
             let opened = blocking(move || area.open(&wanted).map_err(|error| refusal(&area, &wanted, error)));
             let (error, ending) = match opened.await.map_err(released)? {
-                Ok(workspace) => return Ok(workspace),
+                Ok(workspace) => return Ok((workspace, open.start)),
                 Err(refused) => refused,
             };
+            if matches!((&error, &open.start), (WorkspaceError::NoSuchBranch { .. }, StartAt::Continue)) {
+                open.start = StartAt::New(base.clone());
+                continue;
+            }
             let is_ours = matches!(&error, WorkspaceError::BranchInUse { place, .. } if self.is_ours(place));
             let is_wanted = self.orders.borrow().is_none();
             match left.checked_sub(PAUSE).filter(|_| is_ours && is_wanted) {
