@@ -118,6 +118,9 @@ pub(crate) fn is_gone(workspace: &Workspace) -> bool {
 pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str) -> Result<Shown, GitError> {
     let checkout = workspace.checkout()?;
     git::revive_branch(&checkout, workspace.branch(), base)?;
+    if git::has_staged_alone(&checkout)? {
+        save(workspace, run, "before it was committed", clock::now())?;
+    }
     let leftovers = git::commit_leftovers(&git::CommitLeftovers {
         checkout: &checkout,
         branch: workspace.branch(),

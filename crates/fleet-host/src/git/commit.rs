@@ -136,6 +136,15 @@ fn last_head(checkout: &Checkout) -> Option<String> {
     Some(if is_none { old } else { new }.to_owned())
 }
 
+/// Whether something may be staged that is neither in `HEAD` nor among the files: a commit of the files leaves it out,
+/// and takes the place of the index that has it. Rather yes than no; one that cannot be told counts as yes.
+pub fn has_staged_alone(checkout: &Checkout) -> Result<bool, GitError> {
+    let differs =
+        |args: &[&str]| Ok::<_, GitError>(Git::within(checkout).args(args).answer()?.code != Some(0));
+    Ok(differs(&["diff-index", "--cached", "--quiet", "--ignore-submodules=all", "HEAD", "--"])?
+        && differs(&["diff-files", "--quiet", "--ignore-submodules=all"])?)
+}
+
 fn is_empty(captured: &Captured) -> bool {
     // The name of the empty tree, in either kind of repository.
     const EMPTY: [&str; 2] = [

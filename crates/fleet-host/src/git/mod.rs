@@ -23,7 +23,7 @@ mod workspace;
 
 pub use capture::{Skipped, SkippedWhy, Skips};
 pub use checkout::Checkout;
-pub use commit::{BranchHas, CommitLeftovers, Leftovers, commit_leftovers, revive_branch};
+pub use commit::{BranchHas, CommitLeftovers, Leftovers, commit_leftovers, has_staged_alone, revive_branch};
 pub use discover::{DiscoverError, Repository, discover};
 pub use error::GitError;
 pub(crate) use evidence::tracked_among;

@@ -5,7 +5,9 @@ use std::fs;
 use crate::crash::child;
 use crate::sandbox::{Sandbox, git, try_git};
 use crate::support::{content, names, oid, project, text, worktree, write, write_odd_files};
-use fleet_host::git::{BranchHas, Checkout, CommitLeftovers, Leftovers, commit_leftovers, revive_branch};
+use fleet_host::git::{
+    BranchHas, Checkout, CommitLeftovers, Leftovers, commit_leftovers, has_staged_alone, revive_branch,
+};
 
 #[track_caller]
 fn committed(checkout: &Checkout) -> Leftovers {
@@ -61,6 +63,19 @@ fn everything_that_is_not_ignored_goes_to_the_branch() {
     assert!(!found.contains(&"x.log".to_owned()) && !found.contains(&"README.md".to_owned()));
     is_settled(&checkout);
     assert_eq!(committed(&checkout).commit, None);
+}
+
+#[test]
+fn what_is_staged_and_nowhere_else_is_told() {
+    let (_sandbox, _repo, checkout) = start();
+    let work = &checkout.work_tree;
+    let told = || has_staged_alone(&checkout).unwrap();
+    assert!(!told(), "nothing is staged");
+    write(work, "staged", "one");
+    git(work, &["add", "staged"]);
+    assert!(!told(), "it is among the files, too");
+    fs::remove_file(work.join("staged")).unwrap();
+    assert!(told());
 }
 
 #[test]
