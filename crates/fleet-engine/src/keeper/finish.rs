@@ -1,7 +1,6 @@
 //! The end of a run, as its keeper sees it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use fleet_core::outcome::{AgentExit, Declared, Evidence};
 use fleet_core::problem::Outcome;
@@ -12,7 +11,7 @@ use fleet_store::{StoreError, ops};
 
 use super::attend::Seen;
 use super::prepare::Prepared;
-use super::{Keeper, Left, blocking};
+use super::{AGAIN, Keeper, Left, blocking};
 use crate::closing::{self, EndOfRun, commit_message, judge};
 use crate::fault;
 
@@ -101,9 +100,6 @@ impl Keeper<'_> {
         }
     }
 }
-
-/// A store that is out of reach is asked again after this.
-const AGAIN: Duration = Duration::from_secs(1);
 
 /// What an agent said about its end through `fleet done` or `fleet fail`.
 pub(crate) fn declared(report: RunReport) -> Option<Declared> {

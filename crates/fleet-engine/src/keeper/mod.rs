@@ -18,6 +18,7 @@ mod tally;
 mod token;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -27,6 +28,7 @@ use fleet_core::task::Task;
 use fleet_host::git::Area;
 use fleet_host::lock::Exclusive;
 use fleet_host::process::{self, Identity};
+use fleet_store::ops::RunDetail;
 use fleet_store::{Op, Store, StoreError, ops};
 
 pub(crate) use finish::declared;
@@ -35,8 +37,11 @@ pub use token::Token;
 use crate::closing::EndOfRun;
 use crate::config::Config;
 use crate::home::{Home, RunFolder, make_private};
-use crate::{Engine, fault, problems};
+use crate::{Engine, clock, fault, problems};
 use lease::{Lease, Order, Orders};
+
+/// A store that is out of reach is asked again after this.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Which run to keep.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +76,7 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let Some(mark) = Mark::set(&home, ticket.run)? else { return Ok(()) };
     process::become_subreaper();
     fault::point(engine, "keeper-marked").await;
-    let detail = engine.call(ops::GetRun { run: ticket.run }).await?;
+    let detail = look_up(engine, ticket.run).await?;
     if detail.run.fence != ticket.fence || detail.run.state != RunState::Preparing {
         return mark.remove();
     }
@@ -110,6 +115,22 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
         }
     }
     mark.remove()
+}
+
+/// A store that is out of reach for a moment (a restart, all its connections taken) is asked again until the lease has
+/// ended: the task of a keeper that gives up is claimed again at once, for a keeper that would give up as well.
+async fn look_up(engine: &Engine, run: RunId) -> Outcome<RunDetail> {
+    let deadline = clock::uptime() + engine.config()?.runner().lease;
+    loop {
+        match engine.call(ops::GetRun { run }).await {
+            Err(Problem { code: Code::StoreUnreachable | Code::StoreBusy | Code::StoreFull, .. })
+                if clock::uptime() < deadline =>
+            {
+                tokio::time::sleep(AGAIN).await;
+            }
+            answer => return answer,
+        }
+    }
 }
 
 /// The directory whose configuration counts: the main work tree, or the repository itself when it is bare.
