@@ -13,11 +13,11 @@ use fleet_core::problem::Outcome;
 use fleet_core::run::{Ending, Reason, RunMove};
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
-use fleet_host::git::{self, GitError, Oid, Workspace};
+use fleet_host::git::{self, Checkout, GitError, Oid, TakeSnapshot, Workspace, WorkspaceError};
 use fleet_store::{Store, StoreError, ops};
 use serde::{Deserialize, Serialize};
 
-use crate::home::{RunFolder, write_private};
+use crate::home::{Home, RunFolder, write_private};
 use crate::{clock, problems};
 
 /// The longest pause between two attempts to tell the store.
@@ -87,23 +87,58 @@ impl EndOfRun {
 pub(crate) struct Shown {
     /// Whether the branch has nothing of its own.
     pub(crate) is_empty: bool,
+    pub(crate) saved: Saved,
     pub(crate) commits: usize,
     pub(crate) files: usize,
     pub(crate) names: Names,
 }
 
+/// How much of the work is in safety.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Saved {
+    /// All of it.
+    #[default]
+    All,
+    /// All but files that cannot be read or stored: the workspace itself has to be kept.
+    Some,
+}
+
+impl Saved {
+    fn but(skips: &git::Skips) -> Self {
+        if skips.is_a_loss() { Self::Some } else { Self::All }
+    }
+
+    /// What becomes of the workspace: it goes back to the pool, or is set aside as it is.
+    pub(crate) fn release(self, workspace: Workspace, home: &Home) -> Result<(), WorkspaceError> {
+        match self {
+            Self::All => workspace.release(),
+            Self::Some => workspace.set_aside(&home.kept()),
+        }
+    }
+}
+
 /// Puts the work in safety; touches nothing that the agent can see.
-pub(crate) fn save(workspace: &Workspace, run: RunId, why: &str, now: Millis) -> Result<(), GitError> {
-    let checkout = workspace.checkout()?;
-    let take = git::TakeSnapshot {
-        checkout: &checkout,
-        run: &run.to_string(),
-        why,
-        at_seconds: now.0 / 1_000,
-        exclude: workspace.private(),
-        max_file: None,
-    };
-    git::take_snapshot(&take).map(drop)
+pub(crate) fn save(workspace: &Workspace, run: RunId, why: &str, now: Millis) -> Result<Saved, GitError> {
+    let (checkout, run) = (workspace.checkout()?, run.to_string());
+    let snapshot = git::take_snapshot(&wanted(workspace, &checkout, (&run, why), now))?;
+    Ok(Saved::but(&snapshot.skips))
+}
+
+/// The same, if there is anything that no branch has.
+fn save_rest(workspace: &Workspace, run: RunId, why: &str, now: Millis) -> Result<Saved, GitError> {
+    let (checkout, run) = (workspace.checkout()?, run.to_string());
+    let snapshot = git::take_snapshot_of_rest(&wanted(workspace, &checkout, (&run, why), now))?;
+    Ok(snapshot.map_or(Saved::All, |snapshot| Saved::but(&snapshot.skips)))
+}
+
+fn wanted<'a>(
+    workspace: &'a Workspace,
+    checkout: &'a Checkout,
+    (run, why): (&'a str, &'a str),
+    now: Millis,
+) -> TakeSnapshot<'a> {
+    let (exclude, at_seconds) = (workspace.private(), now.0 / 1_000);
+    TakeSnapshot { checkout, run, why, at_seconds, exclude, max_file: None }
 }
 
 /// Whether somebody has removed the folder: then there is nothing in it to be kept.
@@ -127,13 +162,13 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
         message,
         exclude: workspace.private(),
     })?;
-    // What could not be committed is in no commit, so only a snapshot can keep it.
-    let is_all_in_head = leftovers.skips.total == 0;
-    let head = leftovers.head.filter(|head| head != base);
-    if head.is_some() || !is_all_in_head {
-        save(workspace, run, "at the end", clock::now())?;
-    }
-    let Some(head) = head else { return Ok(Shown { is_empty: true, ..Shown::default() }) };
+    let Some(head) = leftovers.head.filter(|head| head != base) else {
+        // Nothing is on the branch. What a commit does not take may be there all the same: changes inside of a
+        // submodule, files that a filter refuses.
+        let saved = save_rest(workspace, run, "at the end", clock::now())?;
+        return Ok(Shown { is_empty: true, saved, ..Shown::default() });
+    };
+    let saved = save(workspace, run, "at the end", clock::now())?;
     let changes = git::changes(&checkout.common_dir, base, &head)?;
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
     let names = Names {
@@ -142,7 +177,7 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
     };
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let (commits, files) = (count(changes.commits_total), count(changes.files_total));
-    Ok(Shown { is_empty: false, commits, files, names })
+    Ok(Shown { is_empty: false, saved, commits, files, names })
 }
 
 /// Decides, from what was seen of the agent and what git shows.

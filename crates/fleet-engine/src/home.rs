@@ -59,6 +59,11 @@ impl Home {
         }
     }
 
+    /// Work trees with files that no snapshot can take (unreadable ones, broken repositories). Nothing removes them.
+    pub fn kept(&self) -> PathBuf {
+        self.root.join("worktrees").join(".kept")
+    }
+
     /// What is being removed, slowly.
     pub fn trash(&self) -> PathBuf {
         self.root.join("worktrees").join(".trash")

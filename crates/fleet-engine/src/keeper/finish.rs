@@ -12,7 +12,7 @@ use fleet_store::{StoreError, ops};
 use super::attend::Seen;
 use super::prepare::Prepared;
 use super::{AGAIN, Keeper, Left, blocking};
-use crate::closing::{self, EndOfRun, commit_message, judge};
+use crate::closing::{self, EndOfRun, Saved, commit_message, judge};
 use crate::fault;
 
 impl Keeper<'_> {
@@ -30,19 +30,19 @@ impl Keeper<'_> {
         if self.is_lost() || is_refused {
             // The branch may be somebody else's by now: only a snapshot is safe.
             let saved = blocking(move || closing::save(&workspace, run, "the run was lost", now)).await?;
-            return give_back(prepared, saved.is_ok()).await;
+            return self.give_back(prepared, saved.ok()).await;
         }
         let message = commit_message(&self.task, &self.run.agent);
         let base = prepared.base.clone();
         let shown = blocking(move || closing::show(&workspace, run, &base, &message)).await?;
         fault::point(self.engine, "keeper-committed").await;
-        let is_safe = shown.is_ok();
+        let saved = shown.as_ref().ok().map(|shown| shown.saved);
         let is_empty = shown.as_ref().is_ok_and(|shown| shown.is_empty);
         let (ending, result) = judge(self.evidence(seen).await, shown);
         self.record(EndOfRun { run, fence: self.run.fence, ending, result: Some(result) }).await?;
         let (repo, branch) = (self.area().repo, prepared.workspace.branch().to_owned());
         let base = prepared.base.clone();
-        let left = give_back(prepared, is_safe).await?;
+        let left = self.give_back(prepared, saved).await?;
         if left == Left::Nothing && is_empty {
             // A branch without any work is only in the way; a retry makes it again.
             let _ = blocking(move || git::delete_branch(&repo, &branch, &base)).await?;
@@ -55,11 +55,11 @@ impl Keeper<'_> {
         self.end_processes().await;
         let ending = self.ordered_ending().unwrap_or(ending);
         self.record(EndOfRun { run: self.run.id, fence: self.run.fence, ending, result: None }).await?;
-        let (area, run, now) = (self.area(), self.run.id, self.engine.now());
+        let (area, run, now, home) = (self.area(), self.run.id, self.engine.now(), self.home.clone());
         let tidied = blocking(move || -> Result<(), WorkspaceError> {
             let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(()) };
-            closing::save(&workspace, run, "it was not ready", now)?;
-            workspace.release()
+            let saved = closing::save(&workspace, run, "it was not ready", now)?;
+            saved.release(workspace, &home)
         });
         // What cannot be tidied up now is found by whoever looks next.
         Ok(if tidied.await?.is_ok() { Left::Nothing } else { Left::Workspace })
@@ -88,6 +88,15 @@ impl Keeper<'_> {
         }
     }
 
+    /// The workspace is free for the next run, if what was in it is safe; otherwise it is left to whoever tidies up.
+    async fn give_back(&self, prepared: Prepared, saved: Option<Saved>) -> Outcome<Left> {
+        let Some(workspace) = Arc::into_inner(prepared.workspace) else { return Ok(Left::Workspace) };
+        let saved = saved.or_else(|| closing::is_gone(&workspace).then_some(Saved::All));
+        let (Some(saved), home) = (saved, self.home.clone()) else { return Ok(Left::Workspace) };
+        let released = blocking(move || saved.release(workspace, &home)).await?;
+        Ok(if released.is_ok() { Left::Nothing } else { Left::Workspace })
+    }
+
     /// What the agent declared. Only the store has it, and the end has to be told to the same store: so one that is
     /// out of reach is waited for, unless the run was lost meanwhile.
     async fn declared(&self) -> Option<Declared> {
@@ -108,14 +117,4 @@ pub(crate) fn declared(report: RunReport) -> Option<Declared> {
         RunReport::Fail(summary) => Some(Declared::Fail { summary }),
         RunReport::Note(_) | RunReport::Progress { .. } => None,
     }
-}
-
-/// The workspace is free for the next run, if what was in it is safe; otherwise it is left to whoever tidies up.
-async fn give_back(prepared: Prepared, is_safe: bool) -> Outcome<Left> {
-    let Some(workspace) = Arc::into_inner(prepared.workspace) else { return Ok(Left::Workspace) };
-    if !is_safe && !closing::is_gone(&workspace) {
-        return Ok(Left::Workspace);
-    }
-    let released = blocking(move || workspace.release()).await?;
-    Ok(if released.is_ok() { Left::Nothing } else { Left::Workspace })
 }

@@ -16,7 +16,7 @@ use fleet_host::process::{self, Identity, Ladder, Tree};
 use fleet_store::ops::{self, RunDetail};
 
 use super::Witness;
-use crate::closing::{self, EndOfRun, Shown, commit_message, judge};
+use crate::closing::{self, EndOfRun, Saved, Shown, commit_message, judge};
 use crate::home::{Home, RunFolder};
 use crate::keeper::journal::{self, Heard, Journal};
 use crate::keeper::{blocking, checkout, declared};
@@ -62,30 +62,33 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
     };
     fault::point(engine, "repair-stopped").await;
     let workspace = adopt(engine, home, &detail).await?;
-    let is_safe = match &workspace {
+    let saved = match &workspace {
         Adopted::Here(found) => {
             let (found, why) = (Arc::clone(found), "its keeper was gone");
-            blocking(move || closing::save(&found, id, why, clock::now()).is_ok() || closing::is_gone(&found))
-                .await?
+            let save = move || {
+                let saved = closing::save(&found, id, why, clock::now()).ok();
+                saved.or_else(|| closing::is_gone(&found).then_some(Saved::All))
+            };
+            blocking(save).await?
         }
-        Adopted::Nothing => true,
-        Adopted::Damaged => false,
+        Adopted::Nothing => Some(Saved::All),
+        Adopted::Damaged => None,
     };
     fault::point(engine, "repair-saved").await;
     let mut what = None;
     if detail.run.state.is_live() {
         let (why, folder) = (why_gone(&detail, gone.witness), &folder);
         what = Some(end(engine, Scene { detail: &detail, folder, workspace: &workspace, why }).await?);
-    } else if is_safe && noted(&folder, &detail).is_some() {
+    } else if saved.is_some() && noted(&folder, &detail).is_some() {
         // It ended here, but not all of its work could be committed at that time. The next attempt should find it on
         // the branch; if that fails, the snapshot still has it.
         let _ = show(&detail, &workspace).await?;
     }
     fault::point(engine, "repair-recorded").await;
-    let is_clean = match workspace {
-        Adopted::Here(found) if is_safe => release(found).await?,
-        Adopted::Here(_) | Adopted::Damaged => false,
-        Adopted::Nothing => true,
+    let is_clean = match (workspace, saved) {
+        (Adopted::Here(found), Some(saved)) => release(found, saved, home).await?,
+        (Adopted::Here(_) | Adopted::Damaged, _) => false,
+        (Adopted::Nothing, _) => true,
     };
     fault::point(engine, "repair-released").await;
     let what = what.or_else(|| is_clean.then(|| "tidied up after it".to_owned()));
@@ -93,9 +96,9 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
 }
 
 /// Whether the workspace is free for the next run.
-async fn release(workspace: Arc<Workspace>) -> Outcome<bool> {
-    let Some(workspace) = Arc::into_inner(workspace) else { return Ok(false) };
-    Ok(blocking(move || workspace.release()).await?.is_ok())
+async fn release(workspace: Arc<Workspace>, saved: Saved, home: &Home) -> Outcome<bool> {
+    let (Some(workspace), home) = (Arc::into_inner(workspace), home.clone()) else { return Ok(false) };
+    Ok(blocking(move || saved.release(workspace, &home)).await?.is_ok())
 }
 
 /// The workspace of a run.

@@ -35,7 +35,7 @@ pub use oid::{Oid, OidError};
 pub use refs::{branch_commit, branch_conflict, checked_out_at, delete_branch, head_commit, resolve_commit};
 pub use snapshot::{
     KeepCommit, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, keep_commit, list_snapshots,
-    restore_branch, take_snapshot,
+    restore_branch, take_snapshot, take_snapshot_of_rest,
 };
 pub use version::version;
 pub use workspace::{

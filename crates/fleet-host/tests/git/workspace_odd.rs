@@ -172,3 +172,27 @@ fn the_users_sparse_checkout_is_not_inherited() {
         workspace.release().unwrap();
     }
 }
+
+#[test]
+fn what_no_snapshot_can_take_is_set_aside_as_it_is() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let workspace = opened(&area, "run", "odd");
+    // A repository inside that git cannot read: what is in it gets into no tree of ours.
+    write(workspace.path(), "inner/.git/HEAD", "rubbish");
+    write(workspace.path(), "inner/.git/objects/rubbish", "x");
+    write(workspace.path(), "inner/.git/refs/rubbish", "x");
+    write(workspace.path(), "plain", "kept by the snapshot");
+    let snapshot = taken(&workspace.checkout().unwrap());
+    let folder = area.trash.with_file_name("kept");
+    let before = everything(workspace.path());
+    workspace.set_aside(&folder).unwrap();
+    let mut all = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let kept = all.find(|path| path.join("plain").exists()).unwrap();
+    assert_eq!(everything(&kept), before, "skipped: {:?}", snapshot.skips);
+    assert!(area.adopt("run").unwrap().is_none(), "the slot is free");
+    let next = opened(&area, "next", "even");
+    assert!(!next.path().join("plain").exists());
+    next.release().unwrap();
+}

@@ -54,6 +54,14 @@ pub enum SkippedWhy {
     BrokenRepository,
 }
 
+impl SkippedWhy {
+    /// Whether somebody's work is not where it should be. A pipe has no content, and what was gone before it could be
+    /// read was removed by somebody else.
+    const fn is_a_loss(&self) -> bool {
+        !matches!(self, Self::Special | Self::Vanished)
+    }
+}
+
 /// Files that were left out: the first of them, and how many in all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skips {
@@ -64,6 +72,11 @@ pub struct Skips {
 }
 
 impl Skips {
+    /// Whether somebody's work is among them. More than are named count as yes.
+    pub fn is_a_loss(&self) -> bool {
+        self.total > self.named.len() as u64 || self.named.iter().any(|skipped| skipped.why.is_a_loss())
+    }
+
     fn add(&mut self, skipped: Skipped) {
         self.total += 1;
         if self.named.len() < NAMED_SKIPS {

@@ -70,6 +70,20 @@ pub struct Snapshot {
 
 /// Takes a snapshot.
 pub fn take_snapshot(take: &TakeSnapshot<'_>) -> Result<Snapshot, GitError> {
+    let (captured, facts, _) = look(take)?;
+    store(take, captured, &facts)
+}
+
+/// Takes a snapshot, unless there is nothing to keep that `HEAD` does not have.
+pub fn take_snapshot_of_rest(take: &TakeSnapshot<'_>) -> Result<Option<Snapshot>, GitError> {
+    let (captured, facts, head) = look(take)?;
+    if head.has(&captured.tree) && facts.staged.is_none() && facts.nested.is_none() {
+        return Ok(None);
+    }
+    store(take, captured, &facts).map(Some)
+}
+
+fn look(take: &TakeSnapshot<'_>) -> Result<(Captured, Facts, HeadState), GitError> {
     check_run(take.run)?;
     let checkout = take.checkout;
     let wanted = Wanted { checkout, exclude: take.exclude, max_file: take.max_file, purpose: Purpose::Keep };
@@ -83,17 +97,23 @@ pub fn take_snapshot(take: &TakeSnapshot<'_>) -> Result<Snapshot, GitError> {
         staged: captured.staged.clone().filter(|staged| *staged != captured.tree && !head.has(staged)),
         nested: captured.nested.clone(),
     };
+    Ok((captured, facts, head))
+}
+
+/// Keeps what was captured. When nothing changed since the run's last snapshot, that one is the answer.
+fn store(take: &TakeSnapshot<'_>, captured: Captured, facts: &Facts) -> Result<Snapshot, GitError> {
+    let checkout = take.checkout;
     let last = stored::last(&checkout.common_dir, take.run)?;
     if let Some(last) = &last
         && last.tree == captured.tree
-        && last.facts.same_content(&facts)
+        && last.facts.same_content(facts)
     {
-        return Ok(answer(captured, &facts, (last.ref_name.clone(), last.commit.clone()), false));
+        return Ok(answer(captured, facts, (last.ref_name.clone(), last.commit.clone()), false));
     }
-    let commit = write(checkout, &captured.tree, &facts)?;
+    let commit = write(checkout, &captured.tree, facts)?;
     let number = last.map_or(1, |last| last.number.saturating_add(1));
     let ref_name = keep(checkout, take.run, number, &commit)?;
-    Ok(answer(captured, &facts, (ref_name, commit), true))
+    Ok(answer(captured, facts, (ref_name, commit), true))
 }
 
 /// The whole work tree as it is now, as a commit on top of `HEAD` that no ref names, and `HEAD`: for those who only

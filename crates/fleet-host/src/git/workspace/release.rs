@@ -1,6 +1,7 @@
 //! Giving workspaces back, and taking over those of the dead.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 use super::clean;
@@ -20,6 +21,19 @@ impl Workspace {
         self.claim.phase = Phase::Releasing;
         self.held.write_claim(&self.claim)?;
         self.area.finish_release(&self.held, &self.claim)
+    }
+
+    /// Frees the slot, and moves the worktree as it is into a folder that nobody empties: for files that no snapshot
+    /// can take.
+    pub fn set_aside(self, folder: &Path) -> Result<(), WorkspaceError> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(WorkspaceError::io(folder))?;
+        // Killed after the move, whoever takes over finds a folder that is gone, and frees the slot.
+        Area { trash: folder.to_owned(), ..self.area.clone() }.discard(&self.held)?;
+        self.held.remove_claim()
     }
 }
 
