@@ -225,6 +225,10 @@ impl Attendance<'_> {
             return TIDY;
         }
         let now = clock::uptime();
+        if self.journal.is_full() {
+            // It is we who do not listen, because the store does not answer.
+            self.dog.heard(now);
+        }
         match self.dog.next(now) {
             Next::Stop(overrun) => {
                 let text = overrun.to_string();

@@ -27,6 +27,8 @@ const LONGEST_ACTIVITY: usize = 200;
 const MOST_EVENTS: usize = 50_000;
 /// A store that is out of reach is asked again after this.
 const AGAIN: Duration = Duration::from_secs(1);
+/// A store that fails in some other way is asked so often.
+const ATTEMPTS: u32 = 60;
 /// So many wait for the store at most; then the agent waits.
 pub(super) const FULL: usize = 2_000;
 
@@ -186,13 +188,24 @@ impl Journal {
     }
 }
 
-/// Stores a batch, and tries again as long as the store is only out of reach.
+/// Stores a batch, and tries again as long as that can help. A batch that is given up leaves a gap, behind which the
+/// store takes no more: so only a lost run gives up at once.
 pub(crate) async fn store(store: Store, batch: ops::AppendRunEvents) -> Result<(), StoreError> {
+    let mut left = ATTEMPTS;
     loop {
-        match store.call(batch.clone()).await {
-            Err(error) if error.is_temporary() => tokio::time::sleep(AGAIN).await,
-            other => return other.map(drop),
+        let error = match store.call(batch.clone()).await {
+            Ok(_) => return Ok(()),
+            Err(error) => error,
+        };
+        let is_final = matches!(
+            error,
+            StoreError::LeaseLost { .. } | StoreError::RunNotFound(_) | StoreError::OutOfStep { .. }
+        );
+        left -= u32::from(!error.is_temporary());
+        if is_final || left == 0 {
+            return Err(error);
         }
+        tokio::time::sleep(AGAIN).await;
     }
 }
 

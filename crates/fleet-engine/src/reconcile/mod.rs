@@ -146,8 +146,9 @@ impl<'e> Reconciler<'e> {
         let renewal = ops::RenewLease { run: run.id, fence: run.fence, lease, now: clock::now() };
         self.engine.call(renewal).await?;
         let path = self.home.live_run(run.id);
-        let keeper: Option<Identity> = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).ok();
-        if let Some(keeper) = keeper {
+        let marked: Option<Identity> = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).ok();
+        let known = || serde_json::from_str(run.keeper.as_deref()?).ok();
+        if let Some(keeper) = marked.or_else(known) {
             // Its lock is free the moment it is dead.
             let _ = keeper.signal(Signal::KILL);
         }

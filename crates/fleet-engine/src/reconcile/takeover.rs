@@ -7,10 +7,10 @@ use std::time::Duration;
 use fleet_agents::{Brief, Stream};
 use fleet_core::id::RunId;
 use fleet_core::outcome::{AgentExit, Evidence, Stop};
-use fleet_core::problem::{Code, Outcome};
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, Reason, StopKind};
-use fleet_host::git::{GitError, Oid, Slot, SlotState, Workspace};
+use fleet_host::git::{GitError, Oid, Slot, SlotState, Workspace, WorkspaceError};
 use fleet_host::log::{LogReader, Piece};
 use fleet_host::process::{self, Identity, Ladder, Tree};
 use fleet_store::ops::{self, RunDetail};
@@ -127,6 +127,8 @@ async fn adopt(engine: &Engine, home: &Home, detail: &RunDetail) -> Outcome<Adop
     Ok(match blocking(move || area.adopt(&owner)).await? {
         Ok(Some(workspace)) => Adopted::Here(Arc::new(workspace)),
         Ok(None) => Adopted::Nothing,
+        // A git of the dead keeper's is still at work in it; it ends by itself, and then everything can be seen.
+        Err(error @ WorkspaceError::InUse { .. }) => return Err(Problem::new(Code::Io, error.to_string())),
         Err(_) => Adopted::Damaged,
     })
 }

@@ -47,13 +47,19 @@ impl Demo {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let stage = Stage::build(&context.engine)?;
         let inside = Context { engine: stage.engine(&context.engine)?, output: context.output };
-        let played = play(&inside, &stage).await;
+        // Whenever somebody leaves, nothing stays behind.
+        let played = tokio::select! {
+            played = play(&inside, &stage) => played,
+            _ = tokio::signal::ctrl_c() => Ok(None),
+        };
         let kept = self.keep.then(|| stage.dir().to_owned());
-        match &kept {
-            Some(dir) => tell(context, &format!("\nKept: {} (FLEET_HOME={0}/home)", dir.display()))?,
-            None => stage.clear(&inside.engine).await?,
-        }
-        let Some(response) = played? else {
+        let cleared = match &kept {
+            Some(dir) => tell(context, &format!("\nKept: {} (FLEET_HOME={0}/home)", dir.display())),
+            None => stage.clear(&inside.engine).await,
+        };
+        let played = played?;
+        cleared?;
+        let Some(response) = played else {
             context.output.note("left; everything of the demo is removed");
             interrupted();
         };
