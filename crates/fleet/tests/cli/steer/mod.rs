@@ -2,6 +2,7 @@
 
 mod clean;
 mod doctor;
+mod elsewhere;
 mod gc;
 mod kill;
 mod undo;
