@@ -193,10 +193,7 @@ impl Journal {
 pub(crate) async fn store(store: Store, batch: ops::AppendRunEvents) -> Result<(), StoreError> {
     let mut left = ATTEMPTS;
     loop {
-        let error = match store.call(batch.clone()).await {
-            Ok(_) => return Ok(()),
-            Err(error) => error,
-        };
+        let Err(error) = store.call(batch.clone()).await else { return Ok(()) };
         let is_final = matches!(
             error,
             StoreError::LeaseLost { .. } | StoreError::RunNotFound(_) | StoreError::OutOfStep { .. }
