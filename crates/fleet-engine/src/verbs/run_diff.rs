@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use fleet_core::id::RunId;
+use fleet_core::outcome::RunResult;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Run;
 use fleet_host::git::{self, Changes, FileStatus, GitError, Oid, TakeSnapshot};
@@ -162,6 +163,12 @@ async fn workspace(engine: &Engine, detail: &RunDetail) -> Outcome<Found> {
     ended(&PathBuf::from(&again.project.common_dir), &again).await
 }
 
+/// Whether the run ended without any change.
+fn has_done_nothing(detail: &RunDetail) -> bool {
+    let result = detail.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
+    result.is_some_and(|result| result.files == 0 && result.commit_count == 0)
+}
+
 /// The branch; or, if that is gone or has moved on with a later attempt, what was kept at the end.
 async fn ended(repo: &std::path::Path, detail: &RunDetail) -> Outcome<Found> {
     let run = &detail.run;
@@ -173,6 +180,12 @@ async fn ended(repo: &std::path::Path, detail: &RunDetail) -> Outcome<Found> {
     };
     if let Some(tip) = tip {
         return Ok(Found { head: tip.clone(), tip: Some(tip), of: Of::Branch });
+    }
+    // A branch on which nothing was done is removed at the end.
+    if let (true, Some(base)) =
+        (has_done_nothing(detail), run.base.as_deref().and_then(|base| Oid::parse(base).ok()))
+    {
+        return Ok(Found { head: base.clone(), tip: Some(base), of: Of::Branch });
     }
     snapshot(repo, run.id, Which::Newest).await.map_err(|problem| match problem.code {
         Code::NotHere => {

@@ -65,7 +65,7 @@ fn a_taken_branch_says_who_has_it() {
 #[test]
 fn a_branch_with_work_that_failed_can_be_gone_on_with() {
     let stage = Stage::new();
-    stage.fleet.fail(8, &["create", "bad", "-p", &prompt("Fail", "exit 3")]);
+    stage.fleet.fail(8, &["create", "bad", "-p", &prompt("Fail", "write half.txt done\nexit 3")]);
     let (_, _, hints) = refused(&stage, 4, &["create", "bad", "-p", "x"]);
     assert!(hints.contains("fleet resume t"), "{hints}");
 }

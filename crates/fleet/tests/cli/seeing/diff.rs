@@ -84,7 +84,7 @@ fn a_branch_that_is_gone_is_shown_from_its_snapshot() {
     assert_eq!((output.code, &output.stdout), (0, &patch));
     assert!(output.stderr.contains("refs/fleet/snapshots/"), "{}", output.stderr);
     let summary = world.fleet.json(&["diff", "feature", "--snapshot=1"]);
-    assert_eq!((&summary["of"], &summary["commit_count"]), (&"snapshot".into(), &1.into()));
+    assert_eq!((&summary["of"], &summary["commit_count"]), (&"snapshot".into(), &2.into()));
     assert_eq!(world.fleet.ok(&["diff", "feature", "--snapshot"]), patch);
     let (code, message, _) = error(&world.fleet.fail(3, &["diff", "feature", "--snapshot=9", "--json"]));
     assert_eq!(code, "not-here");
