@@ -124,10 +124,14 @@ impl Stage {
     /// Another runner, in the place of one that was killed; it is up when this returns.
     #[track_caller]
     pub(crate) fn next_runner(&self) -> Running {
-        let runners = self.home().join("runners");
-        let before = names(&runners).len();
         let runner = self.run(None);
-        wait_until(BOUND, "the next runner is up", || names(&runners).len() > before);
+        let folder = self.home().join("runners");
+        let pid_of = |name: &String| -> Option<i64> {
+            let said: Value = serde_json::from_slice(&fs::read(folder.join(name)).ok()?).ok()?;
+            said["process"]["pid"].as_i64()
+        };
+        let is_up = || names(&folder).iter().any(|name| pid_of(name) == Some(runner.pid().into()));
+        wait_until(BOUND, "the next runner is up", is_up);
         runner
     }
 
