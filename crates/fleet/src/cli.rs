@@ -38,7 +38,7 @@ impl Cli {
 
 const START: &str = "Start here:
   fleet demo                       see it work, without an account
-  fleet create fix-login -p \"Fix the flaky login test\"
+  fleet create fix-login -p \"Fix the flaky login test\" --agent demo
   fleet task add \"Port the parser\" --after ID
   fleet list";
 

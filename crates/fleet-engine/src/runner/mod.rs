@@ -296,6 +296,12 @@ impl Shift<'_> {
 /// So many tasks are claimed at once at most; the rest follow at once.
 const MOST: usize = 32;
 
+/// Whether a task that names this agent, or none, can be started here.
+pub fn can_start(engine: &Engine, agent: Option<&str>) -> Outcome<bool> {
+    let name = agent.unwrap_or(engine.config()?.agent());
+    Ok(able(engine).iter().any(|here| here.as_str() == name))
+}
+
 /// The agents that can be started here.
 pub(crate) fn able(engine: &Engine) -> BTreeSet<AgentName> {
     let environment = engine.environment();

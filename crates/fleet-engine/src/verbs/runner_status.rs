@@ -1,12 +1,15 @@
 //! Which runners are up, and what they have to do.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use fleet_core::problem::Outcome;
+use fleet_core::task::AgentName;
 use fleet_store::ops;
 use serde::Serialize;
 
 use crate::home::Home;
+use crate::runner::able;
 use crate::runner::registry::{self, Runner};
 use crate::views::Moment;
 use crate::{Engine, clock, problems};
@@ -32,6 +35,8 @@ pub struct Response {
     pub running: usize,
     /// How many tasks could start.
     pub ready: usize,
+    /// Agents that ready tasks ask for and that cannot be started here.
+    pub missing_agents: Vec<String>,
     /// Whether there are more ready tasks than were counted.
     pub ready_more: bool,
     /// What the runner in the background says.
@@ -50,7 +55,14 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
     let ready = engine
         .call(ops::Ready { filter: ops::TaskFilter::default(), limit: COUNTED, now: clock::now() })
         .await?;
+    let default = engine.config()?.agent().to_owned();
+    let here = able(engine);
+    let wanted =
+        ready.tasks.iter().map(|task| task.spec.agent.as_ref().map_or(default.as_str(), AgentName::as_str));
+    let missing: BTreeSet<&str> =
+        wanted.filter(|name| !here.iter().any(|agent| agent.as_str() == *name)).collect();
     Ok(Response {
+        missing_agents: missing.into_iter().map(ToOwned::to_owned).collect(),
         runners: up.iter().map(view).collect(),
         running,
         ready: ready.tasks.len(),

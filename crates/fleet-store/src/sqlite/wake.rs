@@ -34,8 +34,6 @@ pub(super) fn watch(path: &Path) -> Result<Watch, StoreError> {
     drop(open_private(&file)?);
     let bell = Arc::new(Notify::new());
     let rung = Arc::clone(&bell);
-    let failed =
-        |error: notify::Error| StoreError::Failed(format!("cannot watch {}: {error}", file.display()));
     // That somebody opens or closes the file says nothing. An error from the kernel (a full queue) may hide a
     // change: look then, too.
     let hear = move |event: notify::Result<notify::Event>| {
@@ -43,7 +41,13 @@ pub(super) fn watch(path: &Path) -> Result<Watch, StoreError> {
             rung.notify_one();
         }
     };
-    let mut watcher = notify::recommended_watcher(hear).map_err(failed)?;
-    watcher.watch(&file, RecursiveMode::NonRecursive).map_err(failed)?;
-    Ok(Watch::new(bell, std::sync::Mutex::new(watcher)))
+    let source = notify::recommended_watcher(hear).and_then(|mut watcher| {
+        watcher.watch(&file, RecursiveMode::NonRecursive)?;
+        Ok(watcher)
+    });
+    // A system that has no watcher to spare (Linux has 128 for each user) still lets us look once in a while.
+    Ok(match source {
+        Ok(watcher) => Watch::new(bell, std::sync::Mutex::new(watcher)),
+        Err(_) => Watch::new(bell, ()),
+    })
 }

@@ -8,6 +8,7 @@ use fleet_engine::clock;
 use fleet_engine::runner::start_in_background;
 use fleet_engine::verbs::demo::{self, Stage, Work};
 use fleet_engine::verbs::follow::Followed;
+use fleet_engine::verbs::runner_stop;
 use fleet_engine::views::TaskView;
 use serde::Serialize;
 
@@ -54,7 +55,7 @@ impl Demo {
         };
         let kept = self.keep.then(|| stage.dir().to_owned());
         let cleared = match &kept {
-            Some(dir) => tell(context, &format!("\nKept: {} (FLEET_HOME={0}/home)", dir.display())),
+            Some(dir) => quit(&inside).await.and_then(|()| tell(context, &kept_at(dir))),
             None => stage.clear(&inside.engine).await,
         };
         let played = played?;
@@ -118,6 +119,18 @@ async fn up(context: &Context) -> Done {
 /// Part of the story: left out of JSON.
 fn tell(context: &Context, text: &str) -> Done {
     if context.output.is_json() { Ok(()) } else { print(text) }
+}
+
+/// The runner goes; what it did stays.
+async fn quit(context: &Context) -> Done {
+    runner_stop::run(&context.engine, runner_stop::Request { agents: true }).await.map(drop)
+}
+
+fn kept_at(dir: &std::path::Path) -> String {
+    let dir = dir.display();
+    format!(
+        "\nKept, to look around in:\n  export FLEET_HOME={dir}/home; cd {dir}/settings; fleet list --all\n  rm -r {dir}"
+    )
 }
 
 fn opening(stage: &Stage) -> String {

@@ -46,7 +46,7 @@ use fleet_engine::{Engine, Start, runner};
 
 use crate::Done;
 use crate::cli::{Cli, Command, Global, When};
-use crate::output::{Output, choose_color};
+use crate::output::{Output, choose_color, dim};
 
 /// What a command works with.
 pub(crate) struct Context {
@@ -57,8 +57,15 @@ pub(crate) struct Context {
 impl Context {
     /// After work was queued: somebody should do it. That nobody could be started does not undo the queueing.
     pub(crate) fn work_was_queued(&self) {
-        if let Err(problem) = runner::autostart(&self.engine) {
-            self.output.note(&format!("note: {} (`fleet run` runs agents here)", escaped(&problem.message)));
+        match runner::autostart(&self.engine) {
+            Ok(false) => {}
+            Ok(true) => {
+                self.output.note(&dim("started the runner in the background; `fleet status` shows it"));
+            }
+            Err(problem) => {
+                let why = escaped(&problem.message).into_owned();
+                self.output.note(&format!("note: {why} (`fleet run` runs agents here)"));
+            }
         }
     }
 }

@@ -35,6 +35,10 @@ fn said(status: &Response, context: &Context) -> String {
     let more = if status.ready_more { "more than " } else { "" };
     let ready = count(status.ready, "task");
     lines.push(format!("{} at work, {more}{ready} ready", count(status.running, "agent")));
+    if !status.missing_agents.is_empty() {
+        let names = status.missing_agents.join("`, `");
+        lines.push(format!("some of them wait for an agent that cannot be started here: `{names}`"));
+    }
     lines.push(dim(&format!("log: {}", status.log.display())));
     lines.join("\n")
 }

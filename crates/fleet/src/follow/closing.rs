@@ -50,8 +50,10 @@ pub(super) fn advice(tasks: &[Followed]) -> String {
     match tasks {
         [one] if one.task.read_only => format!("`fleet show {}` shows what it found", one.task.id),
         [one] => {
-            let (id, branch) = (one.task.id, escaped(&one.to));
-            format!("`fleet diff {id}` shows the changes, `git merge {branch}` takes them")
+            let branch = escaped(&one.to);
+            format!(
+                "`fleet diff {branch}` shows the changes, if there are any; `git merge {branch}` takes them"
+            )
         }
         several => format!(
             "{} done: `fleet diff BRANCH` shows the changes of one, `git merge BRANCH` takes them",

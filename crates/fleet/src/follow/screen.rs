@@ -16,6 +16,7 @@ use crate::output::{Column, count, cut, dim, print, table};
 
 /// What a terminal shows when it does not tell its size.
 const USUAL_HEIGHT: usize = 24;
+const USUAL_WIDTH: usize = 80;
 /// Lines of a block that are no task: the header, and what is left out.
 const OTHERS: usize = 2;
 
@@ -109,7 +110,7 @@ const OPTIONAL: [&str; 2] = ["TASK", "AGENT"];
 
 /// One line for each task, none wider than the terminal: a line that goes on in the next row would be drawn over wrongly.
 fn rows(tasks: &[&Followed], now: Millis) -> Vec<String> {
-    let width = terminal_size::terminal_size().map_or(usize::MAX, |(width, _)| usize::from(width.0));
+    let width = terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
     let mut lines = Vec::new();
     for left_out in 0..=OPTIONAL.len() {
         lines = lay_out(tasks, now, &OPTIONAL[..left_out]);

@@ -1,5 +1,6 @@
 //! What to do about a run.
 
+use fleet_core::outcome::RunResult;
 use fleet_core::run::{Reason, RunState};
 use fleet_core::task::TaskState;
 use fleet_store::ops::RunDetail;
@@ -37,6 +38,11 @@ fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
         next.push(format!(
             "answer its question: `fleet task edit {task} -d …`, then `fleet task retry {task}`"
         ));
+    }
+    let result = detail.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
+    if result.is_some_and(|result| result.files == 0 && result.commit_count == 0) {
+        next.push("it changed nothing, so there is no branch".to_owned());
+        return;
     }
     next.push(format!("`fleet diff {name}` shows what it changed"));
     next.extend(detail.run.branch.as_ref().map(|branch| format!("`git merge {branch}` takes it over")));

@@ -3,6 +3,7 @@
 use clap::Args;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
+use fleet_engine::runner;
 use fleet_engine::verbs::task_add::{self, Request};
 use fleet_engine::views::TaskView;
 
@@ -104,6 +105,11 @@ impl Add {
         };
         let task = task_add::run(&context.engine, request).await?;
         context.work_was_queued();
+        if !runner::can_start(&context.engine, task.agent.as_deref())? {
+            let agent = task.agent.as_deref().unwrap_or(context.engine.config()?.agent());
+            let advice = format!("`fleet task edit {} --agent NAME` chooses another", task.id);
+            context.output.note(&format!("note: no agent `{agent}` here, so it waits for one; {advice}"));
+        }
         if self.quiet && !context.output.is_json() {
             return print(task.id.as_str());
         }
