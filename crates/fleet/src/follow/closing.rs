@@ -51,9 +51,7 @@ pub(super) fn advice(tasks: &[Followed]) -> String {
         [one] if one.task.read_only => format!("`fleet show {}` shows what it found", one.task.id),
         [one] => {
             let branch = escaped(&one.to);
-            format!(
-                "`fleet diff {branch}` shows the changes, if there are any; `git merge {branch}` takes them"
-            )
+            format!("`fleet diff {branch}` shows what changed, `git merge {branch}` takes it")
         }
         several => format!(
             "{} done: `fleet diff BRANCH` shows the changes of one, `git merge BRANCH` takes them",
