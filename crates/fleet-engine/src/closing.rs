@@ -13,7 +13,9 @@ use fleet_core::problem::Outcome;
 use fleet_core::run::{Ending, Reason, RunMove};
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
-use fleet_host::git::{self, Checkout, GitError, Oid, TakeSnapshot, Workspace, WorkspaceError};
+use fleet_host::git::{
+    self, BranchHas, Checkout, GitError, Leftovers, Oid, TakeSnapshot, Workspace, WorkspaceError,
+};
 use fleet_store::{Store, StoreError, ops};
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +90,8 @@ pub(crate) struct Shown {
     /// Whether the branch has nothing of its own.
     pub(crate) is_empty: bool,
     pub(crate) saved: Saved,
+    /// What people should know about where the work is.
+    pub(crate) remarks: Vec<String>,
     pub(crate) commits: usize,
     pub(crate) files: usize,
     pub(crate) names: Names,
@@ -141,9 +145,12 @@ fn wanted<'a>(
     TakeSnapshot { checkout, run, why, at_seconds, exclude, max_file: None }
 }
 
-/// Whether somebody has removed the folder: then there is nothing in it to be kept.
+/// Whether somebody has removed the folder, or put a link in its place: then there is nothing in it to be kept.
 pub(crate) fn is_gone(workspace: &Workspace) -> bool {
-    std::fs::symlink_metadata(workspace.path()).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    match std::fs::symlink_metadata(workspace.path()) {
+        Ok(found) => !found.is_dir(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
 }
 
 /// Commits what the agent left uncommitted, puts everything in safety and tells what there is now.
@@ -162,11 +169,12 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
         message,
         exclude: workspace.private(),
     })?;
+    let remarks = remarks(run, &leftovers);
     let Some(head) = leftovers.head.filter(|head| head != base) else {
         // Nothing is on the branch. What a commit does not take may be there all the same: changes inside of a
         // submodule, files that a filter refuses.
         let saved = save_rest(workspace, run, "at the end", clock::now())?;
-        return Ok(Shown { is_empty: true, saved, ..Shown::default() });
+        return Ok(Shown { is_empty: true, saved, remarks, ..Shown::default() });
     };
     let saved = save(workspace, run, "at the end", clock::now())?;
     let changes = git::changes(&checkout.common_dir, base, &head)?;
@@ -177,14 +185,36 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
     };
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let (commits, files) = (count(changes.commits_total), count(changes.files_total));
-    Ok(Shown { is_empty: false, saved, commits, files, names })
+    Ok(Shown { is_empty: false, saved, remarks, commits, files, names })
+}
+
+/// Work that is not where everybody looks for it.
+fn remarks(run: RunId, leftovers: &Leftovers) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if matches!(leftovers.branch, BranchHas::NotTheWork { .. }) {
+        remarks.push(format!(
+            "the branch does not have all of the work, because the agent left it: `fleet undo {run}` makes a branch of it"
+        ));
+    }
+    if leftovers.skips.total > 0 {
+        let first = leftovers.skips.named.iter().take(5);
+        let names: Vec<_> = first.map(|skipped| String::from_utf8_lossy(&skipped.path)).collect();
+        remarks.push(format!(
+            "not committed, but kept: {} ({} in all)",
+            names.join(", "),
+            leftovers.skips.total
+        ));
+    }
+    remarks
 }
 
 /// Decides, from what was seen of the agent and what git shows.
 pub(crate) fn judge(mut evidence: Evidence, shown: Result<Shown, GitError>) -> (Ending, RunResult) {
+    let mut remarks = Vec::new();
     let names = match shown {
         Ok(shown) => {
             (evidence.commits, evidence.files) = (shown.commits, shown.files);
+            remarks = shown.remarks;
             shown.names
         }
         Err(error) => {
@@ -194,7 +224,8 @@ pub(crate) fn judge(mut evidence: Evidence, shown: Result<Shown, GitError>) -> (
         }
     };
     let ending = decide(&evidence);
-    let result = RunResult::new(&evidence, &ending, names);
+    let mut result = RunResult::new(&evidence, &ending, names);
+    result.remarks.extend(remarks);
     (ending, result)
 }
 

@@ -65,6 +65,11 @@ impl Exclusive {
         self.file.write_all_at(bytes, 0)
     }
 
+    /// Whether the file of this name is still the one that is locked.
+    pub fn is_at(&self, path: &Path) -> bool {
+        is_at(&self.file, path).unwrap_or(false)
+    }
+
     /// Whether some process holds the lock. Makes no file.
     ///
     /// The answer is from a moment ago. It tells the dead from the living; it is no way to take turns.

@@ -27,6 +27,8 @@ use crate::{clock, closing, fault};
 const COMPANY: Duration = Duration::from_millis(200);
 /// What is left in the pipes after everybody is gone is read for so long.
 const DRAIN: Duration = Duration::from_secs(5);
+/// The work is put in safety before an agent is told to stop, for so long at most.
+const BEFORE_STOP: Duration = Duration::from_secs(5);
 /// A process that waits for a dead disk cannot be killed; nobody waits longer for it than this.
 const KILL_PATIENCE: Duration = Duration::from_secs(20);
 /// Processes whose parents ended come to the keeper; so often it looks for those that ended themselves.
@@ -286,9 +288,12 @@ impl Attendance<'_> {
         self.stopped = Some(why);
         let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
         let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
-        self.stopping = Some(tokio::task::spawn_blocking(move || {
-            let _ = closing::save(&workspace, run, "before it was stopped", clock::now());
-            tree.stop(&ladder, &mut || {});
+        self.stopping = Some(tokio::spawn(async move {
+            let save = move || closing::save(&workspace, run, "before it was stopped", clock::now());
+            // A filter of the user's may take its time; whoever wants it stopped does not wait for that. The work is
+            // put in safety once more when everybody is gone.
+            let _ = timeout(BEFORE_STOP, tokio::task::spawn_blocking(save)).await;
+            let _ = tokio::task::spawn_blocking(move || drop(tree.stop(&ladder, &mut || {}))).await;
         }));
     }
 

@@ -126,10 +126,11 @@ impl Keeper<'_> {
 
     /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is somebody's.
     async fn start_at(&self, branch: &str) -> Result<(StartAt, Oid), Ending> {
-        let repo = PathBuf::from(&self.project.common_dir);
+        let (repo, directory) = (PathBuf::from(&self.project.common_dir), checkout(&self.project));
         let earlier = self.earlier(branch).await?;
         let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
         let look = move || -> Result<Result<(StartAt, Oid), String>, git::GitError> {
+            git::check_safe(&directory)?;
             if let Some(tip) = git::branch_commit(&repo, &name)? {
                 let ours = earlier.filter(|earlier| earlier.has_worked || earlier.base == tip);
                 return Ok(match ours {

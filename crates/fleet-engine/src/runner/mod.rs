@@ -106,7 +106,8 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
     };
     let mut end = End::listen()?;
     let watch = engine.store().await?.watch().await.map_err(problems::store)?;
-    while home.root().exists() {
+    // Nobody could find and stop a runner that is not seen any more; the next one takes over.
+    while home.root().exists() && shift.registered.is_seen() {
         let pause = match shift.work(tell).await {
             Ok(Turn::Idle) if request.until_idle && shift.is_tidy().await => break,
             Ok(Turn::Idle | Turn::Busy) => LOOK,

@@ -38,7 +38,14 @@ pub struct Registered {
     /// What the others see.
     pub runner: Runner,
     path: PathBuf,
-    _lock: Exclusive,
+    lock: Exclusive,
+}
+
+impl Registered {
+    /// Whether the others still see it. Somebody may have removed the file.
+    pub fn is_seen(&self) -> bool {
+        self.lock.is_at(&self.path)
+    }
 }
 
 /// The file of the one runner in the background.
@@ -52,7 +59,7 @@ pub fn register(home: &Home, runner: Runner) -> io::Result<Option<Registered>> {
     let Some(mut lock) = Exclusive::try_acquire(&path)? else { return Ok(None) };
     lock.write(&serde_json::to_vec(&runner)?)?;
     forget_the_dead(home);
-    Ok(Some(Registered { runner, path, _lock: lock }))
+    Ok(Some(Registered { runner, path, lock }))
 }
 
 /// Removes the files of runners that were killed, or they would be looked at for ever. Under their locks: a name is
@@ -70,8 +77,10 @@ fn forget_the_dead(home: &Home) {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        // A file that stays is not locked, which is all that anybody looks at.
-        let _ = fs::remove_file(&self.path);
+        // A file that stays is not locked, which is all that anybody looks at. One of the same name may be another's.
+        if self.is_seen() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -119,8 +119,15 @@ pub fn revive_branch(checkout: &Checkout, branch: &str, base: &Oid) -> Result<bo
     let last = last_head(checkout).and_then(|last| refs::resolve_commit(&checkout.common_dir, &last).ok());
     let at = last.as_ref().unwrap_or(base);
     let message = "codefleet: the branch was deleted while a run was at work on it";
-    let git =
-        Git::about(&checkout.git_dir).args(["update-ref", "-m", message, &name, at.as_str(), &at.zeros()]);
+    let git = Git::about(&checkout.git_dir).args([
+        "update-ref",
+        "--no-deref",
+        "-m",
+        message,
+        &name,
+        at.as_str(),
+        &at.zeros(),
+    ]);
     git.run().map(|()| true)
 }
 
@@ -190,7 +197,9 @@ fn move_ref(checkout: &Checkout, name: &str, new: &Oid, old: Option<&Oid>) -> Re
     if old != Some(new) {
         let seen = old.map_or_else(|| new.zeros(), Oid::to_string);
         let message = "codefleet: leftovers";
-        Git::about(&checkout.git_dir).args(["update-ref", "-m", message, name, new.as_str(), &seen]).run()?;
+        Git::about(&checkout.git_dir)
+            .args(["update-ref", "--no-deref", "-m", message, name, new.as_str(), &seen])
+            .run()?;
     }
     Ok(BranchHas::Everything)
 }

@@ -280,7 +280,17 @@ pub fn diff(
         // What a person prefers to look at could not be applied.
         .setting("diff.noprefix=false")
         .setting("diff.mnemonicPrefix=false")
-        .args(["diff", "--no-ext-diff", "--find-renames", "--ignore-submodules=none", &shape, color])
+        .args([
+            "diff",
+            "--no-textconv",
+            "--submodule=short",
+            "--no-relative",
+            "--no-ext-diff",
+            "--find-renames",
+            "--ignore-submodules=none",
+            &shape,
+            color,
+        ])
         .args([from.as_str(), head.as_str(), "--"])
         .feed(&mut |piece| out.write_all(piece).map_err(GitError::Write))
 }

@@ -32,7 +32,9 @@ pub use evidence::{
 };
 pub use landed::{Branch, Landing, branches, differing_files, landings, not_landed, trees};
 pub use oid::{Oid, OidError};
-pub use refs::{branch_commit, branch_conflict, checked_out_at, delete_branch, head_commit, resolve_commit};
+pub use refs::{
+    branch_commit, branch_conflict, check_safe, checked_out_at, delete_branch, head_commit, resolve_commit,
+};
 pub use snapshot::{
     KeepCommit, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, keep_commit, list_snapshots,
     restore_branch, take_snapshot, take_snapshot_of_rest,

@@ -12,6 +12,13 @@ use super::command::{Answer, Git, oid_of};
 use super::error::GitError;
 use super::oid::Oid;
 
+/// Asks git whether it would work in this directory. Later commands name the repository, and git then takes it for
+/// granted that somebody wants that; standing in it, it refuses what belongs to another user (`safe.directory`) or what
+/// is only a folder of another repository (`safe.bareRepository`): their configuration can run programs.
+pub fn check_safe(directory: &Path) -> Result<(), GitError> {
+    Git::standing_in(directory).args(["rev-parse", "--git-common-dir"]).run()
+}
+
 /// The commit that a person means by `rev`: a branch, a tag, an id, `HEAD~2` and so on.
 pub fn resolve_commit(repo: &Path, rev: &str) -> Result<Oid, GitError> {
     check_revision(rev).map_err(|error| GitError::Refused(error.to_string()))?;
@@ -108,7 +115,8 @@ pub fn delete_branch(repo: &Path, branch: &str, expected: &Oid) -> Result<bool, 
     if branch_commit(repo, branch)?.as_ref() != Some(expected) {
         return Ok(false);
     }
-    let answer = Git::about(repo).args(["update-ref", "-d", &name, expected.as_str()]).answer()?;
+    let answer =
+        Git::about(repo).args(["update-ref", "--no-deref", "-d", &name, expected.as_str()]).answer()?;
     if answer.code == Some(0) {
         return Ok(true);
     }
@@ -152,7 +160,7 @@ pub(super) fn create_branch(repo: &Path, branch: &str, commit: &Oid) -> Result<(
         return Err(GitError::BranchTaken { branch: branch.to_owned(), why });
     }
     let name = full_name(branch)?;
-    Git::about(repo).args(["update-ref", &name, commit.as_str(), &commit.zeros()]).run()
+    Git::about(repo).args(["update-ref", "--no-deref", &name, commit.as_str(), &commit.zeros()]).run()
 }
 
 /// The full name of a branch that passes git's rules.

@@ -79,3 +79,16 @@ fn a_branch_is_deleted_only_where_it_was_seen() {
     assert_eq!(checked_out_at(&dir, "main").unwrap(), Some(repo));
     assert_eq!(checked_out_at(&dir, "old").unwrap(), None);
 }
+
+#[test]
+fn a_branch_that_is_a_link_to_another_takes_only_itself_away() {
+    let sandbox = Sandbox::new();
+    let repo = sandbox.repository("main");
+    let git_dir = repo.join(".git");
+    git(&repo, &["branch", "release"]);
+    let at = oid(&repo, "release");
+    git(&repo, &["symbolic-ref", "refs/heads/sly", "refs/heads/release"]);
+    assert!(delete_branch(&git_dir, "sly", &at).unwrap());
+    assert_eq!(branch_commit(&git_dir, "release").unwrap(), Some(at));
+    assert_eq!(branch_commit(&git_dir, "sly").unwrap(), None);
+}

@@ -196,3 +196,28 @@ fn what_no_snapshot_can_take_is_set_aside_as_it_is() {
     assert!(!next.path().join("plain").exists());
     next.release().unwrap();
 }
+
+#[test]
+fn a_link_in_the_place_of_a_worktree_leads_nowhere() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let precious = sandbox.repository("precious");
+    fs::remove_dir_all(precious.join(".git")).unwrap();
+    write(&precious, "diary.log", "dear diary");
+    let before = everything(&precious);
+    for number in 0..2 {
+        let workspace = opened(&area, "run", &format!("odd-{number}"));
+        let path = workspace.path().to_owned();
+        fs::rename(&path, path.with_file_name(format!("moved-{number}"))).unwrap();
+        std::os::unix::fs::symlink(&precious, &path).unwrap();
+        assert!(workspace.checkout().is_err(), "nothing is looked at through a link");
+        workspace.release().unwrap();
+        assert_eq!(everything(&precious), before, "nor cleaned");
+        assert!(fs::symlink_metadata(&path).is_err(), "the link is gone");
+    }
+    let next = opened(&area, "next", "even");
+    assert_ne!(fs::canonicalize(next.path()).unwrap(), fs::canonicalize(&precious).unwrap());
+    next.release().unwrap();
+    assert_eq!(everything(&precious), before);
+}

@@ -212,7 +212,7 @@ fn keep(checkout: &Checkout, run: &str, number: u64, commit: &Oid) -> Result<Str
     for number in number..number.saturating_add(100) {
         let name = format!("{FOLDER}/{run}/{number}");
         let answer = Git::about(&checkout.common_dir)
-            .args(["update-ref", &name, commit.as_str(), &commit.zeros()])
+            .args(["update-ref", "--no-deref", &name, commit.as_str(), &commit.zeros()])
             .answer()?;
         if answer.code == Some(0) {
             return Ok(name);

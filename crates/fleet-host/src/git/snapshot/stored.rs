@@ -58,7 +58,7 @@ pub fn drop_snapshots(repo: &Path, snapshots: &[StoredSnapshot]) -> Result<(), G
         return Ok(());
     }
     let (_file, input) = Scratch::new(repo, "refs").with(&commands)?;
-    Git::about(repo).args(["update-ref", "--stdin", "-z"]).stdin(input).run()
+    Git::about(repo).args(["update-ref", "--no-deref", "--stdin", "-z"]).stdin(input).run()
 }
 
 /// What a ref says.

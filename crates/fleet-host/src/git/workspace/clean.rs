@@ -24,6 +24,9 @@ const KEPT: [&str; 7] = ["HEAD", "index", "gitdir", "commondir", "modules", "ref
 
 /// The checkout of a slot whose connection with the repository is in order in both directions; `None` if not.
 pub(super) fn connected(area: &Area, path: &Path) -> Option<Checkout> {
+    if !stands(path) {
+        return None;
+    }
     let checkout = Checkout::at(path).ok()?;
     let common = fs::canonicalize(&area.repo).ok()?;
     let belongs =
@@ -142,8 +145,8 @@ fn has_flags(checkout: &Checkout) -> Result<bool, GitError> {
 /// Only what is missing or wrong is written. A `.git` that has become a folder, a repository of the agent's own, is
 /// left alone: commands name both sides and do not need it.
 pub(super) fn mend(checkout: &Checkout, branch: &str) -> Result<(), GitError> {
-    if !checkout.work_tree.is_dir() {
-        let why = "the folder is gone".to_owned();
+    if !stands(&checkout.work_tree) {
+        let why = "the folder is gone, or something else is in its place".to_owned();
         return Err(GitError::NotACheckout { path: checkout.work_tree.clone(), why });
     }
     let git_dir = &checkout.git_dir;
@@ -169,6 +172,16 @@ pub(super) fn mend(checkout: &Checkout, branch: &str) -> Result<(), GitError> {
     }
     write_line(&file, head.as_bytes())
 }
+
+/// Whether the folder of a worktree is a folder, and not a link that an agent put in its place, or in that of the
+/// folders above it: git would follow it, and clean whatever it finds there.
+pub(in crate::git) fn stands(path: &Path) -> bool {
+    let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    path.ancestors().take(LEVELS).all(is_folder)
+}
+
+/// The worktree, and the folder of the project's. That of all projects may be a link of the user's, to a larger disk.
+const LEVELS: usize = 2;
 
 /// Whether two names of a `.git` mean the same one, which need not exist.
 fn is_same(one: &Path, other: &Path) -> bool {
