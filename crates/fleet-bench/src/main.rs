@@ -41,7 +41,6 @@ const BENCHES: &[(&str, Bench)] = &[
     ("commands", commands::run),
     ("runs-dispatch", runs::dispatch),
     ("runs-no-ops", runs::no_ops),
-    ("runs-events", runs::events),
     ("runs-big", runs::big),
     ("claims-sqlite", claims::sqlite),
     ("claims-postgres", claims::postgres),

@@ -159,6 +159,9 @@ pub(crate) fn is_gone(workspace: &Workspace) -> bool {
 /// branch) is then reachable from the snapshot. Until it is, everything stays where it is.
 pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str) -> Result<Shown, GitError> {
     let checkout = workspace.checkout()?;
+    if is_untouched(&checkout, workspace.branch(), base) {
+        return Ok(Shown { is_empty: true, ..Shown::default() });
+    }
     git::revive_branch(&checkout, workspace.branch(), base)?;
     if git::has_staged_alone(&checkout)? {
         save(workspace, run, "before it was committed", clock::now())?;
@@ -186,6 +189,15 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let (commits, files) = (count(changes.commits_total), count(changes.files_total));
     Ok(Shown { is_empty: false, saved, remarks, commits, files, names })
+}
+
+/// Whether nothing was done at all, as with most tasks that only look: three quick questions instead of ten. Whatever
+/// cannot be answered counts as no.
+fn is_untouched(checkout: &Checkout, branch: &str, base: &Oid) -> bool {
+    let is_at_base = |at: Result<Option<Oid>, GitError>| at.is_ok_and(|at| at.as_ref() == Some(base));
+    matches!(git::work_tree_dirty(checkout), Ok(false))
+        && is_at_base(git::branch_commit(&checkout.common_dir, branch))
+        && is_at_base(git::head_commit(&checkout.git_dir).map(Some))
 }
 
 /// Work that is not where everybody looks for it.

@@ -2,11 +2,9 @@
 
 mod big;
 mod dispatch;
-mod events;
 mod no_ops;
 mod rig;
 
 pub(crate) use big::run as big;
 pub(crate) use dispatch::run as dispatch;
-pub(crate) use events::run as events;
 pub(crate) use no_ops::run as no_ops;

@@ -10,6 +10,7 @@ use super::checkout::Checkout;
 use super::command::Git;
 use super::error::GitError;
 use super::oid::Oid;
+use super::workspace;
 
 /// How many commits and files are listed. More are counted: a reader of ten thousand lines reads totals.
 const LISTED_COMMITS: usize = 1_000;
@@ -309,7 +310,7 @@ pub(crate) fn tracked_among(checkout: &Checkout, paths: &[String]) -> Result<Has
     Ok(tracked)
 }
 
-/// Whether a checkout has anything that is not committed and not ignored.
+/// Whether a checkout has, or may have, anything that is not committed and not ignored.
 pub fn work_tree_dirty(checkout: &Checkout) -> Result<bool, GitError> {
     let mut dirty = false;
     Git::within(checkout)
@@ -318,5 +319,6 @@ pub fn work_tree_dirty(checkout: &Checkout) -> Result<bool, GitError> {
             dirty |= !piece.is_empty();
             Ok(())
         })?;
-    Ok(dirty)
+    // Git was told not to look at some files, so nobody knows.
+    Ok(dirty || workspace::has_flags(checkout)?)
 }

@@ -221,3 +221,15 @@ fn a_link_in_the_place_of_a_worktree_leads_nowhere() {
     next.release().unwrap();
     assert_eq!(everything(&precious), before);
 }
+
+#[test]
+fn files_that_git_was_told_not_to_look_at_may_have_changed() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let workspace = opened(&area, "run", "sly");
+    assert!(!work_tree_dirty(&workspace.checkout().unwrap()).unwrap());
+    git(workspace.path(), &["update-index", "--assume-unchanged", "README.md"]);
+    write(workspace.path(), "README.md", "edited behind git's back");
+    assert!(work_tree_dirty(&workspace.checkout().unwrap()).unwrap());
+}

@@ -126,7 +126,7 @@ pub(super) fn scrub(held: &Held, checkout: &Checkout, keep: Keep) -> Result<bool
 }
 
 /// Whether the index tells git not to look at some files: what is in them would then pass as clean.
-fn has_flags(checkout: &Checkout) -> Result<bool, GitError> {
+pub(in crate::git) fn has_flags(checkout: &Checkout) -> Result<bool, GitError> {
     let mut flags = false;
     let asked = Git::within(checkout).args(["ls-files", "-z", "-v"]).records(&mut |record| {
         flags |= record.first() != Some(&b'H') && record.first() != Some(&b'M');

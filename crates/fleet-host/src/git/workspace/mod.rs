@@ -28,6 +28,7 @@ use super::oid::Oid;
 
 use self::slot::{Claim, Held};
 
+pub(in crate::git) use self::clean::has_flags;
 pub use self::seen::Seen;
 pub use self::slot::{Slot, SlotState};
 pub use self::trash::{Emptied, Pace, empty_trash, move_to_trash};
