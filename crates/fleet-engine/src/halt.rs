@@ -13,11 +13,11 @@ use fleet_core::run::{Run, RunState, Stop, StopKind};
 use fleet_core::task::{Remark, Task, TaskMove};
 use fleet_core::time::Span;
 use fleet_host::lock::Exclusive;
+use fleet_host::process::{Identity, Signal};
 use fleet_store::{Store, StoreError, ops};
 
 use crate::home::Home;
 use crate::reconcile::{Reconciler, Witness};
-use crate::verbs::runner_stop::nudge;
 use crate::{Engine, clock, problems};
 
 /// Why, and how patiently.
@@ -264,5 +264,13 @@ impl Vigil<'_> {
             Ok(_) | Err(StoreError::Illegal { .. } | StoreError::TaskNotFound(_)) => Ok(Look::Ended),
             Err(error) => Err(problems::store(error)),
         }
+    }
+}
+
+/// Tells a keeper on this machine to look at its orders now instead of at its next renewal.
+pub(crate) fn nudge(keeper: Option<&str>) {
+    let keeper: Option<Identity> = keeper.and_then(|text| serde_json::from_str(text).ok());
+    if let Some(keeper) = keeper {
+        let _ = keeper.signal(Signal::USR1);
     }
 }

@@ -109,14 +109,20 @@ pub(crate) fn io(path: &Path, error: &std::io::Error) -> Problem {
     Problem::new(Code::Io, format!("{}: {error}", path.display()))
 }
 
-/// As a verb reports that git failed.
-pub(crate) fn git(error: GitError) -> Problem {
-    let mut message = error.to_string();
-    let mut cause = std::error::Error::source(&error);
+/// An error with all its causes.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
     while let Some(error) = cause {
-        message = format!("{message}: {error}");
+        text = format!("{text}: {error}");
         cause = error.source();
     }
+    text
+}
+
+/// As a verb reports that git failed.
+pub(crate) fn git(error: GitError) -> Problem {
+    let message = chain(&error);
     match error {
         GitError::BranchTaken { .. } => Problem::new(Code::BranchTaken, message),
         GitError::Refused(_) => Problem::new(Code::InvalidValue, message),

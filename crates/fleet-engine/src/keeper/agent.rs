@@ -7,13 +7,14 @@ use fleet_agents::{Adapter, Brief, LaunchPlan, Program, PromptVia};
 use fleet_core::run::Reason;
 use fleet_host::process::{self, Group, Identity, Input, Launch, LaunchError, Started, Tree};
 
-use super::prepare::{Prepared, chain};
+use super::prepare::Prepared;
 use super::prompt::Prompt;
 use super::{Keeper, blocking};
 use crate::agent_env::{AgentEnv, agent_environment};
 use crate::config::Secret;
 use crate::environment::Environment;
 use crate::home::write_private;
+use crate::problems::chain;
 
 /// Why an agent did not start.
 pub(super) type NotStarted = (Reason, String);

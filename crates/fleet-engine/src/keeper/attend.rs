@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_agents::{Brief, Stream};
+use fleet_agents::{Ask, Brief, Stream};
 use fleet_core::outcome::{AgentExit, Stop};
 use fleet_core::redact::Redactor;
 use fleet_core::run::{Reason, RunMove, StopKind};
@@ -70,7 +70,7 @@ impl Keeper<'_> {
         };
         let journal = Journal::new(self.run.id, self.run.fence, adapter.decoder(&brief), 0);
         let attendance = match self.attendance(started, journal, prepared, &tree) {
-            Ok(attendance) => attendance,
+            Ok(attendance) => Attendance { ask: adapter.plan(&brief).ask, ..attendance },
             Err(why) => {
                 let ladder = self.ladder();
                 let _ = blocking(move || tree.kill_now(ladder.kill_patience, &mut || drop(process::reap())))
@@ -140,6 +140,7 @@ impl Keeper<'_> {
             saving: None,
             stopping: None,
             stopped: None,
+            ask: None,
         })
     }
 }
@@ -162,6 +163,8 @@ struct Attendance<'k> {
     /// The tree being stopped.
     stopping: Option<JoinHandle<()>>,
     stopped: Option<Stop>,
+    /// How this kind of agent is asked before it is told.
+    ask: Option<Ask>,
 }
 
 impl Attendance<'_> {
@@ -287,7 +290,7 @@ impl Attendance<'_> {
     fn stop(&mut self, why: Stop) {
         self.stopped = Some(why);
         let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
-        let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
+        let (tree, ladder) = (self.tree.clone(), asking(self.keeper.ladder(), self.ask));
         self.stopping = Some(tokio::spawn(async move {
             let save = move || closing::save(&workspace, run, "before it was stopped", clock::now());
             // A filter of the user's may take its time; whoever wants it stopped does not wait for that. The work is
@@ -345,6 +348,16 @@ impl Attendance<'_> {
     }
 }
 
+/// The ladder with its first rung: an agent that knows how to end in order gets as long for it as for the next one.
+fn asking(ladder: Ladder, ask: Option<Ask>) -> Ladder {
+    let signal = ask.map(|ask| match ask {
+        Ask::Interrupt => process::Signal::INT,
+        Ask::HangUp => process::Signal::HUP,
+    });
+    let ask_grace = if signal.is_some() { ladder.term_grace } else { Duration::ZERO };
+    Ladder { ask: signal, ask_grace, ..ladder }
+}
+
 /// Waits for the end of something that may not be going on, and forgets it.
 async fn finished<T>(work: &mut Option<JoinHandle<T>>) {
     match work {
@@ -353,5 +366,20 @@ async fn finished<T>(work: &mut Option<JoinHandle<T>>) {
             *work = None;
         }
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_agents_that_can_be_asked_are_asked() {
+        let grace = Duration::from_secs(5);
+        let plain = Ladder { ask: None, ask_grace: Duration::ZERO, term_grace: grace, kill_patience: grace };
+        assert_eq!(asking(plain, None), plain);
+        let asked = asking(plain, Some(Ask::Interrupt));
+        assert_eq!((asked.ask, asked.ask_grace), (Some(process::Signal::INT), grace));
+        assert_eq!(asking(plain, Some(Ask::HangUp)).ask, Some(process::Signal::HUP));
     }
 }

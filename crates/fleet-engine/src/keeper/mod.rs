@@ -13,7 +13,7 @@ mod lease;
 mod prepare;
 mod prompt;
 mod pump;
-mod setup;
+pub(crate) mod setup;
 mod tally;
 mod token;
 

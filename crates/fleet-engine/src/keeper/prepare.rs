@@ -10,6 +10,7 @@ use fleet_host::{copy, ports};
 use fleet_store::ops;
 
 use super::{Keeper, blocking, checkout, setup};
+use crate::problems::chain;
 use crate::{fault, trust};
 
 /// Where an agent works.
@@ -44,13 +45,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 impl Keeper<'_> {
     /// Makes everything, or says how the run ends instead.
     pub(super) async fn prepare(&self) -> Result<Prepared, Ending> {
-        let is_bare = self
-            .task
-            .spec
-            .meta
-            .iter()
-            .any(|(key, value)| key.as_str() == "setup" && value.as_str() == "skip");
-        if !is_bare {
+        let skips_setup = setup::is_skipped(&self.task);
+        if !skips_setup {
             self.check_trust()?;
         }
         let branch = branch_of(&self.task);
@@ -70,12 +66,12 @@ impl Keeper<'_> {
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
         self.know(ops::Prepared { workspace: Some(path), ..Default::default() }).await?;
-        if !is_bare {
+        if !skips_setup {
             workspace = self.copy_files(workspace).await?;
         }
-        let ports = if is_bare { None } else { self.lease_ports().await? };
+        let ports = if skips_setup { None } else { self.lease_ports().await? };
         let prepared = Prepared { workspace: Arc::new(workspace), base, continues, ports };
-        if !is_bare {
+        if !skips_setup {
             setup::run(self, &prepared).await?;
         }
         Ok(prepared)
@@ -227,14 +223,3 @@ struct Earlier {
 
 /// More attempts at one task than anybody makes.
 const MOST_ATTEMPTS: i64 = 100;
-
-/// An error with all its causes.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
-}

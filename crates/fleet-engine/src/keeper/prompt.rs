@@ -52,7 +52,7 @@ impl Prompt<'_> {
              ```json\n\
              {{\"summary\": \"what you did, in one or two sentences\", \"status\": \"{changes}\", \
              \"files_changed\": [], \"commits\": [], \
-             \"tests\": [{{\"command\": \"…\", \"passed\": true}}], \"next_steps\": []}}\n\
+             \"tests\": [{{\"name\": \"…\", \"outcome\": \"passed\"}}], \"next_steps\": []}}\n\
              ```\n\
              `status` is `completed`, `completed_no_changes` when nothing had to be changed, or `blocked` when you \
              cannot go on; then `summary` says what you need. Changes are checked against git.\n\

@@ -5,15 +5,17 @@ use std::time::Duration;
 use fleet_agents::Stream;
 use fleet_core::redact::Redactor;
 use fleet_core::run::{Ending, Reason};
+use fleet_core::task::Task;
 use fleet_core::time::Span;
 use fleet_host::log::{CappedLog, LogReader, Piece};
 use fleet_host::process::{self, Exit, Input, Launch};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::prepare::{Prepared, chain};
+use super::prepare::Prepared;
 use super::pump::{Piece as Printed, Pump, Source};
 use super::{Keeper, blocking};
+use crate::problems::chain;
 
 /// The end of the log is part of the message: so many lines of it.
 const TAIL: usize = 5;
@@ -21,6 +23,14 @@ const TAIL: usize = 5;
 const LONGEST_TAIL: usize = 4 * 1024;
 /// Children that ended unnoticed are looked for so often.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// The metadata of a task that does without set-up, copied files and ports.
+pub(crate) const SKIP: (&str, &str) = ("setup", "skip");
+
+/// Whether a task does without them.
+pub(super) fn is_skipped(task: &Task) -> bool {
+    task.spec.meta.iter().any(|(key, value)| (key.as_str(), value.as_str()) == SKIP)
+}
 
 /// How a command came to its end.
 enum Ran {

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::{Stop, StopKind};
-use fleet_host::process::{Identity, Signal};
+use fleet_host::process::Signal;
 use fleet_store::{StoreError, ops};
 use serde::Serialize;
 
 use super::runner_status::{RunnerView, view};
+use crate::halt::nudge;
 use crate::home::Home;
 use crate::reconcile::Reconciler;
 use crate::runner::registry;
@@ -90,14 +91,6 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
         tokio::time::sleep(STEP).await;
     }
     Ok(live.len())
-}
-
-/// Tells a keeper on this machine to look at its orders now instead of at its next renewal.
-pub(crate) fn nudge(keeper: Option<&str>) {
-    let keeper: Option<Identity> = keeper.and_then(|text| serde_json::from_str(text).ok());
-    if let Some(keeper) = keeper {
-        let _ = keeper.signal(Signal::USR1);
-    }
 }
 
 async fn wait(what: &str, done: impl Fn() -> Outcome<bool>) -> Outcome<()> {

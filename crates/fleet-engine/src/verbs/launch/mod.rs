@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::follow::Followed;
 use super::task_add;
 use crate::home::Home;
-use crate::keeper::{blocking, checkout};
+use crate::keeper::{blocking, checkout, setup};
 use crate::runner::{autostart, registry};
 use crate::{Engine, problems, trust};
 
@@ -167,7 +167,11 @@ fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
         branch: Some(job.branch.clone()),
         limits: wishes.limits.clone(),
         retries: wishes.retries,
-        meta: if wishes.setup == Setup::Skip { vec!["setup=skip".to_owned()] } else { Vec::new() },
+        meta: if wishes.setup == Setup::Skip {
+            vec![format!("{}={}", setup::SKIP.0, setup::SKIP.1)]
+        } else {
+            Vec::new()
+        },
         read_only: wishes.read_only,
         ..Default::default()
     };
