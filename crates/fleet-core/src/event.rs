@@ -84,15 +84,9 @@ pub enum Fact {
     /// The agent met an error.
     #[serde(rename = "run.error")]
     RunError { reason: Option<Reason>, text: String },
-    /// What the run has used so far, in all.
-    #[serde(rename = "run.usage")]
-    RunUsage { input: u64, output: u64, micro_usd: u64 },
     /// Somebody or a limit stops the run.
     #[serde(rename = "run.stopping")]
     RunStopping { why: String },
-    /// What the workspace held was kept under a name of git.
-    #[serde(rename = "run.snapshot")]
-    RunSnapshot { name: String, why: String },
     /// A line of the agent that its decoder did not understand.
     #[serde(rename = "run.raw")]
     RunRaw { text: String },

@@ -59,6 +59,11 @@ impl Exclusive {
         }
     }
 
+    /// The lock for a process that is started with this file: it stays held until that one has ended, too.
+    pub fn share(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     /// Writes, in place of what the file said, what others should know of the holder.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.set_len(0)?;

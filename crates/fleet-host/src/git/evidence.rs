@@ -238,7 +238,9 @@ fn unexpected(command: &str, record: &[u8]) -> GitError {
 /// How a comparison is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffStyle {
-    /// Line by line, as `git apply` reads it.
+    /// All of it, as `git apply` reads it: files that are no text as well.
+    Apply,
+    /// Line by line, to be looked at.
     Patch {
         /// Whether with escape sequences.
         color: Color,
@@ -270,8 +272,11 @@ pub fn diff(
 ) -> Result<(), GitError> {
     let from = parting(repo, base, head)?;
     let (shape, color) = match style {
-        DiffStyle::Patch { color } => ("--patch".to_owned(), color),
-        DiffStyle::Stat { width, color } => (format!("--stat={}", width.max(20)), color),
+        DiffStyle::Apply => {
+            (vec!["--patch".to_owned(), "--binary".to_owned(), "--full-index".to_owned()], Color::Never)
+        }
+        DiffStyle::Patch { color } => (vec!["--patch".to_owned()], color),
+        DiffStyle::Stat { width, color } => (vec![format!("--stat={}", width.max(20))], color),
     };
     let color = match color {
         Color::Always => "--color=always",
@@ -288,10 +293,9 @@ pub fn diff(
             "--no-relative",
             "--no-ext-diff",
             "--find-renames",
-            "--ignore-submodules=none",
-            &shape,
-            color,
         ])
+        .args(["--ignore-submodules=none", color])
+        .args(shape)
         .args([from.as_str(), head.as_str(), "--"])
         .feed(&mut |piece| out.write_all(piece).map_err(GitError::Write))
 }

@@ -95,9 +95,7 @@ async fn every_kind_of_fact_comes_back_as_it_was(rig: &Rig) {
         Fact::RunReported { status: text(), summary: text() },
         Fact::RunError { reason: Some(Reason::RateLimited), text: text() },
         Fact::RunError { reason: None, text: text() },
-        Fact::RunUsage { input: 1, output: 2, micro_usd: 3 },
         Fact::RunStopping { why: text() },
-        Fact::RunSnapshot { name: text(), why: text() },
         Fact::RunRaw { text: text() },
         Fact::RunOmitted { count: 9 },
     ];

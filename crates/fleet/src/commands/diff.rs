@@ -61,10 +61,15 @@ impl Diff {
 fn show(comparison: &Comparison, stat: bool) -> Outcome<bool> {
     let width = terminal().map_or(100, |(width, _)| u16::try_from(width).unwrap_or(u16::MAX));
     let color = Color::Never;
-    let style = if stat { DiffStyle::Stat { width, color } } else { DiffStyle::Patch { color } };
+    let for_people = std::io::stdout().is_terminal() || is_colored();
+    let style = match (stat, for_people) {
+        (true, _) => DiffStyle::Stat { width, color },
+        (false, true) => DiffStyle::Patch { color },
+        (false, false) => DiffStyle::Apply,
+    };
     let failed = |error| Problem::new(Code::Io, format!("cannot write to standard output: {error}"));
     // For people it is made safe and colourful; programs get what git says.
-    if std::io::stdout().is_terminal() || is_colored() {
+    if for_people {
         let mut painter = Painter::new(Stdout);
         comparison.write(style, &mut painter)?;
         return painter.finish().map_err(failed);

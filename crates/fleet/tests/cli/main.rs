@@ -20,6 +20,7 @@ mod demo_agent;
 mod disk_full;
 mod events;
 mod fields;
+mod hostile;
 mod launch;
 mod pipes;
 mod projects;

@@ -2,16 +2,16 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::{Area, WorkspaceError};
 use crate::git::gitdir::is_absence;
+use crate::lock::Exclusive;
 
 /// More worktrees than any machine can work in at once.
 const MOST: usize = 10_000;
@@ -50,26 +50,6 @@ pub struct Slot {
     pub state: SlotState,
     /// Whether a living process works with it right now.
     pub live: bool,
-}
-
-impl Slot {
-    /// How much of the disk its files use. Reads every folder, so it is asked for when someone wants to know. What
-    /// cannot be looked at is not counted.
-    pub fn disk_bytes(&self) -> u64 {
-        let mut bytes = 0;
-        let mut open = vec![self.path.clone()];
-        while let Some(folder) = open.pop() {
-            let Ok(entries) = fs::read_dir(folder) else { continue };
-            for entry in entries.flatten() {
-                let Ok(metadata) = entry.metadata() else { continue };
-                bytes += metadata.blocks() * 512;
-                if metadata.is_dir() {
-                    open.push(entry.path());
-                }
-            }
-        }
-        bytes
-    }
 }
 
 /// Who has a slot.
@@ -125,32 +105,8 @@ impl Place {
     /// Locks the slot; `None` if a living process has it.
     pub(super) fn try_hold(&self) -> Result<Option<Held>, WorkspaceError> {
         let path = self.beside("lock");
-        let held = try_lock(&path).map_err(WorkspaceError::io(&path))?;
+        let held = Exclusive::try_acquire(&path).map_err(WorkspaceError::io(&path))?;
         Ok(held.map(|lock| Held { place: self.clone(), lock }))
-    }
-}
-
-/// Locks a file that is made for it. The lock belongs to the open file, so that threads are told apart like
-/// processes, and it ends with the last process that has the file open.
-fn try_lock(path: &Path) -> io::Result<Option<File>> {
-    loop {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let file = options.open(path)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(errno) => return Err(errno.into()),
-        }
-        // Someone who tidied up by hand may have removed the file in between; others would lock a new one.
-        let ours = file.metadata()?;
-        match fs::metadata(path) {
-            Ok(there) if (there.dev(), there.ino()) == (ours.dev(), ours.ino()) => return Ok(Some(file)),
-            Ok(_) => {}
-            Err(error) if is_absence(&error) => {}
-            Err(error) => return Err(error),
-        }
     }
 }
 
@@ -158,15 +114,7 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) place: Place,
-    lock: File,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // Closing would do, were it not for the moment in which a process that is just being started elsewhere in
-        // this one still has all our files open.
-        let _ = flock(&self.lock, FlockOperation::Unlock);
-    }
+    lock: Exclusive,
 }
 
 impl Held {
@@ -177,7 +125,7 @@ impl Held {
     /// The lock, to be given to a git that works in the slot: if we are killed, it goes on for a while, and the slot
     /// must not be touched until then.
     pub(super) fn shared_lock(&self) -> Result<File, WorkspaceError> {
-        self.lock.try_clone().map_err(WorkspaceError::io(&self.place.beside("lock")))
+        self.lock.share().map_err(WorkspaceError::io(&self.place.beside("lock")))
     }
 
     /// Writes the note, so that it is either the old one or the new one after a crash, and on disk when this returns.

@@ -128,3 +128,14 @@ fn on_a_terminal_files_have_no_say_over_it() {
         "a file gets the bytes"
     );
 }
+
+#[test]
+fn a_piped_patch_can_be_applied_even_if_it_is_no_text() {
+    let world = world();
+    add(&world, "feature", "write .gitattributes *.dat binary\nwrite z.dat bytes\nwrite a.txt text", &[]);
+    run_all(&world);
+    let patch = world.fleet.ok(&["diff", "feature"]);
+    world.repo.write("p.patch", &patch);
+    world.repo.git(&["apply", "p.patch"]);
+    assert_eq!(std::fs::read_to_string(world.repo.path().join("z.dat")).unwrap(), "bytes\n");
+}

@@ -1,0 +1,38 @@
+//! Repositories and agents that mean no good, seen from the command line.
+
+use std::fs;
+
+use super::support::World;
+
+/// One task of the demo agent, to its end.
+fn run(world: &World, branch: &str, steps: &str) {
+    let script = format!("```demo\n{steps}\n```");
+    let arguments =
+        ["task", "add", "Task", "--agent", "demo", "--retries", "0", "--branch", branch, "-d", &script];
+    world.fleet.ok(&arguments);
+    world.fleet.ok(&["run", "--until-idle"]);
+}
+
+fn remark(world: &World) -> String {
+    let list = world.fleet.json(&["task", "list", "--all"]);
+    list["tasks"][0]["remark"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_repository_that_git_refuses_to_stand_in_runs_nothing() {
+    let mut world = World::sqlite();
+    let marker = world.fleet.user_home().join("executed");
+    fs::write(world.fleet.user_home().join(".gitconfig"), "[safe]\n\tbareRepository = explicit\n").unwrap();
+    let inner = world.repo.path().join("inner");
+    world.repo.git(&["clone", "--quiet", "--bare", ".", "inner"]);
+    let smudge = format!("touch {}; cat", marker.display());
+    let config = inner.join("config");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{text}[filter \"evil\"]\n\tsmudge = \"{smudge}\"\n")).unwrap();
+    fs::create_dir_all(inner.join("info")).unwrap();
+    fs::write(inner.join("info/attributes"), "* filter=evil\n").unwrap();
+    world.fleet = world.fleet.cwd(&inner);
+    run(&world, "feature", "write a.txt x");
+    assert!(!marker.exists(), "its configuration was used");
+    assert!(remark(&world).contains("safe.bareRepository"), "{}", remark(&world));
+}
