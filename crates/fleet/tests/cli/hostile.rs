@@ -36,3 +36,17 @@ fn a_repository_that_git_refuses_to_stand_in_runs_nothing() {
     assert!(!marker.exists(), "its configuration was used");
     assert!(remark(&world).contains("safe.bareRepository"), "{}", remark(&world));
 }
+
+#[test]
+fn what_no_snapshot_can_take_stays_on_disk() {
+    let world = World::sqlite();
+    // A repository inside whose index git cannot read: it does not tell which files are in it.
+    let steps = "mkdir inner/.git/objects\nmkdir inner/.git/refs\nwrite inner/.git/HEAD ref: refs/heads/main\n\
+                 write inner/.git/index rubbish\nwrite inner/data.txt precious\nwrite a.txt x";
+    run(&world, "feature", steps);
+    let kept = world.fleet.home().join("worktrees/.kept");
+    let found = fs::read_dir(&kept)
+        .map(|entries| entries.flatten().any(|entry| entry.path().join("inner/data.txt").exists()));
+    assert!(found.unwrap_or(false), "{:?}", world.fleet.json(&["doctor"]));
+    assert_eq!(world.repo.git(&["show", "feature:a.txt"]).trim(), "x");
+}
