@@ -85,7 +85,8 @@ pub enum AgentEvent {
         /// The agent's words.
         text: String,
     },
-    /// Something went wrong. Only [`crate::Decoder::failure`] says whether that ended the run.
+    /// Something went wrong. Only [`crate::Decoder::failure`] says whether that ended the run; but an agent whose
+    /// error is [`Reason::is_hopeless`] is stopped at once, so those are only for what the provider itself refused.
     Error {
         /// What kind of thing.
         reason: Reason,
@@ -124,6 +125,15 @@ pub struct Tokens {
     pub cache_read: u64,
     /// Written to the provider's cache.
     pub cache_write: u64,
+}
+
+/// The counters of an agent that counts over a whole conversation, however many processes took part in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Meter {
+    /// Tokens.
+    pub tokens: Tokens,
+    /// Millionths of a US dollar.
+    pub micro_usd: u64,
 }
 
 /// What a number of tokens or an amount of money is the number of: agents differ.

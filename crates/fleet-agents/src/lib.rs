@@ -8,36 +8,11 @@
 mod adapter;
 pub mod demo;
 mod event;
+mod registry;
 
-pub use adapter::{Adapter, Ask, Brief, Decoder, LaunchPlan, Program, PromptVia, Stream};
-pub use event::{AgentEvent, Counted, Tokens, When};
-
-/// Every adapter, in the order in which they are listed.
-static ADAPTERS: &[&dyn Adapter] = &[&demo::Demo];
-
-/// Every agent that codefleet can start.
-pub fn all() -> impl Iterator<Item = &'static dyn Adapter> {
-    ADAPTERS.iter().copied()
-}
-
-/// The adapter of this name.
-pub fn find(name: &str) -> Option<&'static dyn Adapter> {
-    all().find(|adapter| adapter.name() == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn agents_are_found_by_names_that_differ() {
-        let names: BTreeSet<&str> = all().map(Adapter::name).collect();
-        assert_eq!(names.len(), all().count());
-        for name in names {
-            assert_eq!(find(name).map(Adapter::name), Some(name));
-        }
-        assert!(find("nobody").is_none());
-    }
-}
+pub use adapter::{
+    About, Adapter, Ask, Brief, Conversation, Decoder, Failure, LaunchPlan, McpServer, PlannedFile, Program,
+    PromptVia, Stream, Trust,
+};
+pub use event::{AgentEvent, Counted, Meter, Tokens, When};
+pub use registry::Registry;

@@ -4,6 +4,7 @@
 //! strangers wrote, so it sees only what it needs: a token that is not there cannot be sent anywhere. Must never pass
 //! on everything but some names: whoever adds a secret tomorrow does not know our list.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -108,7 +109,7 @@ const UNATTENDED: &[(&str, &str)] =
 #[derive(Clone, Copy)]
 pub struct AgentEnv<'a> {
     /// Patterns of the user's variables that this agent's adapter asks for, such as its provider's key.
-    pub vendor: &'a [&'a str],
+    pub vendor: &'a [Cow<'static, str>],
     /// Patterns of the user's variables that the configuration lets pass.
     pub pass: &'a [String],
     /// What the adapter sets.
@@ -142,7 +143,8 @@ pub fn agent_environment(inherited: &Environment, rules: &AgentEnv<'_>) -> Vec<(
 }
 
 fn passes(name: &str, rules: &AgentEnv<'_>) -> bool {
-    let listed = [COMMON, TOOLS, GIT, rules.vendor].into_iter().flatten().copied();
+    let listed = [COMMON, TOOLS, GIT].into_iter().flatten().copied();
+    let listed = listed.chain(rules.vendor.iter().map(AsRef::as_ref));
     let mut patterns = listed.chain(rules.pass.iter().map(String::as_str));
     // A shell's exported functions have names that are none; a `*` must not let them in.
     is_variable_name(name) && !is_reserved(name) && patterns.any(|pattern| fits(pattern, name))
@@ -226,7 +228,7 @@ mod tests {
             "EDITOR",
         ]);
         let rules = AgentEnv {
-            vendor: &["ANTHROPIC_API_KEY", "ANTHROPIC_MISSING"],
+            vendor: &["ANTHROPIC_API_KEY".into(), "ANTHROPIC_MISSING".into()],
             pass: &[text("AWS_*"), text("EDITOR")],
             ..NO_RULES
         };
@@ -245,7 +247,7 @@ mod tests {
     fn later_sources_win() {
         let environment = inherited(&["A", "B", "C", "D", "PAGER"]);
         let rules = AgentEnv {
-            vendor: &["A", "B"],
+            vendor: &["A".into(), "B".into()],
             pass: &[text("C"), text("D"), text("PAGER")],
             adapter: &[(text("B"), text("adapter")), (text("C"), text("adapter"))],
             set: &[(text("C"), Secret::whole("set")), (text("D"), Secret::whole("set"))].into(),
@@ -261,7 +263,7 @@ mod tests {
     fn what_is_codefleets_own_comes_only_from_the_run() {
         let names = ["FLEET_HOME", "FLEET_TOKEN", "FLEET_STORE", "GIT_DIR", "GIT_INDEX_FILE", "GIT_TRACE"];
         let rules = AgentEnv {
-            vendor: &["FLEET_HOME", "GIT_DIR"],
+            vendor: &["FLEET_HOME".into(), "GIT_DIR".into()],
             pass: &[text("*"), text("GIT_*"), text("FLEET_TOKEN")],
             adapter: &[(text("GIT_WORK_TREE"), text("x"))],
             set: &[(text("FLEET_STORE"), Secret::whole("x")), (text("GIT_DIR"), Secret::whole("x"))].into(),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use fleet_agents::Registry;
 use fleet_core::id::{IdKind, IdMaker, IdPrefix, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
@@ -94,6 +95,12 @@ impl Engine {
     /// `$FLEET_HOME`.
     pub fn home(&self) -> &Path {
         &self.home
+    }
+
+    /// The agents that there are: the known ones and those of the configuration.
+    pub fn agents(&self) -> Outcome<Registry> {
+        self.config()?;
+        Ok(Registry::default())
     }
 
     /// The environment of the process.

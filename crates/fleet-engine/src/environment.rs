@@ -130,11 +130,14 @@ impl Environment {
         path.map_err(|error| Problem::new(Code::Io, format!("where this program is cannot be told: {error}")))
     }
 
-    /// The program of that name on the `PATH`.
+    /// The program of that name on the `PATH`, or at that place when it is a path.
     pub fn find_program(&self, name: &str) -> Option<PathBuf> {
         let is_program = |path: &PathBuf| {
             path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
         };
+        if name.contains('/') {
+            return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_program(path));
+        }
         // An empty entry is the current directory, where a repository could plant a program.
         let folders = std::env::split_paths(self.get_os("PATH")?).filter(|folder| folder.is_absolute());
         folders.map(|folder| folder.join(name)).find(is_program)

@@ -7,7 +7,7 @@ use fleet_core::run::Reason;
 use fleet_core::text::shortened;
 
 use super::stream::Line;
-use crate::adapter::{Decoder, Stream};
+use crate::adapter::{Decoder, Failure, Stream};
 use crate::event::{AgentEvent, Counted, Tokens, When};
 
 /// More than any report; what is longer is cut.
@@ -17,7 +17,7 @@ const LONGEST_FINAL: usize = 256 * 1024;
 pub(super) struct DemoDecoder {
     final_text: Option<String>,
     /// What went wrong since the agent last did anything.
-    trouble: Option<(Reason, String)>,
+    trouble: Option<Failure>,
 }
 
 impl Decoder for DemoDecoder {
@@ -43,7 +43,7 @@ impl Decoder for DemoDecoder {
         self.final_text.as_deref()
     }
 
-    fn failure(&self) -> Option<(Reason, String)> {
+    fn failure(&self) -> Option<Failure> {
         self.trouble.clone()
     }
 }
@@ -56,8 +56,12 @@ impl DemoDecoder {
                 self.trouble = None;
             }
             Line::Tool { .. } => self.trouble = None,
-            Line::RateLimit { wait_ms } => self.trouble = Some((Reason::RateLimited, limited(*wait_ms))),
-            Line::Error { reason, text } => self.trouble = Some((*reason, text.clone())),
+            Line::RateLimit { wait_ms } => {
+                let until = Some(When::After(Duration::from_millis(*wait_ms)));
+                self.trouble =
+                    Some(Failure { until, ..Failure::new(Reason::RateLimited, limited(*wait_ms)) });
+            }
+            Line::Error { reason, text } => self.trouble = Some(Failure::new(*reason, text.clone())),
             Line::Session { .. }
             | Line::Thinking { .. }
             | Line::ToolResult { .. }

@@ -19,7 +19,7 @@ pub use stream::Line;
 
 use decoder::DemoDecoder;
 
-use crate::adapter::{Adapter, Brief, Decoder, LaunchPlan, Program, PromptVia};
+use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program, Trust};
 
 /// The adapter of the demo agent.
 #[derive(Debug, Clone, Copy)]
@@ -30,20 +30,33 @@ impl Adapter for Demo {
         "demo"
     }
 
-    fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
-        let mut args = vec!["demo-agent".to_owned()];
-        if brief.read_only {
-            args.push("--read-only".to_owned());
-        }
-        args.extend(brief.session.map(|session| format!("--session={session}")));
-        LaunchPlan {
+    fn about(&self) -> About {
+        About {
+            title: "the built-in scripted agent".into(),
+            provider: "demo".into(),
             program: Program::This,
-            args,
-            prompt: PromptVia::Stdin,
-            env: Vec::new(),
-            pass_env: &[],
-            ask: None,
+            version_args: &["--version"],
+            install: "it is a part of fleet".into(),
+            login: "it needs no account".into(),
+            login_env: &[],
+            login_files: &[],
+            takes_prompts: false,
+            trust: [
+                "its script may change nothing",
+                "does what its script says",
+                "does what its script says",
+            ],
         }
+    }
+
+    fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
+        let mut plan = LaunchPlan::new(Program::This);
+        plan.args.push("demo-agent".to_owned());
+        if brief.trust == Trust::ReadOnly {
+            plan.args.push("--read-only".to_owned());
+        }
+        plan.args.extend(brief.conversation.resumed().map(|session| format!("--session={session}")));
+        plan
     }
 
     fn decoder(&self, _: &Brief<'_>) -> Box<dyn Decoder> {

@@ -8,18 +8,11 @@ use fleet_core::run::Reason;
 use proptest::prelude::*;
 
 use super::*;
-use crate::adapter::Stream;
-use crate::event::AgentEvent;
+use crate::adapter::{Conversation, Failure, PromptVia, Stream};
+use crate::event::{AgentEvent, Meter};
 
 fn brief() -> Brief<'static> {
-    Brief {
-        prompt: "Do it",
-        prompt_file: Path::new("/run/prompt.md"),
-        workspace: Path::new("/run/tree"),
-        model: None,
-        session: None,
-        read_only: false,
-    }
+    Brief { prompt_file: Path::new("/run/prompt.md"), ..Brief::plain("Do it", Path::new("/run/tree")) }
 }
 
 #[test]
@@ -27,7 +20,8 @@ fn the_plan_starts_this_binary() {
     let plan = Demo.plan(&brief());
     assert_eq!((plan.program, plan.prompt), (Program::This, PromptVia::Stdin));
     assert_eq!(plan.args, ["demo-agent"]);
-    let other = Brief { read_only: true, session: Some("-s 1"), ..brief() };
+    let conversation = Conversation::Resume { session: "-s 1", meter: Meter::default() };
+    let other = Brief { trust: Trust::ReadOnly, conversation, ..brief() };
     assert_eq!(Demo.plan(&other).args, ["demo-agent", "--read-only", "--session=-s 1"]);
 }
 
@@ -187,11 +181,11 @@ fn trouble_is_a_failure_until_the_agent_goes_on() {
     let error = Line::Error { reason: Reason::Auth, text: "refused".to_owned() };
     let text = Line::Text { text: "on".to_owned() };
     assert_eq!(
-        decode(std::slice::from_ref(&limit)).failure().map(|(reason, _)| reason),
+        decode(std::slice::from_ref(&limit)).failure().map(|failure| failure.reason),
         Some(Reason::RateLimited)
     );
     let decoder = decode(&[limit.clone(), text.clone(), error]);
-    assert_eq!(decoder.failure(), Some((Reason::Auth, "refused".to_owned())));
+    assert_eq!(decoder.failure(), Some(Failure::new(Reason::Auth, "refused")));
     assert_eq!(decoder.final_text(), Some("on"));
     assert_eq!(decode(&[limit, text]).failure(), None);
 }

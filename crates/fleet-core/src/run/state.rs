@@ -114,3 +114,11 @@ named! {
         BranchTaken = "branch_taken",
     }
 }
+
+impl Reason {
+    /// Whether waiting for the agent is a waste: what its provider refused now it refuses at every further try, while
+    /// some agents go on trying for minutes.
+    pub const fn is_hopeless(self) -> bool {
+        matches!(self, Self::Auth | Self::BadModel | Self::QuotaExhausted)
+    }
+}

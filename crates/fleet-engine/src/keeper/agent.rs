@@ -33,7 +33,7 @@ impl Keeper<'_> {
             .map_err(|error| failed(format!("the prompt: {error}")))?;
         let plan = adapter.plan(brief);
         let environment = self.engine.environment();
-        let program = match plan.program {
+        let program = match &plan.program {
             Program::This => Environment::this_binary().map_err(|problem| failed(problem.message))?,
             Program::OnPath(name) => environment.find_program(name).ok_or_else(|| {
                 (Reason::AgentMissing, format!("`{name}` is not on the PATH of the runner: install it"))
@@ -47,7 +47,7 @@ impl Keeper<'_> {
             cwd: prepared.workspace.path().to_owned(),
             stdin: match plan.prompt {
                 PromptVia::Stdin => Input::File(file),
-                PromptVia::Args => Input::Null,
+                PromptVia::File => Input::Null,
                 PromptVia::Dialogue => Input::Pipe,
             },
             group: group.as_ref(),
@@ -146,7 +146,7 @@ impl Keeper<'_> {
             run.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let variables = self.config.variables_for(&self.run.agent);
         let rules = AgentEnv {
-            vendor: plan.map_or(&[][..], |plan| plan.pass_env),
+            vendor: plan.map_or(&[][..], |plan| &plan.pass_env),
             pass: &variables.pass,
             adapter: plan.map_or(&[][..], |plan| &plan.env),
             set: &variables.set,

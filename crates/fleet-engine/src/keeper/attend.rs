@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_agents::{Ask, Brief, Stream};
+use fleet_agents::{Ask, Brief, Failure, Stream, Trust};
 use fleet_core::outcome::{AgentExit, Stop};
 use fleet_core::redact::Redactor;
 use fleet_core::run::{Reason, RunMove, StopKind};
@@ -43,7 +43,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn not_started(reason: Reason, why: String) -> Self {
-        let heard = Heard { failure: Some((reason, why.clone())), ..Heard::default() };
+        let heard = Heard { failure: Some(Failure::new(reason, why.clone())), ..Heard::default() };
         Self { exit: AgentExit::NotStarted(why), stopped: None, heard }
     }
 }
@@ -51,18 +51,17 @@ impl Seen {
 impl Keeper<'_> {
     /// Starts the agent, follows it, and ends all that it started.
     pub(super) async fn attend(&self, prepared: &Prepared) -> Seen {
-        let Some(adapter) = fleet_agents::find(&self.run.agent) else {
+        let Some(adapter) = self.agents.find(&self.run.agent) else {
             let why = format!("there is no agent called `{}` here", self.run.agent);
             return Seen::not_started(Reason::AgentMissing, why);
         };
         let (prompt, file, model) = (self.prompt(prepared), self.folder.prompt(), self.model());
+        let trust = if self.task.spec.read_only { Trust::ReadOnly } else { Trust::Sandbox };
         let brief = Brief {
-            prompt: &prompt,
             prompt_file: &file,
-            workspace: prepared.workspace.path(),
             model: model.as_deref(),
-            session: None,
-            read_only: self.task.spec.read_only,
+            trust,
+            ..Brief::plain(&prompt, prepared.workspace.path())
         };
         let (started, tree) = match self.start(adapter, &brief, prepared) {
             Ok(started) => started,
@@ -350,9 +349,10 @@ impl Attendance<'_> {
 
 /// The ladder with its first rung: an agent that knows how to end in order gets as long for it as for the next one.
 fn asking(ladder: Ladder, ask: Option<Ask>) -> Ladder {
-    let signal = ask.map(|ask| match ask {
-        Ask::Interrupt => process::Signal::INT,
-        Ask::HangUp => process::Signal::HUP,
+    let signal = ask.and_then(|ask| match ask {
+        Ask::Interrupt => Some(process::Signal::INT),
+        Ask::HangUp => Some(process::Signal::HUP),
+        Ask::Say => None,
     });
     let ask_grace = if signal.is_some() { ladder.term_grace } else { Duration::ZERO };
     Ladder { ask: signal, ask_grace, ..ladder }

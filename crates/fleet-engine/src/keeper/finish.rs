@@ -80,7 +80,7 @@ impl Keeper<'_> {
             report: seen.heard.final_text.as_deref().and_then(Report::find),
             declared: self.declared().await,
             question: seen.heard.question,
-            failure: seen.heard.failure,
+            failure: seen.heard.failure.map(|failure| (failure.reason, failure.text)),
             commits: 0,
             files: 0,
             read_only: self.task.spec.read_only,

@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, Decoder, Stream};
+use fleet_agents::{AgentEvent, Decoder, Failure, Stream};
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::{Reason, Totals};
+use fleet_core::run::Totals;
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
 use fleet_host::lines::{Line, Lines};
@@ -57,7 +57,7 @@ pub(crate) struct Journal {
 pub(crate) struct Heard {
     pub(crate) final_text: Option<String>,
     pub(crate) question: Option<String>,
-    pub(crate) failure: Option<(Reason, String)>,
+    pub(crate) failure: Option<Failure>,
 }
 
 impl Journal {

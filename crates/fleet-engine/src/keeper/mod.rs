@@ -20,6 +20,7 @@ mod token;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fleet_agents::Registry;
 use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
@@ -58,6 +59,7 @@ struct Keeper<'e> {
     store: Store,
     /// As the project has it.
     config: Config,
+    agents: Registry,
     home: Home,
     folder: RunFolder,
     run: Run,
@@ -84,13 +86,15 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let store = engine.store().await?.clone();
     let lease = Lease { run: ticket.run, fence: ticket.fence, span: engine.config()?.runner().lease };
     let orders = lease::hold(store.clone(), lease)?;
-    let seen = engine.at(checkout(&detail.project)).and_then(|here| here.config().cloned());
+    let seen =
+        engine.at(checkout(&detail.project)).and_then(|here| Ok((here.config()?.clone(), here.agents()?)));
     match seen {
-        Ok(config) => {
+        Ok((config, agents)) => {
             let keeper = Keeper {
                 engine,
                 store,
                 config,
+                agents,
                 folder: home.run(ticket.run),
                 home,
                 run: detail.run,

@@ -252,16 +252,15 @@ fn why_gone(detail: &RunDetail, witness: Witness) -> (Stop, Gone) {
 /// Decodes what the agent printed, and stores the events that are not stored yet.
 async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outcome<Heard> {
     let run = &detail.run;
-    let Some(adapter) = fleet_agents::find(&run.agent) else { return Ok(Heard::default()) };
+    let agents = engine.agents()?;
+    let Some(adapter) = agents.find(&run.agent) else { return Ok(Heard::default()) };
     let stored = u64::try_from(run.decoded).unwrap_or(0);
     let prompt = std::fs::read_to_string(folder.prompt()).unwrap_or_default();
+    let workspace = Path::new(run.workspace.as_deref().unwrap_or_default());
     let brief = Brief {
-        prompt: &prompt,
         prompt_file: &folder.prompt(),
-        workspace: Path::new(run.workspace.as_deref().unwrap_or_default()),
         model: run.model.as_deref(),
-        session: None,
-        read_only: false,
+        ..Brief::plain(&prompt, workspace)
     };
     let mut journal = Journal::new(run.id, run.fence, adapter.decoder(&brief), stored);
     let mut log = LogReader::new(&folder.stdout());

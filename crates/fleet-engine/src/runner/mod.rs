@@ -7,10 +7,9 @@ mod autostart;
 pub mod registry;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 
-use fleet_agents::{Brief, Program};
+use fleet_agents::Program;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::AgentName;
@@ -171,7 +170,7 @@ impl Shift<'_> {
         if free == 0 {
             return Ok(Turn::Busy);
         }
-        let able = able(self.engine);
+        let able = able(self.engine)?;
         let claimed = self.claim(free, able).await?;
         if !claimed.is_empty() {
             fault::point(self.engine, "runner-claimed").await;
@@ -300,27 +299,19 @@ const MOST: usize = 32;
 /// Whether a task that names this agent, or none, can be started here.
 pub fn can_start(engine: &Engine, agent: Option<&str>) -> Outcome<bool> {
     let name = agent.unwrap_or(engine.config()?.agent());
-    Ok(able(engine).iter().any(|here| here.as_str() == name))
+    Ok(able(engine)?.iter().any(|here| here.as_str() == name))
 }
 
 /// The agents that can be started here.
-pub(crate) fn able(engine: &Engine) -> BTreeSet<AgentName> {
+pub(crate) fn able(engine: &Engine) -> Outcome<BTreeSet<AgentName>> {
     let environment = engine.environment();
-    let nothing = Path::new("");
-    let brief = Brief {
-        prompt: "",
-        prompt_file: nothing,
-        workspace: nothing,
-        model: None,
-        session: None,
-        read_only: false,
-    };
-    let is_here = |program| match program {
+    let is_here = |program: &Program| match program {
         Program::This => true,
         Program::OnPath(name) => environment.find_program(name).is_some(),
     };
-    let here = fleet_agents::all().filter(|adapter| is_here(adapter.plan(&brief).program));
-    here.filter_map(|adapter| adapter.name().parse().ok()).collect()
+    let agents = engine.agents()?;
+    let here = agents.all().filter(|adapter| is_here(&adapter.about().program));
+    Ok(here.filter_map(|adapter| adapter.name().parse().ok()).collect())
 }
 
 /// Signals that end a wait.

@@ -5,6 +5,7 @@ mod follow;
 
 use std::path::PathBuf;
 
+use fleet_agents::Registry;
 use fleet_core::id::RunId;
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -47,7 +48,7 @@ pub struct Log {
     path: PathBuf,
     errors: PathBuf,
     prompt: PathBuf,
-    read_only: bool,
+    agents: Registry,
 }
 
 /// More attempts at one task than anybody makes.
@@ -82,7 +83,7 @@ pub async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
         path: if request.stream == Stream::Out { folder.stdout() } else { folder.stderr() },
         errors: folder.stderr(),
         prompt: folder.prompt(),
-        read_only: detail.task.is_some_and(|task| task.spec.read_only),
+        agents: engine.agents()?,
         run: detail.run,
     })
 }

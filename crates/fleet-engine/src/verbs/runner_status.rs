@@ -56,7 +56,7 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
         .call(ops::Ready { filter: ops::TaskFilter::default(), limit: COUNTED, now: clock::now() })
         .await?;
     let default = engine.config()?.agent().to_owned();
-    let here = able(engine);
+    let here = able(engine)?;
     let wanted =
         ready.tasks.iter().map(|task| task.spec.agent.as_ref().map_or(default.as_str(), AgentName::as_str));
     let missing: BTreeSet<&str> =

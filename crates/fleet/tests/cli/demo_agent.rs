@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, Brief, Stream};
+use fleet_agents::demo::Demo;
+use fleet_agents::{Adapter as _, AgentEvent, Brief, Stream};
 use fleet_core::report::{Report, ReportStatus};
 use fleet_testkit::fleet::{Fleet, Output};
 use fleet_testkit::repo::Repo;
@@ -52,10 +53,8 @@ fn prompt(script: &str) -> String {
 
 /// What the adapter makes of the output, and the report at its end.
 fn understood(output: &Output) -> (Vec<AgentEvent>, Option<Report>) {
-    let path = Path::new("/nowhere");
-    let (session, model) = (None, None);
-    let brief = Brief { prompt: "", prompt_file: path, workspace: path, model, session, read_only: false };
-    let mut decoder = fleet_agents::find("demo").unwrap().decoder(&brief);
+    let brief = Brief::plain("", Path::new("/nowhere"));
+    let mut decoder = Demo.decoder(&brief);
     let events = output.stdout.lines().flat_map(|line| decoder.line(Stream::Out, line.as_bytes(), false));
     let events = events.collect();
     (events, decoder.final_text().and_then(Report::find))

@@ -7,14 +7,14 @@ use crate::runner::able;
 
 /// Refuses an agent that nobody here could start.
 pub(in crate::verbs) fn check(engine: &Engine, name: &str) -> Outcome<()> {
-    let here = able(engine);
+    let here = able(engine)?;
     if here.iter().any(|agent| agent.as_str() == name) {
         return Ok(());
     }
     let config = engine.config()?;
     let prefix = format!("agents.{name}.");
     let is_configured = || config.settings().iter().any(|setting| setting.key.starts_with(&prefix));
-    let problem = if fleet_agents::find(name).is_some() {
+    let problem = if engine.agents()?.find(name).is_some() {
         Problem::new(Code::AgentMissing, format!("no agent `{name}` here: its program is not on the PATH"))
             .hint(format!("install it, and see that `{name}` starts in this shell"))
     } else if name == config.agent() || is_configured() {

@@ -62,15 +62,13 @@ impl Log {
 
     /// `None` for an agent that this version does not know: its lines are shown as they are.
     fn decoder(&self) -> Option<Box<dyn Decoder>> {
-        let adapter = fleet_agents::find(&self.run.agent)?;
+        let adapter = self.agents.find(&self.run.agent)?;
         let prompt = std::fs::read_to_string(&self.prompt).unwrap_or_default();
+        let workspace = Path::new(self.run.workspace.as_deref().unwrap_or_default());
         let brief = Brief {
-            prompt: &prompt,
             prompt_file: &self.prompt,
-            workspace: Path::new(self.run.workspace.as_deref().unwrap_or_default()),
             model: self.run.model.as_deref(),
-            session: None,
-            read_only: self.read_only,
+            ..Brief::plain(&prompt, workspace)
         };
         Some(adapter.decoder(&brief))
     }

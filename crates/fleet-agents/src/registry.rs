@@ -1,0 +1,68 @@
+//! The agents that there are: those that codefleet knows, and those that the user describes.
+
+use std::sync::Arc;
+
+use crate::adapter::Adapter;
+use crate::demo::Demo;
+
+/// Every agent that can be started, each under its name.
+#[derive(Clone)]
+pub struct Registry {
+    adapters: Vec<Arc<dyn Adapter>>,
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.all().map(Adapter::name)).finish()
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self { adapters: vec![Arc::new(Demo)] }
+    }
+}
+
+impl Registry {
+    /// The known ones and these. One that has the name of another takes its place.
+    #[must_use]
+    pub fn with(mut self, own: impl IntoIterator<Item = Arc<dyn Adapter>>) -> Self {
+        for adapter in own {
+            match self.adapters.iter_mut().find(|known| known.name() == adapter.name()) {
+                Some(known) => *known = adapter,
+                None => self.adapters.push(adapter),
+            }
+        }
+        self
+    }
+
+    /// All of them, in the order in which they are listed.
+    pub fn all(&self) -> impl Iterator<Item = &dyn Adapter> {
+        self.adapters.iter().map(AsRef::as_ref)
+    }
+
+    /// The one of this name.
+    pub fn find(&self, name: &str) -> Option<&dyn Adapter> {
+        self.all().find(|adapter| adapter.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn agents_are_found_by_names_that_differ() {
+        let known = Registry::default();
+        let names: BTreeSet<&str> = known.all().map(Adapter::name).collect();
+        assert_eq!(names.len(), known.all().count());
+        for name in names {
+            assert_eq!(known.find(name).map(Adapter::name), Some(name));
+        }
+        assert!(known.find("nobody").is_none());
+        let again = known.clone().with([Arc::new(Demo) as Arc<dyn Adapter>]);
+        assert_eq!(again.all().count(), known.all().count());
+    }
+}
