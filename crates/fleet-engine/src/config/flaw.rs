@@ -14,6 +14,8 @@ use super::{secret, suggest};
 
 /// Longer texts are cut in messages.
 const SHOWN: usize = 60;
+/// So many keys of a section are named.
+const NAMED: usize = 10;
 
 const AGENT_NAME: &str =
     "a name has up to 32 lower-case letters, digits, `-` and `_`, and begins with a letter or digit";
@@ -65,8 +67,12 @@ impl Flaw {
             .map(|key| format!("`{key}`"))
             .collect();
         let flaw = Self::new(Code::ConfigUnknownKey, format!("{} is a section, not a key", quoted(name)));
-        let flaw =
-            if inside.is_empty() { flaw } else { flaw.hint(format!("its keys are {}", inside.join(", "))) };
+        let more = match inside.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named = inside.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let flaw = if inside.is_empty() { flaw } else { flaw.hint(format!("its keys are {named}{more}")) };
         flaw.hint("`fleet config show` lists the keys")
     }
 

@@ -11,7 +11,7 @@ use crate::environment::{is_reserved, is_variable_name};
 use fleet_core::task::AgentName;
 
 /// Something that can be configured.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Key {
     /// The dotted name. A first `*` stands for the name of an agent and has one segment before it. A second one
     /// stands at the end, for the name of a variable.
@@ -53,6 +53,9 @@ pub enum Scope {
     Anywhere,
     /// Every layer but the project's file: a repository must not decide this for those who clone it.
     UserOnly,
+    /// Every layer; but a project's file counts only if it says an earlier word than the user does, who says this one
+    /// if nothing else.
+    Lowering(&'static str),
 }
 
 /// A default, in a form that fits in a constant.
@@ -200,7 +203,9 @@ pub(super) fn variable(suffix: &str) -> Variable {
         return Variable::Reserved;
     }
     let settable = || KEYS.iter().filter(|key| key.has_variable());
-    if let Some((key, name)) = settable().find_map(|key| Some((key, set_by(key, suffix)?))) {
+    // `AGENTS_X_RESUME_ARGS` is `resume_args` of `x`, not `args` of `x_resume`: the longest end counts.
+    let sets = settable().filter_map(|key| Some((key, set_by(key, suffix)?)));
+    if let Some((key, name)) = sets.max_by_key(|(key, _)| key.name.len()) {
         return Variable::Sets(key, name);
     }
     Variable::Unknown(suggest::nearest(suffix, settable().map(|key| likely_variable(key, suffix))))

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use fleet_core::problem::{Outcome, Problem};
 use serde::{Serialize, Serializer};
 
-use super::file;
+use super::file::{self, Entry};
 use super::flaw::Flaw;
-use super::keys::{self, Key, Variable};
+use super::keys::{self, Key, Kind, Scope, Variable};
 use super::relations;
 use super::resolved::Config;
 use super::setting::{ConfigFile, Origin, Setting};
@@ -113,8 +113,27 @@ impl Layers {
         let content = file::parse(file, &text);
         self.problems.extend(content.problems);
         for entry in content.entries {
-            self.put(entry.name, entry.value, file.origin(entry.line));
+            let origin = file.origin(entry.line);
+            match self.refused_to(&entry, &origin) {
+                Some(warning) => self.warnings.push(warning),
+                None => self.put(entry.name, entry.value, origin),
+            }
         }
+    }
+
+    /// What a project wants to allow beyond what the user does. It stays as it is, and is no reason to stop: the same
+    /// file is right for somebody who allows more.
+    fn refused_to(&self, entry: &Entry, origin: &Origin) -> Option<String> {
+        let Origin::Project { .. } = origin else { return None };
+        let key = keys::find(&entry.name).ok()?;
+        let (Scope::Lowering(usual), Kind::OneOf(words)) = (key.scope, key.kind) else { return None };
+        let now = match self.settings.get(&entry.name).map(|setting| &setting.value) {
+            Some(Value::String(word)) => word.as_str(),
+            _ => usual,
+        };
+        let place = |word: &str| words.iter().position(|known| *known == word);
+        let raises = matches!(&entry.value, Value::String(wanted) if place(wanted) > place(now));
+        raises.then(|| format!("{origin}: a project can only lower `{}`, which stays `{now}`", entry.name))
     }
 
     fn variables(&mut self, environment: &Environment) {

@@ -8,6 +8,7 @@
 //! Owns the files' format, the layering, and the messages about both. Must never read the process's environment
 //! itself, ask a human, or act on a setting.
 
+mod agent;
 mod edit;
 mod file;
 mod flaw;
@@ -27,7 +28,8 @@ mod typed;
 mod value;
 mod write;
 
-pub use form::{Form, NoDuration};
+pub use agent::{AgentSettings, OwnAgent};
+pub use form::{Form, NoAmount, NoDuration};
 pub use keys::{Fixed, Key, Kind, Scope, is_agent_name};
 pub use load::{Report, Sources};
 pub use resolved::Config;
@@ -35,6 +37,6 @@ pub use secret::Secret;
 pub use setting::{ConfigFile, Origin, Setting};
 pub use table::KEYS;
 pub use template::template;
-pub use typed::{AgentVariables, Color, Ports, RunLimits, Runner, Workspaces};
+pub use typed::{AgentVariables, Color, Ports, RunLimits, Runner, Spending, Workspaces};
 pub use value::Value;
 pub use write::{replace, set, text, unset};

@@ -6,13 +6,15 @@
 use std::collections::BTreeMap;
 
 use fleet_core::problem::Outcome;
+use fleet_core::run::Reason;
 use fleet_core::schedule::Caps;
 
+use super::agent::AgentSettings;
 use super::flaw::Flaw;
 use super::keys;
 use super::setting::{Origin, Setting};
 use super::table::KEYS;
-use super::typed::{AgentVariables, Color, Ports, RunLimits, Runner, Typed, Workspaces};
+use super::typed::{AgentVariables, Color, Ports, RunLimits, Runner, Spending, Typed, Workspaces};
 use super::value::Value;
 
 /// What every key is set to, and by whom.
@@ -122,6 +124,32 @@ impl Config {
 
     /// The model that this agent uses unless the task names one.
     pub fn model_for(&self, agent: &str) -> Option<&str> {
-        self.typed.models.get(agent).map(String::as_str)
+        self.typed.agents.get(agent)?.model.as_deref()
+    }
+
+    /// What is set for this agent.
+    pub fn agent_settings(&self, agent: &str) -> AgentSettings {
+        self.typed.agents.get(agent).cloned().unwrap_or_default()
+    }
+
+    /// The agents about which anything is set, known or not.
+    pub fn named_agents(&self) -> impl Iterator<Item = &str> {
+        self.typed.agents.keys().map(String::as_str)
+    }
+
+    /// Who may go on with a task of this agent when it cannot, in order; never the agent itself.
+    pub fn fallback_for(&self, agent: &str) -> Vec<String> {
+        let own = self.typed.agents.get(agent).and_then(|settings| settings.fallback.as_ref());
+        own.unwrap_or(&self.typed.fallback).iter().filter(|other| *other != agent).cloned().collect()
+    }
+
+    /// What is done about each failure, in the words of the configuration.
+    pub fn policy(&self) -> &BTreeMap<Reason, String> {
+        &self.typed.policy
+    }
+
+    /// What all runs together may use.
+    pub fn spending(&self) -> &Spending {
+        &self.typed.spending
     }
 }

@@ -2,8 +2,13 @@
 //!
 //! Owns the table of keys. Must never decide anything. A new setting is one row here and one accessor.
 
+mod agents;
+mod failures;
+
 use super::form::{Form, NoDuration};
 use super::keys::{Fixed, Key, Kind, Scope};
+use agents::AGENTS;
+use failures::FAILURES;
 
 const HOUR: u64 = 3_600;
 const DAY: u64 = 24 * HOUR;
@@ -23,7 +28,27 @@ const fn duration(most: u64, none: NoDuration) -> Kind {
 }
 
 /// Every key, in the order in which they are shown.
-pub const KEYS: &[Key] = &[
+pub const KEYS: &[Key] = &ALL;
+
+const ALL: [Key; GENERAL.len() + FAILURES.len() + AGENTS.len()] = joined([GENERAL, FAILURES, AGENTS]);
+
+/// One list of several: so that each can have a file of its own.
+const fn joined<const N: usize>(lists: [&[Key]; 3]) -> [Key; N] {
+    let mut all = [GENERAL[0]; N];
+    let (mut at, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut row = 0;
+        while row < lists[list].len() {
+            all[at] = lists[list][row];
+            at += 1;
+            row += 1;
+        }
+        list += 1;
+    }
+    all
+}
+
+const GENERAL: &[Key] = &[
     Key {
         name: "store",
         kind: Kind::String(Form::StoreAddress),
@@ -37,6 +62,13 @@ pub const KEYS: &[Key] = &[
         default: Some(Fixed::Text("claude")),
         doc: "The agent for a task that names none.",
         scope: Scope::Anywhere,
+    },
+    Key {
+        name: "fallback",
+        kind: Kind::List(Form::AgentName),
+        default: Some(Fixed::List(&[])),
+        doc: "Agents that may go on with a task whose own agent cannot, in this order.",
+        scope: Scope::UserOnly,
     },
     Key {
         name: "color",
@@ -190,34 +222,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Integer { min: 1, max: 1_000 },
         default: Some(Fixed::Integer(10)),
         doc: "How many ports each run has for itself.",
-        scope: Scope::UserOnly,
-    },
-    Key {
-        name: "agents.*.model",
-        kind: Kind::String(Form::Plain),
-        default: None,
-        doc: "The model that this agent uses unless the task names one.",
-        scope: Scope::Anywhere,
-    },
-    Key {
-        name: "agents.*.cap",
-        kind: CAP,
-        default: None,
-        doc: "How many runs of this agent there may be at a time; 0 for no cap.",
-        scope: Scope::UserOnly,
-    },
-    Key {
-        name: "agents.*.pass_env",
-        kind: Kind::List(Form::VariablePattern),
-        default: None,
-        doc: "Variables of yours that this agent may see, by name or as `PREFIX_*`.",
-        scope: Scope::UserOnly,
-    },
-    Key {
-        name: "agents.*.env.*",
-        kind: Kind::String(Form::VariableValue),
-        default: None,
-        doc: "A variable that is set for this agent.",
         scope: Scope::UserOnly,
     },
 ];

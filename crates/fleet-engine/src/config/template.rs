@@ -2,6 +2,7 @@
 //!
 //! Owns its text, made from the table of keys. Must never set anything: every line is a comment.
 
+use super::form::Form;
 use super::keys::{Key, Kind};
 use super::table::KEYS;
 use super::value::Value;
@@ -31,6 +32,8 @@ fn example(key: &Key) -> String {
         (None, Kind::Integer { min, .. }) => min.to_string(),
         (None, Kind::Boolean) => "true".to_owned(),
         (None, Kind::List(_)) => "[]".to_owned(),
-        (None, Kind::String(_) | Kind::OneOf(_)) => "\"VALUE\"".to_owned(),
+        (None, Kind::OneOf(words)) => format!("{:?}", words.first().unwrap_or(&"VALUE")),
+        (None, Kind::String(Form::AgentName)) => "\"claude\"".to_owned(),
+        (None, Kind::String(_)) => "\"VALUE\"".to_owned(),
     }
 }

@@ -3,14 +3,16 @@
 //! Owns the conversion, made once, so that those who ask cannot fail. Must never hold a rule about a value: each was
 //! checked before, so a failure here says that the table of keys and this file disagree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::Reason;
 use fleet_core::schedule::Caps;
 use fleet_core::size::Size;
 
+use super::agent::AgentSettings;
 use super::form;
 use super::secret::Secret;
 use super::setting::Setting;
@@ -77,6 +79,21 @@ pub struct Ports {
     pub block: u16,
 }
 
+/// What all runs together may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spending {
+    /// On one day, in millionths of a dollar.
+    pub day_micro_usd: Option<u64>,
+    /// Ever, in millionths of a dollar.
+    pub total_micro_usd: Option<u64>,
+    /// On one day, in tokens.
+    pub day_tokens: Option<u64>,
+    /// Put aside for a run whose task has no limit of its own, in millionths of a dollar.
+    pub run_micro_usd: u64,
+    /// When people are warned, of a hundred.
+    pub warn_percent: u8,
+}
+
 /// What an agent sees of the user's environment, and what is set for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentVariables {
@@ -110,8 +127,11 @@ pub(super) struct Typed {
     pub(super) limits: RunLimits,
     pub(super) workspaces: Workspaces,
     pub(super) ports: Ports,
-    pub(super) models: BTreeMap<String, String>,
+    pub(super) agents: BTreeMap<String, AgentSettings>,
+    pub(super) fallback: Vec<String>,
     pub(super) variables: BTreeMap<String, AgentVariables>,
+    pub(super) policy: BTreeMap<Reason, String>,
+    pub(super) spending: Spending,
 }
 
 impl Typed {
@@ -129,14 +149,17 @@ impl Typed {
             limits: reader.limits()?,
             workspaces: reader.workspaces()?,
             ports: reader.ports()?,
-            models: reader.of_agents(".model", Reader::string)?.collect(),
+            agents: reader.agents()?,
+            fallback: reader.list("fallback")?,
             variables: reader.variables()?,
+            policy: reader.policy()?,
+            spending: reader.spending()?,
         })
     }
 }
 
 /// Takes settings out as their types.
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     settings: &'a BTreeMap<String, Setting>,
 }
 
@@ -202,28 +225,57 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    fn integer<T: TryFrom<i64>>(&self, name: &str) -> Outcome<T> {
+    /// Every agent about which anything is set.
+    fn agents(&self) -> Outcome<BTreeMap<String, AgentSettings>> {
+        let names = self.settings.keys().filter_map(|name| name.strip_prefix("agents.")?.split_once('.'));
+        let names: BTreeSet<&str> = names.map(|(agent, _)| agent).collect();
+        names.into_iter().map(|name| Ok((name.to_owned(), AgentSettings::read(self, name)?))).collect()
+    }
+
+    fn policy(&self) -> Outcome<BTreeMap<Reason, String>> {
+        Reason::ALL.iter().map(|reason| Ok((*reason, self.string(&format!("policy.{reason}"))?))).collect()
+    }
+
+    fn spending(&self) -> Outcome<Spending> {
+        let amount = |name: &str, read: fn(&str) -> Option<Option<u64>>| {
+            read(&self.string(name)?).ok_or_else(|| defect(name))
+        };
+        Ok(Spending {
+            day_micro_usd: amount("budget.day_usd", form::money)?,
+            total_micro_usd: amount("budget.total_usd", form::money)?,
+            day_tokens: amount("budget.day_tokens", form::tokens)?,
+            run_micro_usd: amount("budget.run_usd", form::money)?.ok_or_else(|| defect("budget.run_usd"))?,
+            warn_percent: self.integer("budget.warn_percent")?,
+        })
+    }
+
+    /// What is set under a key that has no default.
+    pub(super) fn optional<T>(&self, name: &str, read: fn(&Self, &str) -> Outcome<T>) -> Outcome<Option<T>> {
+        self.value(name).is_some().then(|| read(self, name)).transpose()
+    }
+
+    pub(super) fn integer<T: TryFrom<i64>>(&self, name: &str) -> Outcome<T> {
         match self.value(name) {
             Some(Value::Integer(number)) => T::try_from(*number).map_err(|_| defect(name)),
             _ => Err(defect(name)),
         }
     }
 
-    fn boolean(&self, name: &str) -> Outcome<bool> {
+    pub(super) fn boolean(&self, name: &str) -> Outcome<bool> {
         match self.value(name) {
             Some(Value::Boolean(truth)) => Ok(*truth),
             _ => Err(defect(name)),
         }
     }
 
-    fn string(&self, name: &str) -> Outcome<String> {
+    pub(super) fn string(&self, name: &str) -> Outcome<String> {
         match self.value(name) {
             Some(Value::String(text)) => Ok(text.clone()),
             _ => Err(defect(name)),
         }
     }
 
-    fn list(&self, name: &str) -> Outcome<Vec<String>> {
+    pub(super) fn list(&self, name: &str) -> Outcome<Vec<String>> {
         match self.value(name) {
             Some(Value::List(items)) => Ok(items.clone()),
             _ => Err(defect(name)),
@@ -285,6 +337,6 @@ fn more_than_none(number: u32) -> Option<u32> {
     Some(number).filter(|number| *number > 0)
 }
 
-fn defect(name: &str) -> Problem {
+pub(super) fn defect(name: &str) -> Problem {
     Problem::new(Code::Internal, format!("the setting `{name}` is not what its key says"))
 }

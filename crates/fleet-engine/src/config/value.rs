@@ -96,6 +96,12 @@ impl Value {
             (Kind::Integer { .. }, toml_edit::Value::Integer(number)) => {
                 Self::from_integer(kind, *number.value())
             }
+            (Kind::String(form), toml_edit::Value::Integer(number)) if form.takes_numbers() => {
+                Self::from_string(kind, &number.value().to_string())
+            }
+            (Kind::String(form), toml_edit::Value::Float(number)) if form.takes_numbers() => {
+                Self::from_string(kind, &number.value().to_string())
+            }
             (Kind::Boolean, toml_edit::Value::Boolean(truth)) => Ok(Self::Boolean(*truth.value())),
             (Kind::List(form), toml_edit::Value::Array(items)) => {
                 let item = |item: &toml_edit::Value| {
@@ -111,7 +117,7 @@ impl Value {
 
     /// Items with commas between them. A command may hold a comma, so that a text is one command.
     fn from_items(form: Form, text: &str) -> Result<Self, Mismatch> {
-        let separator: &[char] = if form == Form::Command { &[] } else { &[','] };
+        let separator: &[char] = if form.is_without_commas() { &[','] } else { &[] };
         let mut list = Vec::new();
         for item in text.split(separator).map(str::trim).filter(|item| !item.is_empty()) {
             if !form.accepts(item) {

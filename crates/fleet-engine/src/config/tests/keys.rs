@@ -89,96 +89,7 @@ fn agents_have_plain_names() {
 
 #[test]
 fn the_template_shows_every_key_and_sets_none() {
-    insta::assert_snapshot!(template(), @r#"
-    # Configuration of codefleet.
-    #
-    # Each line below shows a key with its default; take the `# ` away to change it.
-    # `fleet config show` tells what is in force, and where it was set.
-
-    # Where everything is kept: `sqlite` (a file in the home folder), `sqlite:PATH` or `postgres://…`.
-    # store = "sqlite"
-
-    # The agent for a task that names none.
-    # agent = "claude"
-
-    # Colours in the output: `always`, `never`, or `auto` for terminals only.
-    # color = "auto"
-
-    # Whether commands that queue work start the runner when none is up.
-    # autostart = true
-
-    # The priority of a task that is added without one, from 1 to 5.
-    # tasks.priority = 3
-
-    # How many times a task is tried again after its first run failed.
-    # tasks.retries = 2
-
-    # How many tasks a list shows at most.
-    # tasks.list_limit = 50
-
-    # How many runs there may be at a time; 0 for no cap.
-    # caps.total = 0
-
-    # How many runs there may be at a time in one project; 0 for no cap.
-    # caps.per_project = 0
-
-    # How many runs this machine has at a time; 0 for as many as it has cores, at least 2.
-    # runner.slots = 0
-
-    # After how many seconds without a sign of life a run counts as lost.
-    # runner.lease_seconds = 30
-
-    # How long a run may take when its task has no limit of its own, or `none`.
-    # limits.time = "4h"
-
-    # How long an agent may say nothing before its run is stopped, or `none`.
-    # limits.idle = "20m"
-
-    # How much of an agent's output is kept, for each of its two streams.
-    # limits.log = "64MB"
-
-    # How long an agent that is told to stop has before it is killed.
-    # limits.stop_grace = "5s"
-
-    # How many worktrees of a project are kept to be used again.
-    # workspaces.pool = 4
-
-    # Whether files that git ignores stay in a worktree that is used again.
-    # workspaces.keep_ignored = false
-
-    # Files of your checkout that each new workspace gets a copy of, such as `.env`.
-    # workspaces.copy = []
-
-    # Commands that prepare a new workspace; those of a project run only after `fleet trust`.
-    # workspaces.setup = []
-
-    # How long the commands of `workspaces.setup` may take together.
-    # workspaces.setup_time = "10m"
-
-    # How often the work of a run is saved while it goes on, or `none` for only at its end.
-    # workspaces.snapshot_every = "5m"
-
-    # The first port that runs may use.
-    # ports.first = 21000
-
-    # The last port that runs may use.
-    # ports.last = 28999
-
-    # How many ports each run has for itself.
-    # ports.block = 10
-
-    # The model that this agent uses unless the task names one. Not set by default.
-    # agents.claude.model = "VALUE"
-
-    # How many runs of this agent there may be at a time; 0 for no cap. Not set by default.
-    # agents.claude.cap = 0
-
-    # Variables of yours that this agent may see, by name or as `PREFIX_*`. Not set by default.
-    # agents.claude.pass_env = []
-
-    # A variable that is set for this agent. Not set by default.
-    # agents.claude.env.NAME = "VALUE"
-    "#);
+    insta::assert_snapshot!("template", template());
     let defaults = World::new().load().unwrap().settings();
     assert_eq!(World::new().user(template()).load().unwrap().settings(), defaults);
 }
@@ -194,9 +105,8 @@ fn every_line_of_the_template_can_be_used_as_it_is() {
     let world = World::new().user(used.join("\n"));
     assert_eq!(world.problems(), "");
     let defaults = World::new().load().unwrap();
-    for setting in
-        world.load().unwrap().settings().iter().filter(|setting| !setting.key.starts_with("agents."))
-    {
+    let has_default = |name: &str| !name.starts_with("agents.");
+    for setting in world.load().unwrap().settings().iter().filter(|setting| has_default(&setting.key)) {
         assert_eq!(setting.value, defaults.get(&setting.key).unwrap().value, "{}", setting.key);
     }
 }

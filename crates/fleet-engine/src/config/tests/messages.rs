@@ -28,7 +28,7 @@ fn every_problem_of_a_file_is_told_in_its_order() {
     config-unknown-key: /x/user.toml:17: unknown key `agents.codex.modle`
       hint: did you mean `agents.codex.model`?
       hint: `fleet config show` lists the keys
-    config-invalid: /x/user.toml:18: `agents.codex.model` must be one line of text, not `a\u{1b}[2J`
+    config-invalid: /x/user.toml:18: `agents.codex.model` must be the name of a model, not `a\u{1b}[2J`
     config-invalid: /x/user.toml:20: `caps.total` must be a whole number from 0 to 10000, not a section
     config-unknown-key: /x/user.toml:23: unknown key `banana`
       hint: `fleet config show` lists the keys
@@ -45,7 +45,7 @@ fn a_section_is_not_a_key() {
       hint: its keys are `tasks.priority`, `tasks.retries`, `tasks.list_limit`
       hint: `fleet config show` lists the keys
     config-unknown-key: /x/user.toml:2: `agents.claude` is a section, not a key
-      hint: its keys are `agents.claude.model`, `agents.claude.cap`, `agents.claude.pass_env`, `agents.claude.env.NAME`
+      hint: its keys are `agents.claude.model`, `agents.claude.models`, `agents.claude.aliases`, `agents.claude.effort`, `agents.claude.trust`, `agents.claude.cap`, `agents.claude.provider`, `agents.claude.account`, `agents.claude.fallback`, `agents.claude.program` and 18 more
       hint: `fleet config show` lists the keys
     ");
     let get = |name| world.shown(&World::new().load().unwrap().get(name).unwrap_err());

@@ -8,6 +8,7 @@ use fleet_core::problem::{Outcome, Problem};
 use super::{Config, ConfigFile, Report, Sources};
 use crate::environment::Environment;
 
+mod agents;
 mod editing;
 mod keys;
 mod layers;

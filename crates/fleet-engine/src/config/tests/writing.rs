@@ -38,12 +38,18 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "store" => "postgres://ada:hunter2@db/fleet",
         "agent" => "codex",
         "color" => "never",
-        "agents.*.model" => "opus \"4\"",
-        "autostart" | "workspaces.keep_ignored" => "true",
+        "agents.*.model" => "opus-\"4\"",
+        "autostart" | "workspaces.keep_ignored" | "agents.*.structured" => "true",
         "limits.log" => "1MiB",
         "workspaces.copy" => ".env, config/*.key",
         "workspaces.setup" => "npm ci --loglevel=error,warn",
         "agents.*.pass_env" => "AWS_*",
+        "agents.*.trust" => "full",
+        "agents.*.aliases" => "fast=a, slow=b",
+        "agents.*.prompt" => "file",
+        "agents.*.error_patterns" => "auth=a, b",
+        "agents.*.context_limit" => "1000",
+        policy if policy.starts_with("policy.") => "pause",
         "ports.first" | "ports.last" => "30000",
         "ports.block" => "1",
         _ => "5",
@@ -54,7 +60,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         assert_eq!(world.load().unwrap().get(&name).unwrap(), setting);
     }
     let config = world.load().unwrap();
-    assert_eq!((config.store(), config.model_for("my-agent")), (pick("store"), Some("opus \"4\"")));
+    assert_eq!((config.store(), config.model_for("my-agent")), (pick("store"), Some("opus-\"4\"")));
     assert!(world.text().starts_with(&template()), "{}", world.text());
     for key in KEYS {
         let name = key.name_for("my-agent", "cap");
