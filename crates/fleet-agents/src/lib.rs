@@ -7,12 +7,15 @@
 
 mod adapter;
 pub mod demo;
+mod elsewhere;
 mod event;
 mod registry;
+pub mod vendors;
 
 pub use adapter::{
     About, Adapter, Ask, Brief, Conversation, Decoder, Failure, LaunchPlan, McpServer, PlannedFile, Program,
     PromptVia, Stream, Trust,
 };
+pub use elsewhere::Elsewhere;
 pub use event::{AgentEvent, Counted, Meter, Tokens, When};
 pub use registry::Registry;

@@ -41,6 +41,11 @@ impl Registry {
         self.adapters.iter().map(AsRef::as_ref)
     }
 
+    /// The one of this name, to be kept.
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Adapter>> {
+        self.adapters.iter().find(|adapter| adapter.name() == name).cloned()
+    }
+
     /// The one of this name.
     pub fn find(&self, name: &str) -> Option<&dyn Adapter> {
         self.all().find(|adapter| adapter.name() == name)

@@ -63,6 +63,8 @@ codes! {
     Usage = "usage", Invalid;
     /// A field of the request has a value that is not allowed.
     InvalidValue = "invalid-value", Invalid;
+    /// The agent is not told to use this model.
+    ModelRefused = "model-refused", Invalid;
     /// A line of an import file is wrong; nothing was imported.
     ImportInvalid = "import-invalid", Invalid;
     /// The text is not an id.

@@ -15,7 +15,7 @@ use tokio::sync::OnceCell;
 
 use crate::config::{Config, ConfigFile, Report, Sources};
 use crate::environment::Environment;
-use crate::{clock, problems};
+use crate::{agents, clock, problems};
 
 /// What a process is started with.
 #[derive(Debug, Clone)]
@@ -34,6 +34,7 @@ pub struct Engine {
     home: PathBuf,
     repository: Result<Repository, DiscoverError>,
     config: OnceLock<Config>,
+    agents: OnceLock<Registry>,
     store: OnceCell<Store>,
     ids: Mutex<IdMaker>,
 }
@@ -55,6 +56,7 @@ impl Engine {
             home,
             repository,
             config: OnceLock::new(),
+            agents: OnceLock::new(),
             store: OnceCell::new(),
             ids: Mutex::new(IdMaker::default()),
         })
@@ -82,6 +84,7 @@ impl Engine {
             home: self.home.clone(),
             repository,
             config: OnceLock::new(),
+            agents: OnceLock::new(),
             store: OnceCell::new_with(self.store.get().cloned()),
             ids: Mutex::new(IdMaker::default()),
         }
@@ -99,8 +102,11 @@ impl Engine {
 
     /// The agents that there are: the known ones and those of the configuration.
     pub fn agents(&self) -> Outcome<Registry> {
-        self.config()?;
-        Ok(Registry::default())
+        if let Some(agents) = self.agents.get() {
+            return Ok(agents.clone());
+        }
+        let agents = agents::registry(self.config()?, &self.start.environment)?;
+        Ok(self.agents.get_or_init(|| agents).clone())
     }
 
     /// The environment of the process.

@@ -5,6 +5,7 @@
 //! the same typed requests; no verb ever prints.
 
 pub mod agent_env;
+pub mod agents;
 pub mod clock;
 mod closing;
 pub mod config;

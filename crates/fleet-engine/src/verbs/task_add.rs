@@ -11,7 +11,7 @@ use fleet_core::task::{
 use fleet_store::{StoreError, ops};
 
 use crate::views::TaskView;
-use crate::{Engine, clock, problems};
+use crate::{Engine, agents, clock, problems};
 
 /// A task as somebody types it; nothing is checked yet.
 #[derive(Debug, Clone, Default)]
@@ -86,6 +86,7 @@ pub(super) fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     spec.complexity = request.complexity.as_deref().map(complexity).transpose()?;
     spec.agent = request.agent.as_deref().map(parsed).transpose()?;
     spec.model = request.model.as_deref().map(parsed).transpose()?;
+    agents::check(engine, request.agent.as_deref(), request.model.as_deref())?;
     spec.base = request.base.as_deref().map(parsed).transpose()?;
     spec.branch = request.branch.as_deref().map(parsed).transpose()?;
     spec.limits = limits(Limits::default(), &request.limits)?;

@@ -2,13 +2,13 @@
 
 use fleet_core::policy::RetryPolicy;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::task::{Label, Priority, TaskEdit, TaskSpec};
+use fleet_core::task::{AgentName, Label, ModelName, Priority, TaskEdit, TaskSpec};
 use fleet_store::ops;
 use serde::Serialize;
 
 use super::task_add::{complexity, labels, limits, meta, parsed, scope};
 use crate::views::TaskView;
-use crate::{Engine, clock, problems};
+use crate::{Engine, agents, clock, problems};
 
 /// New values as somebody types them; `None` and empty lists leave a field as it is.
 #[derive(Debug, Clone, Default)]
@@ -74,6 +74,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         return Err(Problem::new(Code::Usage, "nothing to change was given")
             .hint("`fleet task edit --help` lists what can be changed"));
     }
+    check_model(engine, &edit, &before)?;
     let (task, changed) = engine.call(ops::EditTask { id, edit, now: engine.now() }).await?;
     Ok(Response { task: TaskView::new(&task, engine.now()).described(&task), changed })
 }
@@ -112,6 +113,19 @@ fn edit(engine: &Engine, request: &Request, before: &TaskSpec) -> Outcome<TaskEd
         meta: changed_list(before.meta.clone(), &request.meta, cleared("meta"), meta)?,
         batch: cleared("batch").then_some(None),
         read_only: (request.read_only || cleared("read-only")).then_some(request.read_only),
+    })
+}
+
+/// Agent and model have to go together when one of them changes.
+fn check_model(engine: &Engine, edit: &TaskEdit, before: &TaskSpec) -> Outcome<()> {
+    if edit.agent.is_none() && edit.model.is_none() {
+        return Ok(());
+    }
+    let agent = edit.agent.as_ref().unwrap_or(&before.agent).as_ref().map(AgentName::as_str);
+    let model = edit.model.as_ref().unwrap_or(&before.model).as_ref().map(ModelName::as_str);
+    agents::check(engine, agent, model).map_err(|problem| match edit.model {
+        None => problem.hint("choose one with `--model`, or take the old one out with `--clear model`"),
+        Some(_) => problem,
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fleet_core::deps::{self, Edge};
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::task::{Task, TaskSpec, TaskState};
+use fleet_core::task::{AgentName, ModelName, Task, TaskSpec, TaskState};
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::task_export::Line;
 use crate::views::Moment;
-use crate::{Engine, clock, problems};
+use crate::{Engine, agents, clock, problems};
 
 /// A file of tasks.
 #[derive(Debug, Clone)]
@@ -44,6 +44,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let config = engine.config()?;
     let defaults = Defaults { priority: config.priority(), retries: config.retries(), now: engine.now() };
     let lines = parse(&request.text, &defaults)?;
+    check_models(engine, &lines)?;
     let ids =
         lines.iter().map(|(_, line)| id_for(engine, line, request.new_ids)).collect::<Outcome<Vec<_>>>()?;
     let names = names(&lines, &ids)?;
@@ -71,6 +72,22 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
 fn wrong(number: usize, why: impl std::fmt::Display) -> Problem {
     Problem::new(Code::ImportInvalid, format!("line {number}: {why}"))
         .hint("nothing was imported; `fleet task import --help` shows what a line looks like")
+}
+
+/// A task that is over keeps what it was done with.
+fn check_models(engine: &Engine, lines: &[(usize, Line)]) -> Outcome<()> {
+    let is_over = |line: &Line| matches!(line.state, TaskState::Done | TaskState::Cancelled);
+    for (number, line) in lines.iter().filter(|(_, line)| !is_over(line)) {
+        let (agent, model) = (&line.spec.agent, &line.spec.model);
+        let checked = agents::check(
+            engine,
+            agent.as_ref().map(AgentName::as_str),
+            model.as_ref().map(ModelName::as_str),
+        );
+        checked
+            .map_err(|problem| problem.hints.iter().fold(wrong(*number, &problem.message), Problem::hint))?;
+    }
+    Ok(())
 }
 
 /// What a line that leaves it out gets.

@@ -29,6 +29,7 @@ pages! {
     Io = "io",
     Usage = "usage",
     InvalidValue = "invalid-value",
+    ModelRefused = "model-refused",
     ImportInvalid = "import-invalid",
     IdInvalid = "id-invalid",
     IdAmbiguous = "id-ambiguous",

@@ -29,10 +29,11 @@ fn later_layers_win_and_say_who_they_are() {
     assert_eq!(get(&shell, &[]), (json!(4), environment));
     assert_eq!(get(&shell, &["-c", "tasks.priority=5"]), (json!(5), json!({ "kind": "flag" })));
     let shown = shell.ok(&["config", "show", "--show-origin", "-c", "tasks.retries=0"]);
-    let line = |key: &str| shown.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
-    assert!(line("tasks.priority").ends_with("4       FLEET_TASKS_PRIORITY"), "{shown}");
-    assert!(line("tasks.retries").ends_with("0       --config"), "{shown}");
-    assert!(line("agent").ends_with("claude  default"), "{shown}");
+    let line = |key: &str| shown.lines().find(|line| line.starts_with(key)).unwrap().split_whitespace();
+    let words = |key: &str| line(key).collect::<Vec<_>>();
+    assert_eq!(words("tasks.priority"), ["tasks.priority", "4", "FLEET_TASKS_PRIORITY"], "{shown}");
+    assert_eq!(words("tasks.retries"), ["tasks.retries", "0", "--config"], "{shown}");
+    assert_eq!(words("agent"), ["agent", "claude", "default"], "{shown}");
     assert_eq!(shell.json(&["task", "add", "x"])["priority"], 4, "and commands follow it");
 }
 

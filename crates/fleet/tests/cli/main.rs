@@ -22,6 +22,7 @@ mod events;
 mod fields;
 mod hostile;
 mod launch;
+mod models;
 mod pipes;
 mod projects;
 mod queue;

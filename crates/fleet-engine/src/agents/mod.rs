@@ -1,0 +1,78 @@
+//! Which agents there are, which of them does a task with which model, and on what terms.
+//!
+//! Owns what the configuration says about agents, as far as it takes more than reading a value: the registry with the
+//! user's own agents in it, the choice of a model, the files that settings name. Must never ask which agent it is: what
+//! differs between them is in their adapters.
+
+mod choice;
+mod mcp;
+mod terms;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fleet_agents::{Adapter, Elsewhere, Registry};
+use fleet_core::problem::Outcome;
+use fleet_core::task::AgentName;
+
+use crate::Engine;
+use crate::config::Config;
+use crate::environment::Environment;
+
+pub use choice::{Refused, check, model};
+pub use terms::{Terms, Wish, terms};
+
+/// The account of an agent for which none is named.
+const ACCOUNT: &str = "default";
+
+/// The known agents, started as the user wants it, and the user's own.
+pub(crate) fn registry(config: &Config, environment: &Environment) -> Outcome<Registry> {
+    let known = Registry::default();
+    let mut changed: Vec<Arc<dyn Adapter>> = Vec::new();
+    for name in config.named_agents() {
+        let settings = config.agent_settings(name);
+        let program = settings.program.map(|program| in_home(&program, environment)).transpose()?;
+        if let Some(adapter) = known.get(name)
+            && (program.is_some() || settings.provider.is_some())
+        {
+            changed.push(Arc::new(Elsewhere::new(adapter).program(program).provider(settings.provider)));
+        }
+    }
+    Ok(known.with(changed))
+}
+
+/// A program or path of the user's, in which `~/` is the home folder.
+fn in_home(path: &str, environment: &Environment) -> Outcome<String> {
+    match path.strip_prefix("~/") {
+        Some(rest) => Ok(environment.user_home()?.join(rest).to_string_lossy().into_owned()),
+        None => Ok(path.to_owned()),
+    }
+}
+
+/// A file that a setting names: at home, anywhere, or beside the configuration.
+fn file(engine: &Engine, path: &str) -> Outcome<PathBuf> {
+    Ok(engine.home().join(in_home(path, engine.environment())?))
+}
+
+/// Whose limits an agent has, in one word: agents with the same are paused together.
+pub fn account(engine: &Engine, agent: &str) -> Outcome<String> {
+    let settings = engine.config()?.agent_settings(agent);
+    let agents = engine.agents()?;
+    // An agent that is not known here is nobody else's.
+    let provider = agents.find(agent).map_or_else(|| agent.to_owned(), |known| known.about().provider.into());
+    let provider = settings.provider.unwrap_or(provider);
+    Ok(format!("{provider}:{}", settings.account.as_deref().unwrap_or(ACCOUNT)))
+}
+
+/// The accounts of all agents that there are.
+pub fn accounts(engine: &Engine) -> Outcome<BTreeMap<AgentName, String>> {
+    let agents = engine.agents()?;
+    let names = agents.all().filter_map(|adapter| adapter.name().parse::<AgentName>().ok());
+    names.map(|name| Ok((name.clone(), account(engine, name.as_str())?))).collect()
+}
+
+/// What an agent may do without asking, unless the task asks for less.
+pub fn trust(config: &Config, agent: &str) -> fleet_agents::Trust {
+    config.agent_settings(agent).trust.unwrap_or(fleet_agents::Trust::Sandbox)
+}

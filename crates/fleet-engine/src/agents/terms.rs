@@ -1,0 +1,129 @@
+//! On what terms an agent works on a task: everything that the configuration decides about it.
+
+use fleet_agents::{McpServer, Registry, Trust};
+use fleet_core::problem::Outcome;
+
+use super::{account, choice, file, mcp, trust};
+use crate::Engine;
+
+/// What a task wants of its agent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wish<'a> {
+    /// The model that it names.
+    pub model: Option<&'a str>,
+    /// It is only to look.
+    pub read_only: bool,
+}
+
+/// What an agent gets and may do. Has no `Debug`: tool servers are given passwords.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Terms {
+    /// The model; none is the agent's own default.
+    pub model: Option<String>,
+    /// How hard the model should think.
+    pub effort: Option<String>,
+    /// What it may do without asking.
+    pub trust: Trust,
+    /// Standing orders.
+    pub system_prompt: Option<String>,
+    /// Tool servers beside its own.
+    pub mcp: Vec<McpServer>,
+    /// Arguments behind those of the adapter.
+    pub extra_args: Vec<String>,
+    /// Whether its last answer is held to the schema of a report.
+    pub structured: bool,
+    /// Whose limits it has.
+    pub account: String,
+}
+
+impl Terms {
+    /// What must not appear in logs.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.mcp.iter().flat_map(|server| server.env.iter().map(|(_, value)| value.as_str()))
+    }
+}
+
+/// The terms for a task of the engine's project. Reads the files that the settings name.
+pub fn terms(engine: &Engine, agent: &str, wish: Wish<'_>) -> Outcome<Terms> {
+    let config = engine.config()?;
+    let settings = config.agent_settings(agent);
+    let key = |name: &str| format!("agents.{agent}.{name}");
+    let system_prompt = match settings.system_prompt.as_deref().map(|text| (text, text.strip_prefix('@'))) {
+        Some((_, Some(path))) => Some(mcp::text(&key("system_prompt"), &file(engine, path)?)?),
+        Some((text, None)) => Some(text.to_owned()),
+        None => None,
+    };
+    let servers = settings.mcp.as_deref().map(|path| mcp::servers(&key("mcp"), &file(engine, path)?));
+    // The arguments of an agent of the user's own are a part of its adapter.
+    let is_known = Registry::default().find(agent).is_some();
+    Ok(Terms {
+        model: choice::chosen(engine, agent, wish.model)?,
+        effort: settings.effort,
+        trust: if wish.read_only { Trust::ReadOnly } else { trust(config, agent) },
+        system_prompt,
+        mcp: servers.transpose()?.unwrap_or_default(),
+        extra_args: if is_known { settings.args } else { Vec::new() },
+        structured: settings.structured.unwrap_or(false),
+        account: account(engine, agent)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use fleet_core::problem::Code;
+
+    use super::*;
+    use crate::Start;
+    use crate::environment::Environment;
+
+    fn engine(dir: &tempfile::TempDir, config: &str) -> Engine {
+        fs::write(dir.path().join("config.toml"), config).unwrap();
+        let environment = Environment::from_pairs([("FLEET_HOME", dir.path()), ("HOME", dir.path())])
+            .with_current_directory(dir.path());
+        Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap()
+    }
+
+    #[test]
+    fn without_settings_an_agent_works_in_its_sandbox() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = engine(&dir, "");
+        let terms = terms(&engine, "demo", Wish::default()).ok().unwrap();
+        assert_eq!((terms.model, terms.trust, terms.account), (None, Trust::Sandbox, "demo:default".into()));
+        assert_eq!(account(&engine, "nobody").unwrap(), "nobody:default");
+        assert_eq!(super::super::accounts(&engine).unwrap()[&"demo".parse().unwrap()], "demo:default");
+    }
+
+    #[test]
+    fn settings_and_the_files_that_they_name_become_terms() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("orders.md"), "Be brief.\n").unwrap();
+        let servers = r#"{"mcpServers": {"t": {"command": "srv", "env": {"K": "hunter2"}}}}"#;
+        fs::write(dir.path().join("servers.json"), servers).unwrap();
+        let config = "[agents.demo]\nmodel = 'm'\neffort = 'low'\ntrust = 'full'\nargs = ['-v']\nstructured = true\n\
+                      system_prompt = '@orders.md'\nmcp = '~/servers.json'\nprovider = 'acme'\naccount = 'work'\n";
+        let engine = engine(&dir, config);
+        let terms = |wish| terms(&engine, "demo", wish).ok().unwrap();
+        let usual = terms(Wish::default());
+        assert_eq!((usual.model.as_deref(), usual.effort.as_deref()), (Some("m"), Some("low")));
+        assert_eq!(
+            (usual.system_prompt.as_deref(), usual.mcp[0].command.as_str()),
+            (Some("Be brief.\n"), "srv")
+        );
+        assert_eq!((usual.extra_args.len(), usual.structured), (1, true));
+        assert_eq!((usual.trust, usual.account.as_str()), (Trust::Full, "acme:work"));
+        assert_eq!(usual.secrets().collect::<Vec<_>>(), ["hunter2"]);
+        let look = terms(Wish { model: Some("other"), read_only: true });
+        assert_eq!((look.model.as_deref(), look.trust), (Some("other"), Trust::ReadOnly));
+    }
+
+    #[test]
+    fn a_file_that_is_missing_names_its_setting() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = engine(&dir, "agents.demo.system_prompt = '@nothing.md'");
+        let Err(problem) = terms(&engine, "demo", Wish::default()) else { panic!("it is missing") };
+        assert_eq!(problem.code, Code::ConfigInvalid);
+        assert!(problem.message.starts_with("agents.demo.system_prompt: "), "{}", problem.message);
+    }
+}
