@@ -9,6 +9,7 @@
     reason = "a program for developers' terminals, without a library"
 )]
 
+mod agents;
 mod bench;
 mod counts;
 mod failure;
@@ -28,6 +29,8 @@ Usage: cargo xtask COMMAND
   test [FILTER…]   Install what is missing, check format, lints and dependencies, run every test on a private
                    PostgreSQL server. With FILTER, run only the tests whose name contains one of them.
                    The last line says how many passed and failed; a check that fails counts as one failure.
+  agents           Install the agents that the tests run, from npm into target/agents, unless they are there.
+                   `test` does that too; without npm, the tests that need them are skipped, except in CI.
   bench [NAME…]    Build for release and measure: a table on standard output, JSON in target/bench.json. With NAME,
                    only the benchmarks whose name contains one of them.
   help             Print this.
@@ -46,6 +49,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
         arguments.split_first().map_or(("help", arguments), |(first, rest)| (first.as_str(), rest));
     match command {
         "test" => test::run(rest),
+        "agents" => agents::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

@@ -4,6 +4,7 @@ use std::process::{Command, ExitCode};
 
 use fleet_testkit::postgres::{Options, SERVER_VARIABLE, Server};
 
+use crate::agents::Agents;
 use crate::counts::{Counts, Reader, Runner};
 use crate::failure::Failure;
 use crate::process::{self, cargo};
@@ -20,8 +21,12 @@ pub(crate) fn run(filters: &[String]) -> Result<ExitCode, Failure> {
     if filters.is_empty() {
         check(&mut report)?;
     }
+    let agents = Agents::ensure();
+    if agents.is_failure() {
+        report.broken.push("agents");
+    }
     let database = Database::start()?;
-    run_tests(filters, &database, &mut report)?;
+    run_tests(filters, (&database, &agents), &mut report)?;
     run_doc_tests(filters, &database, &mut report)?;
     database.stop();
     Ok(report.finish())
@@ -40,7 +45,11 @@ fn check(report: &mut Report) -> Result<(), Failure> {
     }
 }
 
-fn run_tests(filters: &[String], database: &Database, report: &mut Report) -> Result<(), Failure> {
+fn run_tests(
+    filters: &[String],
+    (database, agents): (&Database, &Agents),
+    report: &mut Report,
+) -> Result<(), Failure> {
     let nextest = process::succeeds(cargo().args(["nextest", "--version"]));
     let runner = if nextest { Runner::Nextest } else { Runner::Libtest };
     let mut command = cargo();
@@ -59,6 +68,7 @@ fn run_tests(filters: &[String], database: &Database, report: &mut Report) -> Re
         }
     };
     database.offer_to(&mut command);
+    agents.offer_to(&mut command);
     let counts = report.tests("tests", runner, &mut command)?;
     // Nextest counts what the filters leave out as skipped, which would hide what is really skipped among so
     // many.

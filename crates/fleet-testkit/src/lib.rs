@@ -1,7 +1,7 @@
 //! What the tests of codefleet share: real things, privately owned, gone when the test is over.
 //!
-//! Owns the private PostgreSQL server, throw-away git repositories, the way the built binary is run, and
-//! waiting. A dev-dependency (and a dependency of xtask) only: nothing that users run may depend on it. It
+//! Owns the private PostgreSQL server, throw-away git repositories, the scripted model and the real agents that
+//! talk to it, the way the built binary is run, and waiting. A dev-dependency (and a dependency of xtask) only: nothing that users run may depend on it. It
 //! must never touch what the developer already has: no other database server, no git configuration, no home
 //! directory.
 #![expect(
@@ -11,7 +11,9 @@
     reason = "what tests share starts processes, reads the clock and the environment, and fails by panicking"
 )]
 
+pub mod clis;
 pub mod fleet;
+pub mod model;
 pub mod postgres;
 pub mod repo;
 mod wait;

@@ -1,0 +1,171 @@
+//! Calls of the agents' own tools: each agent has a way to write a file and to run a command, under its own name.
+//!
+//! Which agent asks is not known and not needed: the tools that a request offers say it.
+
+use serde_json::{Value, json};
+
+use super::talk::{Talk, Tool};
+
+/// A call that the model makes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Call {
+    pub(super) name: String,
+    pub(super) namespace: String,
+    pub(super) input: Input,
+}
+
+/// What is given to a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Input {
+    Arguments(Value),
+    FreeText(String),
+}
+
+impl Call {
+    fn new(tool: &Tool, arguments: Value) -> Self {
+        let input = Input::Arguments(arguments);
+        Self { name: tool.name.clone(), namespace: tool.namespace.clone(), input }
+    }
+
+    /// The arguments; of a tool that takes free text, the text.
+    pub(super) fn arguments(&self) -> Value {
+        match &self.input {
+            Input::Arguments(arguments) => arguments.clone(),
+            Input::FreeText(text) => Value::String(text.clone()),
+        }
+    }
+}
+
+/// Longer than any test waits, because a tool's own time limit must not end it.
+const TOOL_MILLIS: u32 = 400_000;
+/// What codex accepts at most.
+const YIELD_MILLIS: u32 = 250_000;
+
+/// Writes a file with the agent's tool for that, or else in its shell.
+pub(super) fn write(talk: &Talk, path: &str, content: &str) -> Option<Call> {
+    let named = |name: &str, key: &str| {
+        talk.tool(name).map(|tool| Call::new(tool, json!({key: path, "content": content})))
+    };
+    named("Write", "file_path")
+        .or_else(|| named("write_file", "file_path"))
+        .or_else(|| named("write", "filePath"))
+        .or_else(|| shell(talk, &write_command(path, content)))
+}
+
+/// The command that writes a file.
+pub(super) fn write_command(path: &str, content: &str) -> String {
+    format!("printf '%s\\n' {} > {}", quoted(content.trim_end()), quoted(path))
+}
+
+/// Runs a command in the agent's shell.
+pub(super) fn shell(talk: &Talk, command: &str) -> Option<Call> {
+    let plain = json!({"command": command, "description": "a scripted command"});
+    let timed = json!({"command": command, "description": "a scripted command", "timeout": TOOL_MILLIS});
+    let list = json!({"command": ["bash", "-lc", command], "timeout_ms": TOOL_MILLIS});
+    let offered = [
+        ("exec_command", json!({"cmd": command, "yield_time_ms": YIELD_MILLIS})),
+        ("Bash", timed.clone()),
+        ("bash", timed),
+        ("run_shell_command", plain.clone()),
+        ("shell_command", plain),
+        ("shell", list),
+    ];
+    let known =
+        offered.into_iter().find_map(|(name, arguments)| Some(Call::new(talk.tool(name)?, arguments)));
+    known.or_else(|| program(talk, command))
+}
+
+/// Codex with its own models runs commands from a program that the model writes.
+fn program(talk: &Talk, command: &str) -> Option<Call> {
+    let tool = talk.tool("exec").filter(|tool| tool.free_text)?;
+    let command = Value::from(command);
+    let input = format!(
+        "const result = await tools.exec_command({{cmd: {command}, yield_time_ms: {YIELD_MILLIS}}});\n\
+         text(JSON.stringify(result));"
+    );
+    let (name, namespace) = (tool.name.clone(), tool.namespace.clone());
+    Some(Call { name, namespace, input: Input::FreeText(input) })
+}
+
+/// The tool of our MCP server, which every agent decorates differently.
+pub(super) const MCP_TOOL: &str = "fake_echo";
+
+/// Calls the tool of our MCP server. Claude may hide it behind a search, which then has to come first.
+pub(super) fn mcp(talk: &Talk) -> Option<Call> {
+    let arguments = json!({"text": "ping"});
+    if let Some(tool) = talk.tools.iter().find(|tool| tool.name.contains(MCP_TOOL)) {
+        return (!talk.after_tool()).then(|| Call::new(tool, arguments));
+    }
+    let search = talk.tool("ToolSearch")?;
+    let name = hidden(talk)?;
+    let query = json!({"query": format!("select:{name}"), "max_results": 5});
+    match talk.turns.iter().filter(|turn| matches!(turn, super::talk::Turn::Tool(_))).count() {
+        0 => Some(Call::new(search, query)),
+        1 => Some(Call { name, namespace: String::new(), input: Input::Arguments(arguments) }),
+        _ => None,
+    }
+}
+
+/// The full name of the tool, from the list of hidden ones that the model is told.
+fn hidden(talk: &Talk) -> Option<String> {
+    let said = talk.prompts().into_iter().chain([talk.system.as_str()]);
+    said.flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')))
+        .find(|word| word.contains(MCP_TOOL))
+        .map(str::to_owned)
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::talk::Turn;
+    use super::*;
+
+    fn offering(names: &[&str]) -> Talk {
+        let tool = |name: &&str| Tool { name: (*name).to_owned(), ..Tool::default() };
+        Talk { tools: names.iter().map(tool).collect(), ..Talk::default() }
+    }
+
+    #[test]
+    fn every_agent_is_served_with_its_own_tool() {
+        for (tools, name, key) in [
+            (&["Bash", "Write"][..], "Write", "file_path"),
+            (&["run_shell_command", "write_file"], "write_file", "file_path"),
+            (&["bash", "write"], "write", "filePath"),
+            (&["exec_command"], "exec_command", "cmd"),
+            (&["shell_command"], "shell_command", "command"),
+        ] {
+            let call = write(&offering(tools), "a b.txt", "it's\n").unwrap();
+            assert_eq!(call.name, name);
+            assert!(call.arguments()[key].as_str().unwrap().contains("a b.txt"), "{call:?}");
+        }
+        assert_eq!(write(&offering(&["Read"]), "a", "b"), None);
+    }
+
+    #[test]
+    fn commands_survive_the_shell() {
+        assert_eq!(write_command("a b", "it's\n"), r"printf '%s\n' 'it'\''s' > 'a b'");
+    }
+
+    #[test]
+    fn a_hidden_tool_is_looked_up_first() {
+        let mut talk = offering(&["ToolSearch"]);
+        assert_eq!(mcp(&talk), None, "nobody said that there is one");
+        talk.turns.push(Turn::User("tools:\nmcp__mine__fake_echo\n".to_owned()));
+        assert_eq!(mcp(&talk).unwrap().arguments()["query"], "select:mcp__mine__fake_echo");
+        talk.turns.push(Turn::Tool("found".to_owned()));
+        assert_eq!(mcp(&talk).unwrap().name, "mcp__mine__fake_echo");
+        talk.turns.push(Turn::Tool("echo".to_owned()));
+        assert_eq!(mcp(&talk), None);
+    }
+
+    #[test]
+    fn an_offered_tool_is_called_once() {
+        let mut talk = offering(&["Read", "mcp_mine_fake_echo"]);
+        assert_eq!(mcp(&talk).unwrap().name, "mcp_mine_fake_echo");
+        talk.turns.push(Turn::Tool("echo".to_owned()));
+        assert_eq!(mcp(&talk), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! What a request says, whichever protocol it is written in.
+
+use serde_json::Value;
+
+/// A conversation up to the answer that is asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Talk {
+    /// The model that is asked.
+    pub model: String,
+    /// What the model is told before the conversation; all of it, however it was split.
+    pub system: String,
+    /// Who said what, in order.
+    pub turns: Vec<Turn>,
+    /// What the model may call.
+    pub tools: Vec<Tool>,
+    /// The schema that the answer must follow, where the protocol has a place for it.
+    pub schema: Option<Value>,
+    /// Whether the answer is to be streamed.
+    pub stream: bool,
+}
+
+/// One contribution to a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    /// The user, or the agent in the user's name.
+    User(String),
+    /// The model: its words, and how many calls of tools came with them.
+    Model {
+        /// What it said.
+        text: String,
+        /// How many tools it called.
+        calls: usize,
+    },
+    /// What a tool answered.
+    Tool(String),
+}
+
+impl Turn {
+    /// What it says in the user's name.
+    fn prompt(&self) -> Option<&str> {
+        match self {
+            Self::User(text) => Some(text),
+            Self::Model { .. } | Self::Tool(_) => None,
+        }
+    }
+}
+
+/// A tool that is offered to the model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// The group that it belongs to; empty for most.
+    pub namespace: String,
+    /// The schema of its arguments.
+    pub schema: Value,
+    /// It takes free text instead of arguments.
+    pub free_text: bool,
+}
+
+/// Marks the path of the file that is to be written.
+const TARGET: &str = "TARGET=";
+const NOT_IN_PATHS: [char; 14] = ['"', '\'', '\\', '<', '>', '`', '(', ')', '[', ']', '{', '}', ',', ';'];
+
+impl Talk {
+    /// A request of the agent's main loop. Agents also ask for titles and the like, and offer no tools then.
+    pub fn is_main(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
+    /// The last thing said is the answer of a tool.
+    pub fn after_tool(&self) -> bool {
+        matches!(self.turns.last(), Some(Turn::Tool(_)))
+    }
+
+    /// All that was said in the user's name, in order.
+    pub fn prompts(&self) -> Vec<&str> {
+        self.turns.iter().filter_map(Turn::prompt).collect()
+    }
+
+    /// Which answer to the user this is, counted from one. Answers are counted and not prompts, because agents say
+    /// much in the user's name.
+    pub fn answer_number(&self) -> usize {
+        let given = |turn: &&Turn| matches!(turn, Turn::Model { calls: 0, .. });
+        self.turns.iter().filter(given).count() + 1
+    }
+
+    /// The file that the latest prompt which names one wants written.
+    pub fn target(&self) -> Option<&str> {
+        self.prompts().into_iter().rev().find_map(target)
+    }
+
+    /// The file that is wanted since the model's last answer: an earlier prompt has been served.
+    pub fn new_target(&self) -> Option<&str> {
+        let answered = |turn: &Turn| matches!(turn, Turn::Model { calls: 0, .. });
+        let since = self.turns.iter().rposition(answered).map_or(0, |at| at + 1);
+        self.turns.get(since..).unwrap_or_default().iter().rev().filter_map(Turn::prompt).find_map(target)
+    }
+
+    /// A tool by its exact name.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// Adds a turn of the model, or more to the one that is last: some protocols have an item for each piece.
+    pub(super) fn push_model(&mut self, said: &str, called: usize) {
+        match self.turns.last_mut() {
+            Some(Turn::Model { text, calls }) => {
+                text.push_str(said);
+                *calls += called;
+            }
+            _ => self.turns.push(Turn::Model { text: said.to_owned(), calls: called }),
+        }
+    }
+
+    /// Adds to what the model is told beforehand.
+    pub(super) fn push_system(&mut self, text: &str) {
+        if !self.system.is_empty() && !text.is_empty() {
+            self.system.push('\n');
+        }
+        self.system.push_str(text);
+    }
+}
+
+fn target(text: &str) -> Option<&str> {
+    let (_, path) = text.rsplit_once(TARGET)?;
+    let end = path.find(|c: char| c.is_whitespace() || NOT_IN_PATHS.contains(&c)).unwrap_or(path.len());
+    Some(path[..end].trim_end_matches(['.', ':', '!', '?'])).filter(|path| !path.is_empty())
+}
+
+/// All the text in a value that is a string, or a list of parts with a `text` each.
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts = parts.iter().map(text_of).filter(|text| !text.is_empty());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Value::Object(part) => part.get("text").map(text_of).unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// A text field, empty where there is none.
+pub(super) fn string(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_default().to_owned()
+}
+
+/// A list, empty where there is none.
+pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(text: &str) -> Turn {
+        Turn::User(text.to_owned())
+    }
+
+    fn answer() -> Turn {
+        Turn::Model { text: String::new(), calls: 0 }
+    }
+
+    #[test]
+    fn targets_end_where_paths_do() {
+        for (text, path) in [
+            ("write TARGET=/a/b.txt now", Some("/a/b.txt")),
+            ("`TARGET=a.txt`", Some("a.txt")),
+            ("TARGET=a.txt.", Some("a.txt")),
+            ("TARGET=one TARGET=two", Some("two")),
+            ("no target", None),
+            ("TARGET= x", None),
+        ] {
+            assert_eq!(target(text), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_latest_prompt_that_names_a_target_counts() {
+        let turns = vec![user("TARGET=one"), answer(), user("TARGET=two"), user("a reminder")];
+        let talk = Talk { turns, ..Talk::default() };
+        assert_eq!(talk.target(), Some("two"));
+        assert_eq!(talk.new_target(), Some("two"));
+        let served = Talk { turns: vec![user("TARGET=one"), answer(), user("thanks")], ..Talk::default() };
+        assert_eq!((served.target(), served.new_target()), (Some("one"), None));
+    }
+
+    #[test]
+    fn answers_are_counted_without_calls() {
+        let mut talk = Talk { turns: vec![user("a")], ..Talk::default() };
+        assert_eq!(talk.answer_number(), 1);
+        talk.push_model("I will.", 0);
+        talk.push_model("", 1);
+        talk.turns.push(Turn::Tool("done".to_owned()));
+        assert_eq!((talk.answer_number(), talk.after_tool()), (1, true));
+        talk.push_model("Done.", 0);
+        talk.turns.push(user("b"));
+        assert_eq!((talk.answer_number(), talk.after_tool()), (2, false));
+    }
+}
