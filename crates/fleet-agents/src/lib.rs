@@ -6,6 +6,8 @@
 //! a line that it does not understand is passed on as it is, and no line makes it fail.
 
 mod adapter;
+pub mod claude;
+mod common;
 pub mod demo;
 mod elsewhere;
 mod event;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::adapter::Adapter;
+use crate::claude::Claude;
 use crate::demo::Demo;
 
 /// Every agent that can be started, each under its name.
@@ -19,7 +20,7 @@ impl std::fmt::Debug for Registry {
 
 impl Default for Registry {
     fn default() -> Self {
-        Self { adapters: vec![Arc::new(Demo)] }
+        Self { adapters: vec![Arc::new(Claude), Arc::new(Demo)] }
     }
 }
 

@@ -1,0 +1,56 @@
+//! Claude Code, Anthropic's agent: spoken with in lines of JSON, in both directions.
+//!
+//! Owns how it is started, what is said to it and what it prints. Measured with 2.1.325; lines that it does not know
+//! are passed on as they are, because every version brings new ones.
+
+mod account;
+mod decoder;
+mod lines;
+mod plan;
+mod speech;
+#[cfg(test)]
+mod tests;
+mod trouble;
+
+use decoder::ClaudeDecoder;
+
+use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program};
+
+/// The adapter of Claude Code.
+#[derive(Debug, Clone, Copy)]
+pub struct Claude;
+
+impl Adapter for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn about(&self) -> About {
+        About {
+            title: "Claude Code".into(),
+            provider: "anthropic".into(),
+            program: Program::OnPath("claude".into()),
+            version_args: &["--version"],
+            install: "npm install -g @anthropic-ai/claude-code".into(),
+            login: "run `claude` once and log in, or set ANTHROPIC_API_KEY".into(),
+            login_env: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+            login_files: &["CLAUDE_CONFIG_DIR:.credentials.json", ".claude/.credentials.json"],
+            takes_prompts: true,
+            trust: [
+                "reads, searches and runs the commands that Claude Code takes for harmless; it has no tools that \
+                 change files",
+                "edits files in its workspace with its own tools, and runs any command as you: Claude Code's sandbox \
+                 is used only if your settings turn it on",
+                "does anything that you could do, without any check",
+            ],
+        }
+    }
+
+    fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
+        plan::plan(brief)
+    }
+
+    fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        Box::new(ClaudeDecoder::talking(brief))
+    }
+}

@@ -1,0 +1,144 @@
+//! How Claude Code is started.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::{Map, json};
+
+use crate::adapter::{
+    Ask, Brief, Conversation, LaunchPlan, McpServer, PlannedFile, Program, PromptVia, Trust,
+};
+
+/// How often it repeats a request: with its growing waits that is half a minute, and a minute at worst. The ten of its
+/// own take three minutes, in which whoever shares the account learns nothing.
+const RETRIES: u32 = 6;
+
+/// It takes no shorter silence than this.
+const SHORTEST_SILENCE_MS: u128 = 10_000;
+
+/// Tools that change files.
+const CHANGING: &str = "Edit,Write,NotebookEdit,MultiEdit";
+
+/// Tools that look around. Those that a version does not have are no error.
+const LOOKING: &[&str] = &["Read", "Glob", "Grep", "WebFetch", "WebSearch"];
+
+/// What its key, its endpoint and its ways to other clouds are called. Not `CLAUDE_*`: a fleet that was itself started
+/// by Claude Code has variables that tell a child of what it is a part.
+const PASSED: &[&str] = &[
+    "ANTHROPIC_*",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_*",
+    "CLAUDE_CODE_SKIP_*",
+    "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
+    "CLAUDE_CODE_CLIENT_*",
+    "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+    "MAX_THINKING_TOKENS",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_PROFILE",
+    "AWS_REGION",
+    "CLOUD_ML_REGION",
+    "VERTEX_REGION_*",
+];
+
+pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
+    let mut plan = LaunchPlan::new(Program::OnPath("claude".into()));
+    plan.prompt = PromptVia::Dialogue;
+    plan.ask = Some(Ask::Say);
+    plan.pass_env = PASSED.iter().map(|name| Cow::Borrowed(*name)).collect();
+    plan.env = env(brief);
+    arg(&mut plan, "-p", None);
+    arg(&mut plan, "--input-format", Some("stream-json"));
+    arg(&mut plan, "--output-format", Some("stream-json"));
+    arg(&mut plan, "--verbose", None);
+    // Says which prompts were taken up: one that was sent during a turn becomes a part of it, or the next one.
+    arg(&mut plan, "--replay-user-messages", None);
+    trust(&mut plan, brief);
+    match brief.conversation {
+        Conversation::New { id: None } => {}
+        Conversation::New { id } => arg(&mut plan, "--session-id", id),
+        Conversation::Resume { session, .. } => arg(&mut plan, "--resume", Some(session)),
+    }
+    if brief.model.is_some() {
+        arg(&mut plan, "--model", brief.model);
+    }
+    if brief.effort.is_some() {
+        arg(&mut plan, "--effort", brief.effort);
+    }
+    if brief.schema.is_some() {
+        arg(&mut plan, "--json-schema", brief.schema);
+    }
+    if let Some(words) = brief.system_prompt {
+        file(
+            &mut plan,
+            "--append-system-prompt-file",
+            brief.scratch.join("claude-system.md"),
+            words.to_owned(),
+        );
+    }
+    if !brief.mcp.is_empty() {
+        // In a file: variables of a server may be secrets, and arguments are seen by everybody.
+        file(&mut plan, "--mcp-config", brief.scratch.join("claude-mcp.json"), servers(brief.mcp));
+    }
+    plan.args.extend_from_slice(brief.extra_args);
+    plan
+}
+
+fn arg(plan: &mut LaunchPlan, name: &str, value: Option<&str>) {
+    plan.args.push(name.to_owned());
+    plan.args.extend(value.map(str::to_owned));
+}
+
+fn file(plan: &mut LaunchPlan, name: &str, path: impl AsRef<Path>, content: String) {
+    let path = path.as_ref();
+    arg(plan, name, Some(&path.to_string_lossy()));
+    plan.files.push(PlannedFile { path: path.to_owned(), content });
+}
+
+/// What it may do. Its own sandbox is left as the user has it: on Linux it hides dotfiles behind devices, upon which
+/// `git add -A` fails, and it shuts off the network, loopback included.
+fn trust(plan: &mut LaunchPlan, brief: &Brief<'_>) {
+    match brief.trust {
+        Trust::ReadOnly => {
+            arg(plan, "--permission-mode", Some("dontAsk"));
+            arg(plan, "--disallowedTools", Some(CHANGING));
+            arg(plan, "--allowedTools", Some(&allowed(&[], brief.mcp)));
+        }
+        Trust::Sandbox => {
+            arg(plan, "--permission-mode", Some("acceptEdits"));
+            arg(plan, "--allowedTools", Some(&allowed(&["Bash", "Skill", "Task"], brief.mcp)));
+        }
+        Trust::Full => arg(plan, "--dangerously-skip-permissions", None),
+    }
+}
+
+fn allowed(more: &[&str], servers: &[McpServer]) -> String {
+    let servers = servers.iter().map(|server| format!("mcp__{}", server.name));
+    more.iter().chain(LOOKING).map(|tool| (*tool).to_owned()).chain(servers).collect::<Vec<_>>().join(",")
+}
+
+fn env(brief: &Brief<'_>) -> Vec<(String, String)> {
+    let patience = brief.patience.as_millis();
+    let mut env = vec![
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ("DISABLE_AUTOUPDATER", "1".to_owned()),
+        ("CLAUDE_CODE_MAX_RETRIES", RETRIES.to_string()),
+        ("API_TIMEOUT_MS", patience.to_string()),
+        ("CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS", patience.max(SHORTEST_SILENCE_MS).to_string()),
+    ];
+    if brief.is_root && brief.trust == Trust::Full {
+        // Else it refuses to do without permissions.
+        env.push(("IS_SANDBOX", "1".to_owned()));
+    }
+    env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The servers in the form that Claude Code and its relatives read.
+pub(crate) fn servers(servers: &[McpServer]) -> String {
+    let servers = servers.iter().map(|server| {
+        let env: Map<_, _> = server.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let server_json = json!({"command": server.command, "args": server.args, "env": env});
+        (server.name.clone(), server_json)
+    });
+    json!({"mcpServers": servers.collect::<Map<_, _>>()}).to_string()
+}
