@@ -11,6 +11,7 @@ mod common;
 pub mod demo;
 mod elsewhere;
 mod event;
+mod opencode;
 mod registry;
 pub mod vendors;
 
@@ -20,4 +21,5 @@ pub use adapter::{
 };
 pub use elsewhere::Elsewhere;
 pub use event::{AgentEvent, Counted, Meter, Tokens, When};
+pub use opencode::Opencode;
 pub use registry::Registry;

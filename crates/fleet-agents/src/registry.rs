@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::adapter::Adapter;
 use crate::claude::Claude;
 use crate::demo::Demo;
+use crate::opencode::Opencode;
 
 /// Every agent that can be started, each under its name.
 #[derive(Clone)]
@@ -20,7 +21,7 @@ impl std::fmt::Debug for Registry {
 
 impl Default for Registry {
     fn default() -> Self {
-        Self { adapters: vec![Arc::new(Claude), Arc::new(Demo)] }
+        Self { adapters: vec![Arc::new(Claude), Arc::new(Opencode), Arc::new(Demo)] }
     }
 }
 

@@ -1,0 +1,296 @@
+//! From opencode's events and log to ours.
+
+use fleet_core::outcome::AgentExit;
+use fleet_core::run::Reason;
+use fleet_core::text::shortened;
+use serde_json::Value;
+
+use super::log::LogLine;
+use crate::adapter::{Decoder, Failure, Stream};
+use crate::common::pointer::{micro_usd, number, text};
+use crate::common::{LONGEST_FINAL, LONGEST_SUMMARY, LONGEST_TEXT, ansi, refusal, tool};
+use crate::event::{AgentEvent, Counted, Tokens, When};
+
+/// Understands one process of opencode.
+#[derive(Debug, Default)]
+pub(super) struct OpencodeDecoder {
+    session: Option<String>,
+    final_text: Option<String>,
+    /// The error that ended the turn.
+    trouble: Option<Failure>,
+    /// What its log says went wrong since it last got on. It may still get over it.
+    doubt: Option<Failure>,
+    /// How its last step ended: `stop` is the end of the turn, `tool-calls` is not.
+    last_step: Option<String>,
+    /// The last tool that it was not allowed to use, since it last said something.
+    refused: Option<String>,
+    /// The answer that is being written; the same once more is a new try.
+    answer: Option<String>,
+    /// Failed requests since it last got on.
+    failed: u32,
+    /// Whether its log is there, which tells of failed requests better than the answers do.
+    has_log: bool,
+    /// The last thing on standard error that reads like the end of it all.
+    complaint: Option<String>,
+}
+
+impl OpencodeDecoder {
+    fn event(&mut self, line: &Value) -> Option<Vec<AgentEvent>> {
+        let mut events = Vec::new();
+        match text(line, "/type")? {
+            "step_start" => events.extend(self.step(line)),
+            "text" => events.extend(self.said(text(line, "/part/text")?)),
+            "reasoning" => {
+                let text = shortened(text(line, "/part/text")?, LONGEST_TEXT).into_owned();
+                events.push(AgentEvent::Reasoning { text });
+            }
+            "tool_use" => events.extend(self.tool(line.get("part")?)),
+            "step_finish" => events.extend(self.finished(line.get("part")?)),
+            "error" => events.extend(self.refused(line.get("error")?)),
+            _ => return None,
+        }
+        if let Some(session) = text(line, "/sessionID") {
+            let started = self.started(session);
+            events.splice(0..0, started);
+        }
+        Some(events)
+    }
+
+    fn started(&mut self, session: &str) -> Option<AgentEvent> {
+        if session.is_empty() || self.session.is_some() {
+            return None;
+        }
+        let session = shortened(session, LONGEST_SUMMARY).into_owned();
+        self.session = Some(session.clone());
+        Some(AgentEvent::SessionStarted { session })
+    }
+
+    /// It got on: whatever was wrong before is over.
+    fn got_on(&mut self) {
+        self.trouble = None;
+        self.doubt = None;
+        self.failed = 0;
+    }
+
+    /// A step begins. Once more in the same answer means that the answer broke off before.
+    fn step(&mut self, line: &Value) -> Option<AgentEvent> {
+        let answer = text(line, "/part/messageID").map(|id| shortened(id, LONGEST_SUMMARY).into_owned());
+        let is_again = answer.is_some() && answer == self.answer;
+        self.answer = answer;
+        self.last_step = None;
+        if !is_again || self.has_log {
+            return None;
+        }
+        self.failed += 1;
+        let text = "the answer broke off".to_owned();
+        self.doubt = Some(Failure::new(Reason::ProviderOutage, text.clone()));
+        Some(AgentEvent::Retry { attempt: Some(self.failed), wait: None, text })
+    }
+
+    fn said(&mut self, words: &str) -> Option<AgentEvent> {
+        self.got_on();
+        self.refused = None;
+        if words.trim().is_empty() {
+            return None;
+        }
+        self.final_text = Some(shortened(words, LONGEST_FINAL).into_owned());
+        Some(AgentEvent::Text { text: shortened(words, LONGEST_TEXT).into_owned() })
+    }
+
+    /// A tool, which is only told of when it is through.
+    fn tool(&mut self, part: &Value) -> Vec<AgentEvent> {
+        self.got_on();
+        let name = text(part, "/tool").unwrap_or("tool").to_owned();
+        let id = shortened(text(part, "/callID").unwrap_or_default(), LONGEST_SUMMARY).into_owned();
+        let input = part.pointer("/state/input").unwrap_or(&Value::Null);
+        let files = tool::files(input);
+        let error = text(part, "/state/error");
+        let summary = tool::one_line(error.or_else(|| text(part, "/state/output")).unwrap_or_default());
+        let ok = text(part, "/state/status") == Some("completed");
+        let mut events = vec![AgentEvent::ToolCall {
+            id: id.clone(),
+            name: name.clone(),
+            input_summary: tool::summary(input),
+            files: files.clone(),
+        }];
+        if error.is_some_and(is_refusal) {
+            self.refused = Some(format!("`{name}` was refused: {summary}"));
+            events.push(AgentEvent::Denied { tool: name, text: summary.clone() });
+        }
+        events.push(AgentEvent::ToolResult { id, ok, summary, files });
+        events
+    }
+
+    fn finished(&mut self, part: &Value) -> Vec<AgentEvent> {
+        self.got_on();
+        self.answer = None;
+        self.last_step = text(part, "/reason").map(|reason| shortened(reason, LONGEST_SUMMARY).into_owned());
+        let count = |pointer: &str| number(part, pointer).unwrap_or(0);
+        let tokens = Tokens {
+            input: count("/tokens/input"),
+            // What it thought is written by the model, too, and not in the number beside.
+            output: count("/tokens/output").saturating_add(count("/tokens/reasoning")),
+            cache_read: count("/tokens/cache/read"),
+            cache_write: count("/tokens/cache/write"),
+        };
+        let counted = Counted::Delta;
+        let cost = part.get("cost").and_then(Value::as_f64).and_then(micro_usd);
+        let mut events = vec![AgentEvent::Usage { tokens, counted }];
+        events.extend(cost.map(|micro_usd| AgentEvent::Cost { micro_usd, counted }));
+        events
+    }
+
+    /// An error that ends the turn.
+    fn refused(&mut self, error: &Value) -> Vec<AgentEvent> {
+        let failure = failure(error);
+        let events = told(&failure);
+        self.trouble = Some(failure);
+        events
+    }
+
+    fn log(&mut self, line: &LogLine<'_>) -> Vec<AgentEvent> {
+        self.has_log = true;
+        let mut events = Vec::new();
+        match line.message() {
+            "created" => {
+                let session = line.get("id").filter(|id| id.starts_with("ses_"));
+                // The first is ours; what opencode makes for helpers of its own comes later.
+                events.extend(session.and_then(|session| self.started(session)));
+            }
+            // The next step: the request of the one before was answered.
+            "loop" => self.failed = 0,
+            "stream" if self.failed > 0 && line.is_main() => {
+                let text = self.doubt.as_ref().map(|doubt| doubt.text.clone()).unwrap_or_default();
+                events.push(AgentEvent::Retry { attempt: Some(self.failed), wait: None, text });
+            }
+            "stream error" if line.is_main() => {
+                self.failed = self.failed.saturating_add(1);
+                events.extend(self.request_failed(line.get("error.error").unwrap_or_default()));
+            }
+            "failed" if line.is_trouble() => {
+                events.extend(self.request_failed(line.get("error").unwrap_or_default()));
+            }
+            _ => {}
+        }
+        events
+    }
+
+    /// A request failed. What is a waste to wait for is told at once: opencode itself goes on trying.
+    fn request_failed(&mut self, words: &str) -> Vec<AgentEvent> {
+        let words = words.strip_prefix("AI_APICallError: ").unwrap_or(words);
+        let reason = refusal::by_words(words).unwrap_or(Reason::ProviderOutage);
+        let failure = Failure::new(reason, tool::one_line(words));
+        let is_urgent = reason.is_hopeless() || reason == Reason::RateLimited;
+        let events = if is_urgent { told(&failure) } else { Vec::new() };
+        self.doubt = Some(failure);
+        events
+    }
+
+    fn on_error(&mut self, line: &[u8], cut: bool) -> Vec<AgentEvent> {
+        let lossy = String::from_utf8_lossy(line);
+        let words = ansi::plain(&lossy);
+        let words = words.trim();
+        if let Some(log) = LogLine::parse(words) {
+            let is_known = matches!(log.message(), "stream error" | "failed");
+            let mut events = self.log(&log);
+            // Chatter is in the raw log; what went wrong is for people.
+            if events.is_empty() && log.is_trouble() && !is_known {
+                events.extend(AgentEvent::raw(Stream::Err, line, cut));
+            }
+            return events;
+        }
+        if let Some(complaint) = words.strip_prefix("Error: ") {
+            self.complaint = Some(tool::one_line(complaint));
+        }
+        AgentEvent::raw(Stream::Err, line, cut).into_iter().collect()
+    }
+}
+
+impl Decoder for OpencodeDecoder {
+    fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
+        if stream == Stream::Err {
+            return self.on_error(line, cut);
+        }
+        let parsed = if cut { None } else { serde_json::from_slice::<Value>(line).ok() };
+        match parsed.and_then(|parsed| self.event(&parsed)) {
+            Some(events) => events,
+            None => AgentEvent::raw(stream, line, cut).into_iter().collect(),
+        }
+    }
+
+    fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
+        if self.trouble.is_some() || matches!(exit, AgentExit::NotStarted(_)) {
+            return Vec::new();
+        }
+        if self.last_step.as_deref() == Some("stop") {
+            self.doubt = None;
+            return vec![AgentEvent::Ended { text: self.final_text.clone() }];
+        }
+        if self.doubt.is_some() {
+            return Vec::new();
+        }
+        let why = match (&self.complaint, &self.refused, self.last_step.as_deref()) {
+            (Some(complaint), _, _) => complaint.clone(),
+            (None, Some(refused), _) => format!("it stopped when {refused}"),
+            (None, None, Some(reason)) if reason != "tool-calls" => {
+                format!("the model's last answer ended with `{reason}`")
+            }
+            _ => format!("{exit} in the middle of its turn"),
+        };
+        let reason = self.complaint.as_deref().and_then(refusal::by_words).unwrap_or(Reason::AgentError);
+        self.trouble = Some(Failure::new(reason, why));
+        Vec::new()
+    }
+
+    fn final_text(&self) -> Option<&str> {
+        self.final_text.as_deref()
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        // It hides the causes of its own failures, which only the log has.
+        let is_vague = |trouble: &&Failure| trouble.reason == Reason::AgentError && self.doubt.is_some();
+        self.trouble.as_ref().filter(|trouble| !is_vague(trouble)).or(self.doubt.as_ref()).cloned()
+    }
+}
+
+/// Whether a tool's error is that it was not allowed: by whoever is asked, or by a rule.
+fn is_refusal(error: &str) -> bool {
+    error.contains("rejected permission") || error.contains("a rule which prevents you")
+}
+
+/// What an `error` event means.
+fn failure(error: &Value) -> Failure {
+    let name = text(error, "/name").unwrap_or_default();
+    let words = text(error, "/data/message").unwrap_or(name);
+    let body = refusal::body(error, "/data/responseBody");
+    let all = format!("{name} {words} {}", text(error, "/data/responseBody").unwrap_or_default());
+    let reason = match number(error, "/data/statusCode") {
+        Some(status) => refusal::by_status(status, &all),
+        None if name == "MessageAbortedError" => Reason::AgentError,
+        // A failure of its own, with a number under which its log has the cause.
+        None if error.pointer("/data/ref").is_some() => Reason::AgentError,
+        None => refusal::by_words(&all).unwrap_or(match name {
+            // Without a status there was no answer.
+            "APIError" => Reason::ProviderOutage,
+            _ => Reason::AgentError,
+        }),
+    };
+    let until = match reason {
+        Reason::QuotaExhausted => body.as_ref().and_then(refusal::until_in_body),
+        Reason::RateLimited => body.as_ref().and_then(refusal::until_in_body).or_else(|| headers(error)),
+        _ => None,
+    };
+    Failure { until, ..Failure::new(reason, shortened(words, LONGEST_SUMMARY)) }
+}
+
+fn headers(error: &Value) -> Option<When> {
+    error.pointer("/data/responseHeaders").and_then(refusal::until_in_headers)
+}
+
+/// How a failure is told: limits with their end first, because others of the same account want to know.
+fn told(failure: &Failure) -> Vec<AgentEvent> {
+    let (reason, text) = (failure.reason, failure.text.clone());
+    let is_limit = matches!(reason, Reason::RateLimited | Reason::QuotaExhausted);
+    let limit = is_limit.then(|| AgentEvent::RateLimit { until: failure.until, text: text.clone() });
+    limit.into_iter().chain([AgentEvent::Error { reason, text }]).collect()
+}

@@ -1,0 +1,127 @@
+//! opencode: `opencode run --format json`, a stream of finished parts.
+//!
+//! Owns how it is started and read. Its standard output has neither a first nor a last event, and says nothing before
+//! the model's first answer; so its log is switched on, on standard error, which has the session's id at once and
+//! every failed request. Settings of a run go into `OPENCODE_CONFIG_CONTENT`, which opencode lays over the files of
+//! the user and the project; those are never touched.
+
+mod decoder;
+mod log;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use decoder::OpencodeDecoder;
+
+use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, PlannedFile, Program, Trust};
+
+/// The adapter of opencode.
+#[derive(Debug, Clone, Copy)]
+pub struct Opencode;
+
+/// It speaks with whatever provider the user has, so that it may see the keys of all that it knows by name.
+const PASS_ENV: &[&str] = &[
+    "OPENCODE_*",
+    "ANTHROPIC_*",
+    "OPENAI_*",
+    "OPENROUTER_*",
+    "AZURE_*",
+    "AWS_*",
+    "GEMINI_*",
+    "GOOGLE_*",
+    "VERTEX_*",
+    "GROQ_*",
+    "MISTRAL_*",
+    "DEEPSEEK_*",
+    "XAI_*",
+    "TOGETHER_*",
+    "FIREWORKS_*",
+    "CEREBRAS_*",
+    "MOONSHOT_*",
+    "ZHIPU_*",
+    "DASHSCOPE_*",
+    "HF_TOKEN",
+    "GITHUB_TOKEN",
+    "GITLAB_TOKEN",
+    "CLOUDFLARE_*",
+    "OLLAMA_*",
+    "LMSTUDIO_*",
+];
+
+impl Adapter for Opencode {
+    fn name(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn about(&self) -> About {
+        About {
+            title: "opencode".into(),
+            provider: "opencode".into(),
+            program: Program::OnPath("opencode".into()),
+            version_args: &["--version"],
+            install: "npm install -g opencode-ai".into(),
+            login: "opencode auth login".into(),
+            login_env: &[
+                "OPENCODE_API_KEY",
+                "ANTHROPIC_API_KEY",
+                "OPENAI_API_KEY",
+                "OPENROUTER_API_KEY",
+                "GEMINI_API_KEY",
+            ],
+            login_files: &["XDG_DATA_HOME:opencode/auth.json", ".local/share/opencode/auth.json"],
+            takes_prompts: false,
+            trust: [
+                "its tools that edit files and run commands are switched off",
+                "edits and runs commands unasked; its own rules refuse it files outside of the workspace, but \
+                 it has no sandbox for what commands do",
+                "does everything unasked, except what your own opencode settings deny",
+            ],
+        }
+    }
+
+    fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
+        let mut plan = LaunchPlan::new(Program::OnPath("opencode".into()));
+        plan.args = args(brief);
+        plan.pass_env = PASS_ENV.iter().map(|name| (*name).into()).collect();
+        plan.env.push(("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".to_owned()));
+        plan.env.push(("OPENCODE_CONFIG_CONTENT".to_owned(), settings::content(brief)));
+        plan.files.extend(
+            brief
+                .system_prompt
+                .map(|orders| PlannedFile { path: settings::orders_file(brief), content: orders.to_owned() }),
+        );
+        plan
+    }
+
+    fn decoder(&self, _: &Brief<'_>) -> Box<dyn Decoder> {
+        Box::new(OpencodeDecoder::default())
+    }
+}
+
+fn args(brief: &Brief<'_>) -> Vec<String> {
+    let mut args: Vec<String> =
+        ["run", "--format", "json", "--thinking", "--print-logs", "--log-level", "INFO"]
+            .map(ToOwned::to_owned)
+            .to_vec();
+    // Without it opencode believes the variable `PWD`, which is whatever the keeper inherited.
+    args.extend(["--dir".to_owned(), brief.workspace.display().to_string()]);
+    match brief.trust {
+        Trust::ReadOnly => args.extend(["--agent".to_owned(), settings::READER.to_owned()]),
+        Trust::Sandbox | Trust::Full => args.push("--auto".to_owned()),
+    }
+    args.extend(brief.model.map(|model| format!("--model={model}")));
+    args.extend(brief.effort.map(|effort| format!("--variant={effort}")));
+    match brief.conversation.resumed() {
+        Some(session) => args.push(format!("--session={session}")),
+        // A title of ours spares the request for one, whose tokens no event tells of.
+        None => args.push(format!("--title={}", title(brief))),
+    }
+    args.extend(brief.extra_args.iter().cloned());
+    args
+}
+
+/// What the user finds it by in the list of sessions.
+fn title(brief: &Brief<'_>) -> String {
+    let place = brief.workspace.file_name().map(|name| name.to_string_lossy().into_owned());
+    format!("fleet {}", place.unwrap_or_default())
+}

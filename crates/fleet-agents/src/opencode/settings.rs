@@ -1,0 +1,80 @@
+//! The settings of one run, laid over those of the user.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use crate::adapter::{Brief, McpServer, Trust};
+
+/// Our agent for tasks that change nothing: the rules of an agent come last, so that nothing the user allows elsewhere
+/// lifts them.
+pub(super) const READER: &str = "fleet-read-only";
+
+/// Where an agent may write although it is not the workspace, because commands expect it.
+const TEMPORARY: &[&str] = &["/tmp/*", "/private/tmp/*", "/var/folders/*"];
+
+/// What goes into `OPENCODE_CONFIG_CONTENT`: only what this run adds.
+pub(super) fn content(brief: &Brief<'_>) -> String {
+    let mut content = Map::new();
+    match brief.trust {
+        Trust::ReadOnly => read_only(&mut content),
+        Trust::Sandbox => {
+            content.insert("permission".to_owned(), json!({ "external_directory": outside(brief) }));
+        }
+        Trust::Full => {}
+    }
+    if brief.system_prompt.is_some() {
+        content.insert("instructions".to_owned(), json!([orders_file(brief)]));
+    }
+    if !brief.mcp.is_empty() {
+        let servers: Map<String, Value> =
+            brief.mcp.iter().map(|server| (server.name.clone(), tool_server(server))).collect();
+        content.insert("mcp".to_owned(), Value::Object(servers));
+    }
+    // The time-outs belong to a provider, and only the name of a model tells which.
+    if let Some((provider, _)) = brief.model.and_then(|model| model.split_once('/')) {
+        let patience = u64::try_from(brief.patience.as_millis()).unwrap_or(u64::MAX);
+        let options = json!({ "options": { "headerTimeout": patience, "chunkTimeout": patience } });
+        content.insert("provider".to_owned(), json!({ provider: options }));
+    }
+    Value::Object(content).to_string()
+}
+
+/// The file with what the agent is told beside its task.
+pub(super) fn orders_file(brief: &Brief<'_>) -> PathBuf {
+    brief.scratch.join("instructions.md")
+}
+
+/// Refused for all agents, those that opencode calls by itself too, and once more for ours. A tool that is refused
+/// is an answer to the model and not the end of the run.
+fn read_only(content: &mut Map<String, Value>) {
+    let refused = json!({ "edit": "deny", "bash": "deny" });
+    let reader = json!({
+        "mode": "primary",
+        "description": "Reads, and changes nothing",
+        "permission": refused,
+    });
+    content.insert("permission".to_owned(), refused);
+    content.insert("agent".to_owned(), json!({ READER: reader }));
+    content.insert("experimental".to_owned(), json!({ "continue_loop_on_deny": true }));
+}
+
+/// Which directories outside of the workspace its tools may touch. The last rule that fits decides, and `*` sorts
+/// before every path.
+fn outside(brief: &Brief<'_>) -> Value {
+    let mut rules = Map::new();
+    rules.insert("*".to_owned(), json!("deny"));
+    let own = brief.git_dirs.iter().map(PathBuf::as_path).chain([brief.scratch]);
+    let own = own.map(|dir| format!("{}/*", dir.display()));
+    for pattern in own.chain(TEMPORARY.iter().map(|pattern| (*pattern).to_owned())) {
+        rules.insert(pattern, json!("allow"));
+    }
+    Value::Object(rules)
+}
+
+fn tool_server(server: &McpServer) -> Value {
+    let command: Vec<&String> = [&server.command].into_iter().chain(&server.args).collect();
+    let environment: Map<String, Value> =
+        server.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    json!({ "type": "local", "command": command, "environment": environment, "enabled": true })
+}
