@@ -1,5 +1,6 @@
 //! Claims per second with eight claimers, against a bare loop of `UPDATE … RETURNING` on the same engine.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -78,7 +79,9 @@ async fn claims_per_second(store: &Store) -> f64 {
                         runs: vec![run],
                         default_agent: "claude".parse().expect("a name"),
                         able: None,
+                        accounts: BTreeMap::new(),
                         caps: Caps::default(),
+                        budget: None,
                         lease: Duration::from_mins(1),
                         now: seed::NOW,
                     };

@@ -1,5 +1,6 @@
 //! Events of runs per second, from eight keepers in batches of the usual size, against a fixed bound.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use fleet_core::event::Fact;
@@ -66,7 +67,9 @@ async fn events_per_second(store: &Store) -> f64 {
         runs: (0..KEEPERS).map(|_| ids.next(seed::NOW, 7)).collect(),
         default_agent: "claude".parse().expect("a name"),
         able: None,
+        accounts: BTreeMap::new(),
         caps: Caps::default(),
+        budget: None,
         lease: Duration::from_mins(1),
         now: seed::NOW,
     };
@@ -102,5 +105,6 @@ fn append(run: &Run, batch: i64) -> ops::AppendRunEvents {
         usage: None,
         activity: Some("Reading the sources".to_owned()),
         session: None,
+        now: seed::NOW,
     }
 }

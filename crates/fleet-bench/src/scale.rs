@@ -1,5 +1,6 @@
 //! Costs that must stay flat: ready, list, claim and the list of runs with a thousand tasks and with a million.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use fleet_core::id::{IdMaker, ProjectId};
@@ -111,7 +112,9 @@ async fn claim(store: &Store, ids: &mut IdMaker) -> f64 {
         runs: vec![ids.next(seed::NOW, 7)],
         default_agent: "claude".parse().expect("a name"),
         able: None,
+        accounts: BTreeMap::new(),
         caps: Caps::default(),
+        budget: None,
         lease: Duration::from_mins(1),
         now: seed::NOW,
     };
@@ -120,6 +123,9 @@ async fn claim(store: &Store, ids: &mut IdMaker) -> f64 {
     let (run, fence, now) = (claimed.run.id, claimed.run.fence, seed::NOW);
     store.call(ops::AdvanceRun { run, fence, event: RunMove::Start, now }).await.expect("a start");
     let ending = Ending::Released("measured".to_owned());
-    store.call(ops::EndRun { run, fence, ending, result: None, jitter: 0, now }).await.expect("an end");
+    store
+        .call(ops::EndRun { run, fence, ending, result: None, after: ops::After::default(), jitter: 0, now })
+        .await
+        .expect("an end");
     took
 }

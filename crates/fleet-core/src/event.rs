@@ -93,12 +93,15 @@ pub enum Fact {
     /// So many more events of the run were left out, because they came too fast.
     #[serde(rename = "run.omitted")]
     RunOmitted { count: u64 },
-    /// An agent takes no work until a moment.
-    #[serde(rename = "agent.paused")]
-    AgentPaused { agent: String, until: Millis, why: String },
-    /// An agent takes work again.
-    #[serde(rename = "agent.resumed")]
-    AgentResumed { agent: String },
+    /// A task goes on with another agent.
+    #[serde(rename = "task.handed_over")]
+    TaskHandedOver { from: String, to: String, reason: Reason },
+    /// An account takes no work until a moment: all agents that use it wait.
+    #[serde(rename = "account.paused")]
+    AccountPaused { account: String, agent: Option<String>, until: Millis, why: String },
+    /// An account takes work again, before its pause was over.
+    #[serde(rename = "account.resumed")]
+    AccountResumed { account: String },
     /// Something that a newer version wrote: kept and shown as it is.
     #[serde(skip)]
     Unknown { kind: String, data: serde_json::Value },

@@ -102,6 +102,13 @@ fn plain_number(text: &str) -> Option<u64> {
     (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
 }
 
+/// Dollars as people write them: cents always, smaller parts where there are any.
+pub(crate) fn dollars(micro: u64) -> String {
+    let all = format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000);
+    let cents = all.len() - 4;
+    format!("{}{}", &all[..cents], all[cents..].trim_end_matches('0'))
+}
+
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -112,9 +119,7 @@ impl fmt::Display for Limits {
             parts.push(format!("tokens={tokens}"));
         }
         if let Some(micro) = self.micro_usd {
-            let all = format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000);
-            let cents = all.len() - 4;
-            parts.push(format!("usd={}{}", &all[..cents], all[cents..].trim_end_matches('0')));
+            parts.push(format!("usd={}", dollars(micro)));
         }
         f.write_str(&parts.join(" "))
     }

@@ -1,8 +1,10 @@
-//! Which ready tasks start next: caps, pauses and file scopes, decided one candidate at a time.
+//! Which ready tasks start next: caps, pauses, file scopes and budgets, decided one candidate at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::budget::{Bounds, Purse};
 use crate::id::{ProjectId, TaskId};
+use crate::limits::Limits;
 use crate::scope::FileScope;
 use crate::task::TaskState;
 use crate::time::Millis;
@@ -36,9 +38,11 @@ pub struct Candidate {
     pub agent: String,
     /// The files it will touch.
     pub scope: FileScope,
+    /// What a run of it may use.
+    pub limits: Limits,
 }
 
-/// What already runs, and which agents take no work now.
+/// What already runs, which agents take no work now, and what may be spent.
 #[derive(Debug, Clone, Default)]
 pub struct Load {
     /// Running tasks in the whole store.
@@ -49,8 +53,10 @@ pub struct Load {
     pub per_agent: BTreeMap<String, u32>,
     /// The scopes of running tasks by project.
     pub scopes: BTreeMap<ProjectId, Vec<FileScope>>,
-    /// Agents that are paused.
+    /// Agents whose accounts are paused.
     pub paused: BTreeSet<String>,
+    /// What may be spent; `None` is no bound.
+    pub purse: Option<Purse>,
 }
 
 /// Why a ready task does not start now.
@@ -62,10 +68,12 @@ pub enum Refusal {
     ProjectCap,
     /// Enough tasks of its agent run.
     AgentCap,
-    /// Its agent is paused.
-    AgentPaused,
+    /// The account of its agent is paused.
+    AccountPaused,
     /// A running task touches the same files.
     ScopeOverlap,
+    /// Too little money or too few tokens are left.
+    Budget,
 }
 
 impl Load {
@@ -75,7 +83,7 @@ impl Load {
             cap.is_some_and(|cap| running.copied().unwrap_or(0) >= cap)
         };
         if self.paused.contains(agent) {
-            return Err(Refusal::AgentPaused);
+            return Err(Refusal::AccountPaused);
         }
         if full(Some(&self.total), caps.total) {
             return Err(Refusal::TotalCap);
@@ -89,20 +97,23 @@ impl Load {
         Ok(())
     }
 
-    /// Starts `candidate` if nothing stands in its way: from then on it is part of the load.
-    pub fn admit(&mut self, candidate: &Candidate, caps: &Caps) -> Result<(), Refusal> {
+    /// Starts `candidate` if nothing stands in its way: from then on it is part of the load. Returns what is put aside
+    /// for it.
+    pub fn admit(&mut self, candidate: &Candidate, caps: &Caps) -> Result<Bounds, Refusal> {
         self.lane(candidate.project, &candidate.agent, caps)?;
         let scopes = self.scopes.entry(candidate.project).or_default();
         if scopes.iter().any(|running| running.overlaps(&candidate.scope)) {
             return Err(Refusal::ScopeOverlap);
         }
+        let given = self.purse.as_mut().map(|purse| purse.take(candidate.limits));
+        let given = given.transpose().map_err(|_| Refusal::Budget)?.unwrap_or_default();
         if !candidate.scope.is_empty() {
             scopes.push(candidate.scope.clone());
         }
         self.total += 1;
         *self.per_project.entry(candidate.project).or_default() += 1;
         *self.per_agent.entry(candidate.agent.clone()).or_default() += 1;
-        Ok(())
+        Ok(given)
     }
 }
 
@@ -137,6 +148,7 @@ pub fn ready(tasks: &[Waiting], edges: &[crate::deps::Edge], now: Millis) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::{Budget, Spent};
     use crate::id::IdMaker;
 
     fn candidate(maker: &mut IdMaker, project: ProjectId, agent: &str, scope: &[&str]) -> Candidate {
@@ -145,6 +157,7 @@ mod tests {
             project,
             agent: agent.to_owned(),
             scope: FileScope::parse(scope).unwrap(),
+            limits: Limits::default(),
         }
     }
 
@@ -158,16 +171,33 @@ mod tests {
             per_agent: BTreeMap::from([("codex".to_owned(), 1)]),
         };
         let mut load = Load { paused: BTreeSet::from(["gemini".to_owned()]), ..Load::default() };
-        let mut admit =
-            |project, agent, scope: &[&str]| load.admit(&candidate(&mut maker, project, agent, scope), &caps);
+        let mut admit = |project, agent, scope: &[&str]| {
+            load.admit(&candidate(&mut maker, project, agent, scope), &caps).map(drop)
+        };
         assert_eq!(admit(one, "codex", &["src/**"]), Ok(()));
         assert_eq!(admit(two, "codex", &[]), Err(Refusal::AgentCap));
-        assert_eq!(admit(two, "gemini", &[]), Err(Refusal::AgentPaused));
+        assert_eq!(admit(two, "gemini", &[]), Err(Refusal::AccountPaused));
         assert_eq!(admit(one, "claude", &["src/a.rs"]), Err(Refusal::ScopeOverlap));
         assert_eq!(admit(two, "claude", &["src/a.rs"]), Ok(()), "scopes of two projects never meet");
         assert_eq!(admit(one, "claude", &["docs"]), Ok(()));
         assert_eq!(admit(one, "claude", &[]), Err(Refusal::ProjectCap));
         assert_eq!(admit(two, "claude", &[]), Ok(()));
         assert_eq!(admit(two, "claude", &[]), Err(Refusal::TotalCap));
+    }
+
+    #[test]
+    fn what_is_put_aside_is_gone_for_the_next() {
+        let mut maker = IdMaker::default();
+        let project: ProjectId = maker.next(Millis(0), 1);
+        let day = Bounds { micro_usd: Some(2_500_000), tokens: None };
+        let purse = Purse { budget: Budget { day, ..Budget::default() }, spent: Spent::default() };
+        let mut load = Load { purse: Some(purse), ..Load::default() };
+        let mut admit = |load: &mut Load| {
+            load.admit(&candidate(&mut maker, project, "claude", &[]), &Caps::default())
+                .map(|given| given.micro_usd)
+        };
+        let given = [Ok(Some(1_000_000)), Ok(Some(1_000_000)), Ok(Some(500_000)), Err(Refusal::Budget)];
+        assert_eq!(given.map(|_| admit(&mut load)), given);
+        assert_eq!(load.total, 3, "who is refused is no load");
     }
 }

@@ -59,6 +59,7 @@ impl EndOfRun {
                 fence: self.fence,
                 ending: self.ending.clone(),
                 result: result.clone(),
+                after: ops::After::default(),
                 jitter,
                 now: clock::now(),
             };

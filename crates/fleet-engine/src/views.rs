@@ -59,6 +59,10 @@ pub struct TaskView {
     /// How often it was started.
     pub attempts: i64,
     pub failures: u32,
+    /// How often it went back to the queue without a fault of its own.
+    pub waits: u32,
+    /// The agent of its next attempt, if that is not the one that its author wanted.
+    pub handed_to: Option<String>,
     pub reason: Option<Reason>,
     pub remark: Option<String>,
     /// How many dependencies are not done.
@@ -107,6 +111,8 @@ impl TaskView {
             read_only: spec.read_only,
             attempts: task.history.fence,
             failures: task.history.failures,
+            waits: task.history.waits,
+            handed_to: task.history.handed_to.as_ref().map(ToString::to_string),
             reason: task.history.reason,
             remark: task.history.remark.clone(),
             open_dependencies: task.open_deps,

@@ -10,6 +10,7 @@ pub use report::RunReport;
 pub use state::{Reason, RunMove, RunState};
 pub use stop::{Stop, StopKind};
 
+use crate::budget::Bounds;
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::time::Millis;
 
@@ -50,6 +51,10 @@ pub struct Run {
     pub session: Option<String>,
     /// What it has used so far.
     pub usage: Totals,
+    /// What was put aside for it when it was claimed: it may use no more. Nothing, where there is no budget.
+    pub reserved: Bounds,
+    /// Which account of the provider it uses; none is one that goes by the name of the agent.
+    pub account: Option<String>,
     /// The last thing that its agent said, in a few words.
     pub activity: Option<String>,
     /// How far its agent says that it is, of a hundred.
@@ -66,6 +71,13 @@ pub struct Run {
     pub started_at: Option<Millis>,
     /// When it ended.
     pub ended_at: Option<Millis>,
+}
+
+impl Run {
+    /// The name of the account that it uses.
+    pub fn account(&self) -> &str {
+        self.account.as_deref().unwrap_or(&self.agent)
+    }
 }
 
 /// What a run has used, in all.

@@ -142,6 +142,10 @@ pub struct TaskHistory {
     /// The end of the wait after the last failure. Apart from what the author wished: a person who takes the task up
     /// again forgets the one and keeps the other.
     pub retry_at: Option<Millis>,
+    /// How often it went back to the queue through no fault of its own, since it was added or retried by a person.
+    pub waits: u32,
+    /// The agent that goes on with it, when the one that its author wanted could not.
+    pub handed_to: Option<AgentName>,
 }
 
 /// A task as the store knows it.
@@ -199,6 +203,17 @@ impl Task {
     pub fn apply(&mut self, event: TaskMove) -> Result<(), IllegalTransition<TaskState, TaskMove>> {
         self.state = self.state.next(event)?;
         Ok(())
+    }
+
+    /// The agent of its next attempt; none is the configured default.
+    pub fn agent(&self) -> Option<&AgentName> {
+        self.history.handed_to.as_ref().or(self.spec.agent.as_ref())
+    }
+
+    /// The model of its next attempt; none is the agent's default. The author chose one for another agent than that
+    /// which a task was handed to.
+    pub fn model(&self) -> Option<&ModelName> {
+        self.spec.model.as_ref().filter(|_| self.history.handed_to.is_none())
     }
 
     /// When it may start at the earliest: what its author wished, or the end of the wait after a failure.

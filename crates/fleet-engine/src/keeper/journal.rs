@@ -184,6 +184,7 @@ impl Journal {
             usage: Some(self.totals()),
             activity: self.activity.take(),
             session: self.session.clone(),
+            now,
         }
     }
 }

@@ -207,6 +207,7 @@ impl<'e> Reconciler<'e> {
         let expire = ops::ExpireLeases {
             elsewhere: Some(ops::Elsewhere { here: self.place.clone(), grace }),
             limit: 100,
+            after: ops::After::default(),
             jitter: clock::entropy()?,
             now: clock::now(),
         };

@@ -6,7 +6,7 @@
 mod autostart;
 pub mod registry;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use fleet_agents::Program;
@@ -255,7 +255,9 @@ impl Shift<'_> {
             runs,
             default_agent,
             able: Some(able),
+            accounts: BTreeMap::new(),
             caps: config.caps().clone(),
+            budget: None,
             lease: config.runner().lease,
             now: clock::now(),
         };

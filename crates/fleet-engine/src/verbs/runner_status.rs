@@ -57,8 +57,7 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
         .await?;
     let default = engine.config()?.agent().to_owned();
     let here = able(engine)?;
-    let wanted =
-        ready.tasks.iter().map(|task| task.spec.agent.as_ref().map_or(default.as_str(), AgentName::as_str));
+    let wanted = ready.tasks.iter().map(|task| task.agent().map_or(default.as_str(), AgentName::as_str));
     let missing: BTreeSet<&str> =
         wanted.filter(|name| !here.iter().any(|agent| agent.as_str() == *name)).collect();
     Ok(Response {

@@ -51,6 +51,16 @@ const CHECKS: &[(&str, &str)] = &[
         "SELECT t.id FROM tasks t WHERE (t.scope <> '[]') <> (t.scoped = 1) LIMIT 10",
     ),
     (
+        "has booked another sum than its runs",
+        "SELECT 'the ledger' WHERE (SELECT coalesce(sum(micro_usd), 0) FROM ledger) <> \
+           (SELECT coalesce(sum(booked_micro_usd), 0) FROM runs) \
+         OR (SELECT coalesce(sum(tokens), 0) FROM ledger) <> (SELECT coalesce(sum(booked_tokens), 0) FROM runs)",
+    ),
+    (
+        "was handed over to the agent that it had",
+        "SELECT t.id FROM tasks t WHERE t.asked_agent = t.agent LIMIT 10",
+    ),
+    (
         "is an event with a gap before it",
         "SELECT CAST(e.seq AS TEXT) FROM events e WHERE e.seq > 1 \
            AND NOT EXISTS (SELECT 1 FROM events p WHERE p.seq = e.seq - 1) LIMIT 10",

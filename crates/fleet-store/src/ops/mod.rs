@@ -1,6 +1,5 @@
 //! Every operation on the store, one transaction each; one file per noun.
 
-mod agents;
 mod all;
 mod audit;
 mod branches;
@@ -8,27 +7,31 @@ mod claim;
 mod deps;
 mod events;
 mod follow;
+mod ledger;
 mod list;
 mod moves;
+mod pauses;
 mod projects;
 mod resolve;
 mod rows;
 mod runs;
 mod tasks;
 
-pub use agents::{Pause, PauseAgent, Pauses, ResumeAgent};
 pub use all::All;
 pub use audit::Audit;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
 pub use events::{Newest, RunEvents, RunEventsOf, Tail, TaskEvents};
 pub use follow::{FollowTasks, FollowedTask};
+pub use ledger::{ReserveMore, Spending};
 pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
 pub use moves::{CancelIdle, DeleteTask, MoveTask};
+pub use pauses::{LiftPause, ListPauses, Pause, PauseAccount};
 pub use projects::{EnsureProject, FindProject, ListProjects};
 pub use resolve::{AnyExisting, ResolveTask};
 pub use runs::{
-    AdvanceRun, AppendRunEvents, Elsewhere, EndRun, ExpireLeases, GetRun, ListRuns, ListedRun, LiveRuns,
-    PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop, ResolveRun, RunDetail, RunFilter,
+    AdvanceRun, After, AppendRunEvents, Elsewhere, EndRun, ExpireLeases, GetRun, ListRuns, ListedRun,
+    LiveRuns, PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop, ResolveRun, RunDetail,
+    RunFilter,
 };
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};

@@ -37,10 +37,15 @@ impl Op for MoveTask {
         if self.event == TaskMove::Retry {
             // A clean record: the failures before a person looked do not count against the next attempt.
             task.history.failures = 0;
+            task.history.waits = 0;
             task.history.reason = None;
             // What the author wished stays.
             task.history.retry_at = None;
             refuse_taken(tx, &task).await?;
+            // The agent that its author wanted gets another chance, too.
+            if task.history.handed_to.take().is_some() {
+                rows::write_agent(tx, &task).await?;
+            }
         }
         if was == TaskState::Running {
             self.stop_run(tx).await?;

@@ -4,8 +4,8 @@ use fleet_core::event::{Event, Fact, Subject};
 use fleet_core::id::TaskId;
 use fleet_core::run::Reason;
 use fleet_core::task::{
-    BaseRef, BranchName, Complexity, Description, FieldError, ModelName, Task, TaskHistory, TaskMove,
-    TaskParts, TaskSpec,
+    AgentName, BaseRef, BranchName, Complexity, Description, FieldError, ModelName, Task, TaskHistory,
+    TaskMove, TaskParts, TaskSpec,
 };
 use fleet_core::time::Millis;
 
@@ -18,7 +18,7 @@ macro_rules! task_columns {
     () => {
         "t.id, t.project, t.state, t.priority, t.agent, t.open_deps, t.not_before, t.retry_at, t.version, t.fence, t.failures, \
          t.reason, t.remark, t.title, t.labels, t.scope, t.complexity, t.model, t.base, t.branch, t.limits, t.retry, \
-         t.meta, t.batch, t.read_only, t.created_at, t.updated_at"
+         t.meta, t.batch, t.read_only, t.created_at, t.updated_at, t.waits, t.asked_agent"
     };
 }
 pub(super) use task_columns;
@@ -64,21 +64,20 @@ pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreErro
     let (id, project, state) = (row.parse()?, row.parse()?, row.parse()?);
     let priority =
         fleet_core::task::Priority::try_from(row.int()?).map_err(|error| stored_wrongly(&error))?;
-    let agent = Some(row.text()?).filter(|agent| !agent.is_empty()).map(TryInto::try_into).transpose();
-    let agent = agent.map_err(|error| stored_wrongly(&error))?;
+    let agent = agent_name(row.text()?)?;
     let open_deps = row.int()?;
     let (not_before, retry_at) = (row.optional_int()?.map(Millis), row.optional_int()?.map(Millis));
     let version = row.int()?;
-    let history = TaskHistory {
+    let mut history = TaskHistory {
         fence: row.int()?,
         failures: u32::try_from(row.int()?).unwrap_or(u32::MAX),
         reason: row.optional_parse()?,
         remark: row.optional_text()?,
         retry_at,
+        ..TaskHistory::default()
     };
     let mut spec = TaskSpec::new(row.text()?.try_into().map_err(|error| stored_wrongly(&error))?);
     spec.priority = priority;
-    spec.agent = agent;
     spec.not_before = not_before;
     spec.labels = row.json()?;
     spec.scope = row.json()?;
@@ -92,11 +91,22 @@ pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreErro
     spec.batch = row.optional_parse()?;
     spec.read_only = row.int()? != 0;
     let (created_at, updated_at) = (Millis(row.int()?), Millis(row.int()?));
+    history.waits = u32::try_from(row.int()?).unwrap_or(u32::MAX);
+    (spec.agent, history.handed_to) = match row.optional_text()? {
+        Some(asked) => (agent_name(asked)?, agent),
+        None => (agent, None),
+    };
     if described == Described::Joined {
         spec.description = Description::try_from(row.optional_text()?.unwrap_or_default())
             .map_err(|error| stored_wrongly(&error))?;
     }
     Ok(TaskParts { id, project, spec, history, open_deps, version, created_at, updated_at, state }.into())
+}
+
+/// The name in a column; none is stored as an empty text.
+fn agent_name(stored: String) -> Result<Option<AgentName>, StoreError> {
+    let name = Some(stored).filter(|name| !name.is_empty()).map(AgentName::try_from);
+    name.transpose().map_err(|error| stored_wrongly(&error))
 }
 
 /// A value that could never have been written: not the mistake of whoever reads it.
@@ -126,9 +136,18 @@ pub(super) fn spec_values(spec: &TaskSpec) -> Result<Vec<Value>, StoreError> {
     ])
 }
 
-/// The agent's column: the configured default is stored as such, so that a change of it reaches old tasks.
-pub(super) fn agent_value(spec: &TaskSpec) -> Value {
-    spec.agent.as_ref().map_or("", |agent| agent.as_str()).into()
+/// The columns `agent` and `asked_agent`: who makes the next attempt, and whom the author wanted if that is another.
+/// The configured default is stored as such, so that a change of it reaches old tasks.
+pub(super) fn agent_values(task: &Task) -> [Value; 2] {
+    let name = |agent: Option<&AgentName>| agent.map_or("", |agent| agent.as_str()).to_owned();
+    let asked = task.history.handed_to.as_ref().map(|_| name(task.spec.agent.as_ref()));
+    [name(task.agent()).into(), asked.into()]
+}
+
+/// Writes who makes the next attempt.
+pub(super) async fn write_agent<T: Tx>(tx: &mut T, task: &Task) -> Result<(), StoreError> {
+    let [agent, asked] = agent_values(task);
+    tx.defer(sql!("UPDATE tasks SET agent = $2, asked_agent = $3 WHERE id = $1", task.id, agent, asked)).await
 }
 
 /// Writes the description and the labels, which lie in tables of their own.
@@ -164,7 +183,7 @@ pub(super) async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> 
     let deferred = task.due().is_some_and(|at| at > now);
     let statement = sql!(
         "UPDATE tasks SET state = $2, fence = $3, failures = $4, reason = $5, remark = $6, retry_at = $7, \
-         due = $8, deferred = $9, version = version + 1, updated_at = $10 WHERE id = $1",
+         due = $8, deferred = $9, waits = $10, version = version + 1, updated_at = $11 WHERE id = $1",
         task.id,
         task.state().as_str(),
         task.history.fence,
@@ -174,6 +193,7 @@ pub(super) async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> 
         task.history.retry_at,
         task.due(),
         deferred,
+        task.history.waits,
         now,
     );
     tx.defer(statement).await

@@ -12,7 +12,7 @@ use fleet_core::time::Millis;
 use super::branches::{refuse_taken, refuse_taken_by_any};
 use super::deps::id_list;
 use super::rows::{
-    self, Described, about, agent_value, lock_task, read_task, record, spec_values, task_columns,
+    self, Described, about, agent_values, lock_task, read_task, record, spec_values, task_columns,
 };
 use super::runs::row::{self, run_columns};
 use crate::StoreError;
@@ -141,12 +141,13 @@ impl AddTasks {
 
 fn insert(task: &Task) -> Result<Statement, StoreError> {
     let spec = &task.spec;
+    let [agent, _] = agent_values(task);
     let mut params: Vec<Value> = vec![
         task.id.into(),
         task.project.into(),
         task.state().as_str().into(),
         spec.priority.get().into(),
-        agent_value(spec),
+        agent,
         task.open_deps.into(),
         spec.not_before.is_some_and(|at| at > task.created_at).into(),
         spec.not_before.into(),
@@ -237,6 +238,11 @@ impl Op for EditTask {
         if says_when && task.history.retry_at.take().is_some() && !fields.contains(&"not_before") {
             fields.push("not_before");
         }
+        // Whoever says which agent takes the task from the one that it was handed to.
+        let says_who = self.edit.agent.is_some() && state != TaskState::Running;
+        if says_who && task.history.handed_to.take().is_some() && !fields.contains(&"agent") {
+            fields.push("agent");
+        }
         if fields.is_empty() {
             return Ok((task, fields));
         }
@@ -253,20 +259,26 @@ impl Op for EditTask {
 impl EditTask {
     async fn write<T: Tx>(&self, tx: &mut T, task: &Task) -> Result<(), StoreError> {
         let spec = &task.spec;
+        let [agent, asked] = agent_values(task);
         let mut params: Vec<Value> = vec![
             task.id.into(),
             spec.priority.get().into(),
-            agent_value(spec),
+            agent,
             spec.not_before.into(),
             task.due().is_some_and(|at| at > self.now).into(),
             self.now.into(),
         ];
         params.extend(spec_values(spec)?);
-        params.extend([task.history.retry_at.into(), task.due().into(), (!spec.scope.is_empty()).into()]);
+        params.extend([
+            task.history.retry_at.into(),
+            task.due().into(),
+            (!spec.scope.is_empty()).into(),
+            asked,
+        ]);
         let sql = "UPDATE tasks SET priority = $2, agent = $3, not_before = $4, deferred = $5, updated_at = $6, \
                    title = $7, labels = $8, scope = $9, complexity = $10, model = $11, base = $12, branch = $13, \
                    limits = $14, retry = $15, meta = $16, batch = $17, read_only = $18, retry_at = $19, \
-                   due = $20, scoped = $21, version = version + 1 WHERE id = $1";
+                   due = $20, scoped = $21, asked_agent = $22, version = version + 1 WHERE id = $1";
         tx.defer(Statement { sql, params }).await?;
         rows::erase_texts(tx, task.id).await?;
         rows::write_texts(tx, task.id, spec).await

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use fleet_core::budget::Used;
 use fleet_core::event::{Event, Fact};
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::Run;
 use fleet_core::task::TaskState;
+use fleet_core::time::Millis;
 use fleet_store::Store;
-use fleet_store::ops::{Audit, ExportTasks, ListRuns, RunFilter, Tail};
+use fleet_store::ops::{Audit, ExportTasks, ListRuns, RunFilter, Spending, Tail};
 
 use crate::evidence::Evidence;
+use crate::worker::used;
 
 /// The store as it is in the end.
 pub(crate) struct Verdict {
@@ -29,7 +32,9 @@ impl Verdict {
             assert_eq!(event.seq, number, "the numbers of the events have a gap");
         }
         verdict.assert_histories_are_possible();
-        verdict.assert_all_was_said_once(&all_runs(store).await);
+        let runs = all_runs(store).await;
+        verdict.assert_all_was_said_once(&runs);
+        assert_all_was_booked_once(store, &runs).await;
         verdict
     }
 
@@ -117,6 +122,18 @@ impl Verdict {
             }
         }
     }
+}
+
+/// What the ledger has is what the runs used, however they ended.
+async fn assert_all_was_booked_once(store: &Store, runs: &[Run]) {
+    let spent = store.call(Spending { now: Millis(0) }).await.unwrap();
+    let mut total = Used::default();
+    for run in runs {
+        assert_eq!(run.usage, used(run.decoded), "{} forgot what it used", run.id);
+        total.micro_usd += run.usage.micro_usd;
+        total.tokens += run.usage.input_tokens + run.usage.output_tokens;
+    }
+    assert_eq!(spent.total, total, "something was booked twice or not at all");
 }
 
 fn counted(pairs: impl Iterator<Item = (TaskId, i64)>) -> BTreeMap<(TaskId, i64), usize> {

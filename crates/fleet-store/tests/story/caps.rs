@@ -1,13 +1,12 @@
-//! How many tasks may run at once: in all, in a project, by an agent; and agents that are paused.
+//! How many tasks may run at once: in all, in a project, by an agent.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::run::Ending;
 use fleet_core::schedule::Caps;
-use fleet_store::ops::{Claim, NewTask, Pause, PauseAgent, Pauses, ResumeAgent};
+use fleet_store::ops::{Claim, NewTask};
 
 use crate::harness::{Rig, together};
 
@@ -16,9 +15,6 @@ story! {
     a_cap_on_one_agent_does_not_hold_the_others_back
     the_default_agent_counts_like_any_other
     many_claimers_never_exceed_a_cap
-    a_paused_agent_is_held_back_and_others_are_not
-    pausing_the_default_agent_pauses_tasks_without_one
-    a_pause_is_only_made_longer
 }
 
 fn by(mut draft: NewTask, agent: &str) -> NewTask {
@@ -149,66 +145,4 @@ async fn many_claimers_never_exceed_a_cap(rig: &Rig) {
     assert!(total <= 7, "{total} ran at once");
     assert!(agents["claude"] <= 4 && agents["codex"] <= 3, "{agents:?}");
     assert!(in_projects.values().all(|most| *most <= 5), "{in_projects:?}");
-}
-
-fn pausing(rig: &Rig, agent: &str, seconds: u64, why: &str) -> PauseAgent {
-    let until = rig.now().plus(Duration::from_secs(seconds));
-    PauseAgent { agent: agent.parse().unwrap(), until, why: why.to_owned(), now: rig.now() }
-}
-
-async fn a_paused_agent_is_held_back_and_others_are_not(rig: &Rig) {
-    let project = rig.project("/one/.git").await;
-    let drafts = (0..6).map(|n| by(rig.draft_in(project, "t"), ["codex", "gemini"][usize::from(n >= 4)]));
-    let tasks = rig.add(drafts.collect()).await;
-    rig.news().await;
-    rig.ok(pausing(rig, "codex", 60, "rate limited")).await;
-    let claimed = async |slots| -> Vec<TaskId> {
-        rig.claim(slots).await.iter().map(|claimed| claimed.task.id).collect()
-    };
-    assert_eq!(claimed(1).await, [tasks[4]]);
-    assert_eq!(claimed(10).await, [tasks[5]]);
-    assert_eq!(claimed(10).await, []);
-    rig.pass(Duration::from_mins(1));
-    assert_eq!(claimed(1).await, [tasks[0]], "a pause ends by itself");
-    rig.ok(pausing(rig, "codex", 60, "again")).await;
-    assert_eq!(claimed(10).await, []);
-    rig.ok(ResumeAgent { agent: "codex".parse().unwrap(), now: rig.now() }).await;
-    assert_eq!(claimed(10).await, tasks[1..4]);
-    let kinds = rig.kinds().await;
-    assert_eq!(kinds[..3], ["agent.paused", "task.started", "task.started"]);
-    assert_eq!(kinds[3..6], ["task.started", "agent.paused", "agent.resumed"]);
-}
-
-async fn pausing_the_default_agent_pauses_tasks_without_one(rig: &Rig) {
-    let plain = rig.task("plain").await;
-    let named = by(rig.draft("named").await, "codex");
-    let named = rig.add_one(named).await;
-    rig.ok(pausing(rig, "claude", 60, "quota")).await;
-    let claimed = rig.claim(10).await;
-    assert_eq!(claimed.iter().map(|claimed| claimed.task.id).collect::<Vec<_>>(), [named]);
-    let other = Claim { default_agent: "gemini".parse().unwrap(), ..rig.claiming(10) };
-    let claimed = rig.ok(other).await;
-    assert_eq!((claimed[0].task.id, claimed[0].run.agent.as_str()), (plain, "gemini"));
-    assert_eq!(rig.kinds().await[3..], ["agent.paused", "task.started", "task.started"]);
-}
-
-async fn a_pause_is_only_made_longer(rig: &Rig) {
-    rig.ok(pausing(rig, "codex", 60, "first")).await;
-    rig.ok(pausing(rig, "codex", 30, "shorter")).await;
-    let pause = |seconds, why: &str| {
-        let until = rig.now().plus(Duration::from_secs(seconds));
-        Pause { agent: "codex".to_owned(), until, why: why.to_owned() }
-    };
-    assert_eq!(rig.ok(Pauses { now: rig.now() }).await, [pause(60, "first")]);
-    rig.ok(pausing(rig, "codex", 90, "longer")).await;
-    assert_eq!(rig.ok(Pauses { now: rig.now() }).await, [pause(90, "longer")]);
-    let (first, longer) = (pause(60, "first"), pause(90, "longer"));
-    let told = |Pause { agent, until, why }: Pause| Fact::AgentPaused { agent, until, why };
-    assert_eq!(rig.facts().await, [told(first), told(longer)], "what changed nothing is not told");
-    rig.pass(Duration::from_secs(90));
-    assert_eq!(rig.ok(Pauses { now: rig.now() }).await, []);
-    let resume = ResumeAgent { agent: "codex".parse().unwrap(), now: rig.now() };
-    rig.ok(resume.clone()).await;
-    rig.ok(resume).await;
-    assert_eq!(rig.facts().await, [Fact::AgentResumed { agent: "codex".to_owned() }]);
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use fleet_core::budget::Bounds;
 use fleet_core::event::Fact;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::{Ending, Run, RunState, Totals};
@@ -101,6 +102,8 @@ async fn a_claimed_task_has_a_run_with_a_lease(rig: &Rig) {
         keeper: None,
         session: None,
         usage: Totals::default(),
+        reserved: Bounds::default(),
+        account: None,
         activity: None,
         percent: None,
         decoded: 0,

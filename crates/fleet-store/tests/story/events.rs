@@ -7,7 +7,7 @@ use fleet_core::event::{Event, Fact};
 use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, RunMove};
 use fleet_core::task::TaskMove;
-use fleet_store::ops::{Newest, PauseAgent, Tail, TaskEvents};
+use fleet_store::ops::{Newest, PauseAccount, Tail, TaskEvents};
 
 use crate::harness::{Rig, together};
 
@@ -36,9 +36,9 @@ async fn a_tail_begins_after_what_was_seen(rig: &Rig) {
 }
 
 /// Something that belongs to no project.
-fn pausing(rig: &Rig) -> PauseAgent {
-    let (agent, why) = ("codex".parse().unwrap(), "quota".to_owned());
-    PauseAgent { agent, until: rig.now(), why, now: rig.now() }
+fn pausing(rig: &Rig) -> PauseAccount {
+    let (account, why) = ("codex".to_owned(), "quota".to_owned());
+    PauseAccount { account, agent: None, until: rig.now(), why, now: rig.now() }
 }
 
 async fn a_tail_of_one_project_leaves_the_others_out(rig: &Rig) {

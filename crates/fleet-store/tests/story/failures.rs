@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
-use fleet_core::policy::{RetryPolicy, Verdict, after_failure};
+use fleet_core::policy::{Failure, Policy, RetryPolicy, Verdict};
 use fleet_core::run::{Ending, Reason, RunState};
-use fleet_core::task::{Status, TaskState};
-use fleet_store::ops::EndRun;
+use fleet_core::task::{Status, TaskMove, TaskState};
+use fleet_store::ops::{EndRun, LiftPause};
 
 use crate::harness::Rig;
 
@@ -23,6 +23,11 @@ async fn patient_task(rig: &Rig, retry: RetryPolicy) -> TaskId {
     let mut draft = rig.draft("one").await;
     draft.spec.retry = retry;
     rig.add_one(draft).await
+}
+
+/// What the usual policy says when nobody can take over.
+fn verdict(reason: Reason, failures: u32, retry: RetryPolicy, jitter: u64) -> Verdict {
+    Policy::default().after_failure(&Failure { reason, failures, waits: 0, retry, jitter }, None)
 }
 
 async fn a_good_end_finishes_the_task(rig: &Rig) {
@@ -85,12 +90,14 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
         let run = rig.start(id).await;
         rig.news().await;
         let detail = format!("because of {reason}");
+        let failed = verdict(reason, 0, policy, jitter);
+        let (failures, waits) = if failed.counts(reason) { (1, 0) } else { (0, 1) };
         let end = EndRun { jitter, ..rig.ending(&run, Ending::Failed(reason, detail.clone())) };
         let task = rig.ok(end).await;
-        let expected = match after_failure(reason, 0, policy, jitter) {
+        let expected = match failed {
             Verdict::GiveUp => {
                 assert_eq!(task.state(), TaskState::Failed, "{reason}");
-                Fact::TaskFailed { reason, detail: detail.clone(), failures: 1 }
+                Fact::TaskFailed { reason, detail: detail.clone(), failures }
             }
             Verdict::RetryAfter(wait) => {
                 let not_before = Some(rig.now().plus(wait));
@@ -99,11 +106,22 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
                     (TaskState::Queued, not_before),
                     "{reason}"
                 );
-                Fact::TaskRequeued { reason: Some(reason), detail: detail.clone(), failures: 1, not_before }
+                Fact::TaskRequeued { reason: Some(reason), detail: detail.clone(), failures, not_before }
             }
+            Verdict::Pause => {
+                assert_eq!(
+                    (task.status(rig.now()), task.history.retry_at),
+                    (Status::Ready, None),
+                    "{reason}"
+                );
+                let detail = detail.clone();
+                Fact::TaskRequeued { reason: Some(reason), detail, failures, not_before: None }
+            }
+            Verdict::HandOver(to) => panic!("handed over to {to}"),
         };
-        assert_eq!(rig.facts().await, [expected]);
-        assert_eq!((task.history.failures, task.history.reason), (1, Some(reason)));
+        assert_eq!(rig.facts().await.pop(), Some(expected));
+        assert_eq!((task.history.failures, task.history.waits), (failures, waits), "{reason}");
+        assert_eq!(task.history.reason, Some(reason));
         assert_eq!(task.history.remark.as_ref(), Some(&detail));
         let ended = rig.get(id).await.runs.pop().unwrap();
         let state = match reason {
@@ -112,6 +130,11 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
             _ => RunState::Failed,
         };
         assert_eq!((ended.state, ended.reason, ended.detail), (state, Some(reason), Some(detail)));
+        // Neither the pause nor the task is in the way of the next.
+        rig.ok(LiftPause { account: "claude".to_owned(), now: rig.now() }).await;
+        if !task.state().is_settled() {
+            rig.moved(id, TaskMove::Cancel).await;
+        }
     }
 }
 
@@ -121,7 +144,7 @@ async fn failures_add_up_until_the_policy_gives_up(rig: &Rig) {
     for earlier in 0..3 {
         let run = rig.start(id).await;
         let task = rig.end(&run, Ending::Failed(Reason::AgentError, "no".to_owned())).await;
-        let Verdict::RetryAfter(wait) = after_failure(Reason::AgentError, earlier, policy, 0) else {
+        let Verdict::RetryAfter(wait) = verdict(Reason::AgentError, earlier, policy, 0) else {
             panic!("the policy gave up early")
         };
         assert_eq!((task.history.failures, task.status(rig.now())), (earlier + 1, Status::Scheduled));

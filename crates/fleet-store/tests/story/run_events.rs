@@ -7,7 +7,7 @@ use fleet_core::time::Millis;
 use fleet_store::StoreError;
 use fleet_store::ops::{AppendRunEvents, RunEvents, RunEventsOf, TaskEvents};
 
-use crate::harness::{Rig, together};
+use crate::harness::{Rig, START, together};
 
 story! {
     a_batch_is_kept_in_order_with_what_it_says_of_the_run
@@ -36,6 +36,7 @@ fn stretch(run: &Run, from: i64, to: i64) -> AppendRunEvents {
         usage: None,
         activity: None,
         session: None,
+        now: START,
     }
 }
 

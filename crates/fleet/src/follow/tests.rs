@@ -1,5 +1,6 @@
 //! Tests of what is said, without a terminal and without tasks at work.
 
+use fleet_core::budget::Bounds;
 use fleet_core::id::{BatchId, IdKind, IdMaker, ProjectId, RunId, TaskId};
 use fleet_core::run::{Reason, Run, RunState, Totals};
 use fleet_core::task::{Task, TaskHistory, TaskParts, TaskSpec, TaskState};
@@ -52,6 +53,8 @@ fn run(task: TaskId, state: RunState, ended_at: Option<Millis>) -> Run {
         keeper: None,
         session: None,
         usage: Totals::default(),
+        reserved: Bounds::default(),
+        account: None,
         activity: None,
         percent: None,
         decoded: 0,
@@ -79,7 +82,7 @@ fn failed(number: u64) -> Followed {
         failures: 1,
         reason: Some(Reason::AgentError),
         remark: Some("the agent ended with exit status 3".to_owned()),
-        retry_at: None,
+        ..Default::default()
     };
     with(number, TaskState::Failed, history)
 }

@@ -8,13 +8,14 @@ use crate::ops::rows::{self, Described, task_columns};
 use crate::tx::{Tx, sql};
 use crate::value::Row;
 
-/// Gives nothing when a pause, a task that is due, a file scope or an agent that cannot be started (`$unable`)
-/// constrains the choice. What it writes is what `Claim::start` writes; the story tests hold the two together.
+/// Gives nothing when a pause, a task that is due, a file scope or an agent that cannot be started constrains the
+/// choice. What it writes is what `Claim::start` writes; the story tests hold the two together. The accounts and the
+/// agents that can be started cost something, so a claimer without them has a text without them.
 ///
 /// `$chosen` pairs tasks with runs. A claimer that wants one task, as most do, needs no numbering for that, which
 /// saves a tenth.
 macro_rules! at_once {
-    ($chosen:expr, $order:literal) => {
+    ($chosen:expr, $order:literal, ($column:expr, $account:expr)) => {
         concat!(
             "WITH head AS ( \
                SELECT id, scoped, priority, agent FROM tasks WHERE status = 'ready' \
@@ -26,8 +27,11 @@ macro_rules! at_once {
             $chosen,
             "), \
              started AS ( \
-               INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at) \
-                 SELECT run, id, project, fence, 'preparing', $4, $7, coalesce(nullif(agent, ''), $5), $6, $1 FROM moved), \
+               INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at",
+            $column,
+            ") SELECT run, id, project, fence, 'preparing', $4, $7, coalesce(nullif(agent, ''), $5), $6, $1",
+            $account,
+            " FROM moved), \
              told AS ( \
                INSERT INTO events (at, project, task, run, kind, data) \
                  SELECT $1, project, id, run, 'task.started', json_build_object('runner', $4::text, 'agent', \
@@ -41,13 +45,14 @@ macro_rules! at_once {
             $order
         )
     };
-    (one $unable:expr) => {
+    (one $unable:expr, $account:tt) => {
         at_once!(
             concat!("WHERE t.id = (SELECT id FROM head WHERE NOT (scoped = 1", $unable, ")) RETURNING t.*, $3::text AS run"),
-            ""
+            "",
+            $account
         )
     };
-    (many $unable:expr) => {
+    (many $unable:expr, $account:tt) => {
         at_once!(
             concat!(
                 "FROM (SELECT id, row_number() OVER (ORDER BY priority DESC, id) AS place FROM head) AS h \
@@ -56,28 +61,35 @@ macro_rules! at_once {
                 $unable,
                 ") RETURNING t.*, r.run"
             ),
-            "ORDER BY priority DESC, id"
+            "ORDER BY priority DESC, id",
+            $account
         )
     };
-}
-
-macro_rules! unable {
-    () => {
-        " OR coalesce(nullif(agent, ''), $5) NOT IN (SELECT jsonb_array_elements_text($8::text::jsonb))"
+    ($how:ident plain) => {
+        at_once!($how "", ("", ""))
+    };
+    ($how:ident knowing) => {
+        at_once!(
+            $how
+            " OR ($8::text IS NOT NULL AND \
+               coalesce(nullif(agent, ''), $5) NOT IN (SELECT jsonb_array_elements_text($8::text::jsonb)))",
+            (", account", ", $9::text::jsonb ->> coalesce(nullif(agent, ''), $5)")
+        )
     };
 }
 
 impl Claim {
     /// The whole claim, if this engine can do it in one statement and nothing constrains it.
     pub(super) async fn at_once<T: Tx>(&self, tx: &mut T) -> Result<Option<Vec<Claimed>>, StoreError> {
-        if tx.dialect() != Dialect::Postgres || !self.caps.is_empty() {
+        if tx.dialect() != Dialect::Postgres || self.is_bounded() {
             return Ok(None);
         }
-        let (text, runs) = match (self.runs.as_slice(), &self.able) {
-            ([run], None) => (at_once!(one ""), run.to_string()),
-            ([run], Some(_)) => (at_once!(one unable!()), run.to_string()),
-            (runs, None) => (at_once!(many ""), serde_json::json!(runs).to_string()),
-            (runs, Some(_)) => (at_once!(many unable!()), serde_json::json!(runs).to_string()),
+        let knows = self.able.is_some() || !self.accounts.is_empty();
+        let (text, runs) = match (self.runs.as_slice(), knows) {
+            ([run], false) => (at_once!(one plain), run.to_string()),
+            ([run], true) => (at_once!(one knowing), run.to_string()),
+            (runs, false) => (at_once!(many plain), serde_json::json!(runs).to_string()),
+            (runs, true) => (at_once!(many knowing), serde_json::json!(runs).to_string()),
         };
         let mut statement = sql!(
             text,
@@ -89,8 +101,9 @@ impl Claim {
             self.now.plus(self.lease),
             self.place.as_str(),
         );
-        if let Some(able) = &self.able {
-            statement.params.push(serde_json::json!(able).to_string().into());
+        if knows {
+            let able = self.able.as_ref().map(|able| serde_json::json!(able).to_string());
+            statement.params.extend([able.into(), serde_json::json!(self.accounts).to_string().into()]);
         }
         let rows = tx.query_alone(statement).await?;
         if rows.is_empty() {

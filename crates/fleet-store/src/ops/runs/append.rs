@@ -8,6 +8,7 @@ use fleet_core::time::Millis;
 use super::row::run_columns;
 use super::texts::bounded;
 use crate::StoreError;
+use crate::ops::ledger::Unbooked;
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// Appends what a stretch of the agent's output says. The run remembers how far its output was read, in the same
@@ -30,12 +31,17 @@ pub struct AppendRunEvents {
     pub activity: Option<String>,
     /// The agent's own name for the conversation, if it is known anew.
     pub session: Option<String>,
+    /// Now: what was used is booked on this day.
+    pub now: Millis,
 }
 
 /// An activity holds so many characters at most: it is shown in a column of a list.
 pub(super) const LONGEST_ACTIVITY: usize = 200;
 /// Ids of conversations are shorter; what is longer is none.
 const LONGEST_SESSION: usize = 500;
+
+/// A run uses no more than this: an agent that counts wildly must not spoil the sums of all others.
+const MOST_USED: u64 = 1 << 44;
 
 /// As many as one statement writes: the text that carries them stays small.
 const CHUNK: usize = 1_000;
@@ -46,7 +52,7 @@ impl Op for AppendRunEvents {
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
-        let Some((project, task)) = self.advance(tx).await? else { return self.explain(tx).await };
+        let Some((project, task, unbooked)) = self.advance(tx).await? else { return self.explain(tx).await };
         for facts in self.facts.chunks(CHUNK) {
             let rows: Vec<_> = facts
                 .iter()
@@ -67,19 +73,21 @@ impl Op for AppendRunEvents {
             tx.announce();
             tx.defer(insert).await?;
         }
+        unbooked.book(tx, self.run, self.now).await?;
         Ok(true)
     }
 }
 
 impl AppendRunEvents {
     /// Moves the run's mark, if it stands where this stretch begins and the lease holds.
-    async fn advance<T: Tx>(&self, tx: &mut T) -> Result<Option<(ProjectId, TaskId)>, StoreError> {
-        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    async fn advance<T: Tx>(&self, tx: &mut T) -> Result<Option<(ProjectId, TaskId, Unbooked)>, StoreError> {
+        let count = |number: u64| i64::try_from(number.min(MOST_USED)).unwrap_or(i64::MAX);
         let advance = sql!(
             "UPDATE runs SET decoded = $4, input_tokens = coalesce($5, input_tokens), \
              output_tokens = coalesce($6, output_tokens), micro_usd = coalesce($7, micro_usd), \
              activity = coalesce($8, activity), session = coalesce($9, session) \
-             WHERE id = $1 AND fence = $2 AND decoded = $3 AND ended_at IS NULL RETURNING project, task",
+             WHERE id = $1 AND fence = $2 AND decoded = $3 AND ended_at IS NULL \
+             RETURNING project, task, micro_usd - booked_micro_usd, input_tokens + output_tokens - booked_tokens",
             self.run,
             self.fence,
             self.from,
@@ -91,7 +99,11 @@ impl AppendRunEvents {
             self.session.as_deref().map(|text| bounded(text, LONGEST_SESSION)),
         );
         let row = tx.query_one(advance).await?;
-        row.map(|mut row| Ok((row.parse()?, row.parse()?))).transpose()
+        row.map(|mut row| {
+            let (project, task) = (row.parse()?, row.parse()?);
+            Ok((project, task, Unbooked { micro_usd: row.int()?, tokens: row.int()? }))
+        })
+        .transpose()
     }
 
     /// Why the mark did not move.

@@ -2,14 +2,15 @@
 
 use fleet_core::event::Fact;
 use fleet_core::id::{RunId, TaskId};
-use fleet_core::policy::{Verdict, after_failure};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::task::{Task, TaskMove};
 use fleet_core::time::Millis;
 
+use super::failure::{After, Consequence};
 use super::row::{about_run, lock_both, next_state};
 use super::texts::{TextKind, shown, write_text};
 use crate::StoreError;
+use crate::ops::pauses;
 use crate::ops::rows::{record, step, write_state};
 use crate::tx::{Mode, Op, Tx, sql};
 
@@ -24,6 +25,8 @@ pub struct EndRun {
     pub ending: Ending,
     /// What was found in the end, as JSON.
     pub result: Option<String>,
+    /// What follows if it failed.
+    pub after: After,
     /// Any random number: spreads retries.
     pub jitter: u64,
     /// Now.
@@ -50,7 +53,12 @@ impl EndRun {
         run: &Run,
     ) -> Result<Task, StoreError> {
         let state = next_state(run, self.ending.run_move())?;
-        let (event, fact) = self.consequence(&mut task);
+        let Consequence { event, fact } = match &self.ending {
+            Ending::Failed(reason, detail) => {
+                self.failed(tx, &mut task, run, (*reason, shown(detail))).await?
+            }
+            _ => self.ended(&mut task),
+        };
         step(&mut task, event)?;
         let (reason, detail) = match &self.ending {
             Ending::Failed(reason, detail) => (Some(*reason), Some(shown(detail))),
@@ -74,43 +82,30 @@ impl EndRun {
             release_dependents(tx, task.id, self.now).await?;
         }
         record(tx, self.now, about_run(run), &fact).await?;
+        if matches!(self.ending, Ending::Succeeded | Ending::Asked) {
+            pauses::served(tx, run, self.now).await?;
+        }
         Ok(task)
     }
 
-    /// What happens to the task; updates its history.
-    fn consequence(&self, task: &mut Task) -> (TaskMove, Fact) {
+    /// What happens to the task of a run that did not fail; updates its history.
+    fn ended(&self, task: &mut Task) -> Consequence {
         match &self.ending {
-            Ending::Succeeded => {
-                task.history.reason = None;
-                (TaskMove::Finish, Fact::TaskDone {})
-            }
-            Ending::Asked => (TaskMove::Ask, Fact::TaskWaiting {}),
+            Ending::Asked => Consequence { event: TaskMove::Ask, fact: Fact::TaskWaiting {} },
             Ending::Released(detail) => {
                 let (detail, failures) = (shown(detail), task.history.failures);
                 task.history.remark = Some(detail.clone());
                 let fact = Fact::TaskRequeued { reason: None, detail, failures, not_before: None };
-                (TaskMove::Requeue, fact)
+                Consequence { event: TaskMove::Requeue, fact }
             }
             Ending::Cancelled(why) => {
                 task.history.remark = Some(shown(why));
-                (TaskMove::Cancel, Fact::TaskCancelled { remark: Some(shown(why)) })
+                let fact = Fact::TaskCancelled { remark: Some(shown(why)) };
+                Consequence { event: TaskMove::Cancel, fact }
             }
-            Ending::Failed(reason, detail) => self.failure(task, *reason, shown(detail)),
-        }
-    }
-
-    fn failure(&self, task: &mut Task, reason: Reason, detail: String) -> (TaskMove, Fact) {
-        let verdict = after_failure(reason, task.history.failures, task.spec.retry, self.jitter);
-        task.history.failures += 1;
-        task.history.reason = Some(reason);
-        task.history.remark = Some(detail.clone());
-        let failures = task.history.failures;
-        match verdict {
-            Verdict::GiveUp => (TaskMove::Fail, Fact::TaskFailed { reason, detail, failures }),
-            Verdict::RetryAfter(wait) => {
-                let not_before = Some(self.now.plus(wait));
-                task.history.retry_at = not_before;
-                (TaskMove::Requeue, Fact::TaskRequeued { reason: Some(reason), detail, failures, not_before })
+            Ending::Succeeded | Ending::Failed(..) => {
+                task.history.reason = None;
+                Consequence { event: TaskMove::Finish, fact: Fact::TaskDone {} }
             }
         }
     }

@@ -8,6 +8,7 @@ use fleet_core::task::Task;
 use fleet_core::time::Millis;
 
 use super::end::EndRun;
+use super::failure::After;
 use super::row::lock_both;
 use crate::StoreError;
 use crate::tx::{Mode, Op, Tx, sql};
@@ -59,6 +60,8 @@ pub struct ExpireLeases {
     pub elsewhere: Option<Elsewhere>,
     /// So many at once.
     pub limit: i64,
+    /// What is done about the loss.
+    pub after: After,
     /// Any random number: spreads retries.
     pub jitter: u64,
     /// Now.
@@ -115,6 +118,7 @@ impl Op for ExpireLeases {
                 fence,
                 ending,
                 result: None,
+                after: self.after.clone(),
                 jitter: self.jitter.wrapping_add(spread),
                 now: self.now,
             };

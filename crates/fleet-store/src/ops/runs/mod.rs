@@ -5,6 +5,7 @@
 mod advance;
 mod append;
 mod end;
+mod failure;
 mod lease;
 mod list;
 mod read;
@@ -17,6 +18,7 @@ mod texts;
 pub use advance::{AdvanceRun, PrepareRun, Prepared};
 pub use append::AppendRunEvents;
 pub use end::EndRun;
+pub use failure::After;
 pub use lease::{Elsewhere, ExpireLeases, RenewLease, Renewed};
 pub use list::{ListRuns, ListedRun, RunFilter};
 pub use read::{GetRun, LiveRuns, RunDetail};

@@ -1,5 +1,6 @@
 //! How runs lie in their rows, and how they are locked.
 
+use fleet_core::budget::Bounds;
 use fleet_core::event::Subject;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::{Run, RunMove, RunState, Totals};
@@ -16,7 +17,8 @@ macro_rules! run_columns {
     () => {
         "r.id, r.task, r.project, r.fence, r.state, r.reason, r.detail, r.runner, r.place, r.agent, r.model, r.branch, \
          r.base, r.workspace, r.keeper, r.session, r.input_tokens, r.output_tokens, r.micro_usd, r.activity, \
-         r.percent, r.decoded, r.stop, r.lease_until, r.created_at, r.started_at, r.ended_at"
+         r.percent, r.decoded, r.stop, r.lease_until, r.created_at, r.started_at, r.ended_at, r.reserved_micro_usd, \
+         r.reserved_tokens, r.account"
     };
 }
 pub(in crate::ops) use run_columns;
@@ -49,11 +51,17 @@ pub(in crate::ops) fn run(row: &mut Row) -> Result<Run, StoreError> {
         created_at: Millis(row.int()?),
         started_at: row.optional_int()?.map(Millis),
         ended_at: row.optional_int()?.map(Millis),
+        reserved: Bounds { micro_usd: bound(row)?, tokens: bound(row)? },
+        account: row.optional_text()?,
     })
 }
 
 fn count(row: &mut Row) -> Result<u64, StoreError> {
     row.int().map(|number| u64::try_from(number).unwrap_or(0))
+}
+
+fn bound(row: &mut Row) -> Result<Option<u64>, StoreError> {
+    Ok(row.optional_int()?.map(|number| u64::try_from(number).unwrap_or(0)))
 }
 
 /// What the events of a run are about.
@@ -69,7 +77,11 @@ pub(super) async fn lock_run<T: Tx>(tx: &mut T, id: RunId) -> Result<Run, StoreE
 }
 
 /// The run, locked, if this fencing number still holds it.
-pub(super) async fn lock_live_run<T: Tx>(tx: &mut T, id: RunId, fence: i64) -> Result<Run, StoreError> {
+pub(in crate::ops) async fn lock_live_run<T: Tx>(
+    tx: &mut T,
+    id: RunId,
+    fence: i64,
+) -> Result<Run, StoreError> {
     let run = lock_run(tx, id).await?;
     if run.fence != fence || !run.state.is_live() {
         return Err(StoreError::LeaseLost { run: id });

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use crate::worker::add::label;
 pub(crate) use crate::worker::notes::Dice;
 use crate::worker::notes::Notes;
+pub(crate) use crate::worker::work::used;
 
 /// The test that a worker is, as the harness names it.
 pub(crate) const ENTRY: &str = "worker::enter";

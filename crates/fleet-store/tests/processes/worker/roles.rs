@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use fleet_store::ops::{Audit, ExpireLeases, Tail};
+use fleet_store::ops::{After, Audit, ExpireLeases, Tail};
 use fleet_store::{StoreError, Watch};
 
 use super::add::add_batch;
@@ -13,7 +13,10 @@ use super::{Worker, now};
 pub(super) async fn expire(worker: &mut Worker) -> Result<(), StoreError> {
     while worker.goes_on() {
         let jitter = worker.dice.roll();
-        for (task, _) in worker.call(ExpireLeases { elsewhere: None, limit: 20, jitter, now: now() }).await? {
+        for (task, _) in worker
+            .call(ExpireLeases { elsewhere: None, limit: 20, after: After::default(), jitter, now: now() })
+            .await?
+        {
             worker.notes.write(format_args!("expired {} {}", task.id, task.history.fence));
         }
         let pause = 20 + worker.dice.below(40);

@@ -1,15 +1,16 @@
 //! Claiming tasks and bringing them to an end.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fleet_core::event::Fact;
-use fleet_core::run::{Ending, Reason, RunMove};
+use fleet_core::run::{Ending, Reason, RunMove, Totals};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_store::StoreError;
 use fleet_store::ops::{
-    AdvanceRun, AppendRunEvents, Claim, Claimed, EndRun, ListTasks, MoveTask, RenewLease, StatusFilter,
-    TaskFilter,
+    AdvanceRun, After, AppendRunEvents, Claim, Claimed, EndRun, ListTasks, MoveTask, RenewLease,
+    StatusFilter, TaskFilter,
 };
 
 use super::{Signal, Worker, now};
@@ -72,7 +73,9 @@ pub(super) async fn claim(
         runs: (0..slots).map(|_| worker.id()).collect(),
         default_agent: "scripted".parse().unwrap(),
         able: None,
+        accounts: BTreeMap::new(),
         caps: Caps::default(),
+        budget: None,
         lease,
         now: now(),
     };
@@ -150,9 +153,10 @@ async fn say(worker: &mut Worker, claimed: &Claimed) -> Result<(), StoreError> {
             from,
             to,
             facts,
-            usage: None,
+            usage: Some(used(to)),
             activity: None,
             session: None,
+            now: now(),
         };
         worker.call(stretch.clone()).await?;
         if worker.dice.once_in(4) {
@@ -161,6 +165,12 @@ async fn say(worker: &mut Worker, claimed: &Claimed) -> Result<(), StoreError> {
         from = to;
     }
     Ok(())
+}
+
+/// What a run has used that has said so many numbers.
+pub(crate) fn used(said: i64) -> Totals {
+    let said = u64::try_from(said).unwrap();
+    Totals { input_tokens: said * 3, output_tokens: said, micro_usd: said * 7 }
 }
 
 pub(super) async fn end(
@@ -173,7 +183,10 @@ pub(super) async fn end(
         _ => "again",
     };
     let (run, fence, jitter) = (claimed.run.id, claimed.run.fence, worker.dice.roll());
-    worker.call(EndRun { run, fence, ending, result: None, jitter, now: now() }).await.map(|_| word)
+    worker
+        .call(EndRun { run, fence, ending, result: None, after: After::default(), jitter, now: now() })
+        .await
+        .map(|_| word)
 }
 
 impl Worker {

@@ -1,5 +1,6 @@
 //! What scenarios do again and again, each with the usual values filled in.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fleet_core::deps::Edge;
@@ -8,9 +9,9 @@ use fleet_core::run::{Ending, Run, RunMove};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Task, TaskMove, TaskSpec, TaskState};
 use fleet_store::ops::{
-    AddDependency, AddTasks, AdvanceRun, Claim, Claimed, DeleteTask, EndRun, EnsureProject, ExpireLeases,
-    GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, RemoveDependency, RenewLease, RunDetail,
-    TaskDetail,
+    AddDependency, AddTasks, AdvanceRun, After, Claim, Claimed, DeleteTask, EndRun, EnsureProject,
+    ExpireLeases, GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, RemoveDependency, RenewLease,
+    RunDetail, TaskDetail,
 };
 
 use super::Rig;
@@ -108,7 +109,9 @@ impl Rig {
             runs: (0..slots).map(|_| self.id()).collect(),
             default_agent: "claude".parse().unwrap(),
             able: None,
+            accounts: BTreeMap::new(),
             caps: Caps::default(),
+            budget: None,
             lease: LEASE,
             now: self.now(),
         }
@@ -148,7 +151,15 @@ impl Rig {
     }
 
     pub(crate) fn ending(&self, run: &Run, ending: Ending) -> EndRun {
-        EndRun { run: run.id, fence: run.fence, ending, result: None, jitter: 0, now: self.now() }
+        EndRun {
+            run: run.id,
+            fence: run.fence,
+            ending,
+            result: None,
+            after: After::default(),
+            jitter: 0,
+            now: self.now(),
+        }
     }
 
     pub(crate) async fn end(&self, run: &Run, ending: Ending) -> Task {
@@ -167,6 +178,6 @@ impl Rig {
     }
 
     pub(crate) fn expiring(&self) -> ExpireLeases {
-        ExpireLeases { elsewhere: None, limit: 1_000, jitter: 0, now: self.now() }
+        ExpireLeases { elsewhere: None, limit: 1_000, after: After::default(), jitter: 0, now: self.now() }
     }
 }

@@ -159,7 +159,11 @@ impl Place {
     pub(crate) async fn set_version(&self, version: i64) {
         match self.engine() {
             Engine::Sqlite => self.execute(&format!("PRAGMA user_version = {version}")).await,
-            Engine::Postgres => self.execute(&format!("UPDATE fleet_schema SET version = {version}")).await,
+            Engine::Postgres => {
+                let forget = format!("DELETE FROM fleet_schema WHERE version > {version}");
+                let claim = format!("INSERT INTO fleet_schema VALUES ({version}) ON CONFLICT DO NOTHING");
+                self.execute(&format!("{forget}; {claim}")).await;
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fleet_core::deps::{self, Edge, Obstacle};
 use fleet_core::id::{ProjectId, TaskId};
-use fleet_core::policy::{RetryPolicy, Verdict, after_failure};
+use fleet_core::policy::{Failure, Policy, RetryPolicy, Standing, Trouble, Verdict, struck};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::schedule::{self, Waiting};
 use fleet_core::task::{Task, TaskMove, TaskState};
@@ -20,6 +20,8 @@ pub(super) struct World {
     tasks: BTreeMap<TaskId, Known>,
     edges: BTreeSet<Edge>,
     live: Vec<Run>,
+    /// How the account of the one agent stands, and since when.
+    account: Option<(Standing, Millis)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,7 @@ struct Known {
     retry_at: Option<Millis>,
     retry: RetryPolicy,
     failures: u32,
+    waits: u32,
     reason: Option<Reason>,
     fence: i64,
 }
@@ -54,6 +57,7 @@ pub(super) fn shape(task: &Task, after: &[TaskId]) -> Shape {
         retry_at: task.history.retry_at,
         retry: task.spec.retry,
         failures: task.history.failures,
+        waits: task.history.waits,
         reason: task.history.reason,
         fence: task.history.fence,
     };
@@ -62,7 +66,7 @@ pub(super) fn shape(task: &Task, after: &[TaskId]) -> Shape {
 
 impl World {
     pub(super) fn new(project: ProjectId) -> Self {
-        Self { project, tasks: BTreeMap::new(), edges: BTreeSet::new(), live: Vec::new() }
+        Self { project, tasks: BTreeMap::new(), edges: BTreeSet::new(), live: Vec::new(), account: None }
     }
 
     pub(super) fn edges(&self) -> Vec<Edge> {
@@ -142,6 +146,7 @@ impl World {
             retry_at: None,
             retry,
             failures: 0,
+            waits: 0,
             reason: None,
             fence: 0,
         };
@@ -184,7 +189,7 @@ impl World {
         };
         assert_eq!(answer.unwrap().state(), to);
         if event == TaskMove::Retry {
-            (known.failures, known.reason, known.retry_at) = (0, None, None);
+            (known.failures, known.waits, known.reason, known.retry_at) = (0, 0, None, None);
         }
         known.state = to;
         self.live.retain(|run| run.task != id);
@@ -206,8 +211,9 @@ impl World {
     }
 
     async fn claim(&mut self, rig: &Rig, slots: usize) {
+        let paused = self.account.is_some_and(|(standing, _)| standing.until > rig.now());
         let mut expected = schedule::ready(&self.waiting(), &self.edges(), rig.now());
-        expected.truncate(slots);
+        expected.truncate(if paused { 0 } else { slots });
         let claimed = rig.claim(slots).await;
         assert_eq!(claimed.iter().map(|claimed| claimed.task.id).collect::<Vec<_>>(), expected);
         for claimed in claimed {
@@ -244,8 +250,12 @@ impl World {
             End::Succeed => {
                 self.step(run.task, TaskMove::Finish);
                 self.known(run.task).reason = None;
+                self.served(rig.now(), &run);
             }
-            End::Ask => self.step(run.task, TaskMove::Ask),
+            End::Ask => {
+                self.step(run.task, TaskMove::Ask);
+                self.served(rig.now(), &run);
+            }
             End::Release => self.step(run.task, TaskMove::Requeue),
             End::Cancel => self.step(run.task, TaskMove::Cancel),
             End::Fail(reason) => self.fail(run.task, reason, (rig.now(), 0)),
@@ -270,10 +280,29 @@ impl World {
         known.state = known.state.next(event).unwrap_or_else(|illegal| panic!("{illegal}"));
     }
 
+    /// A run that began after the last pause forgets the strikes, once that is over.
+    fn served(&mut self, now: Millis, run: &Run) {
+        self.account =
+            self.account.filter(|(standing, since)| standing.until > now || *since > run.created_at);
+    }
+
     fn fail(&mut self, id: TaskId, reason: Reason, (now, jitter): (Millis, u64)) {
+        let policy = Policy::default();
+        if policy.pauses(reason) {
+            let before = self.account.map(|(standing, _)| standing);
+            let after = struck(before, &Trouble { reason, reset: None, jitter, now });
+            if before != Some(after) {
+                self.account = Some((after, now));
+            }
+        }
         let known = self.known(id);
-        let verdict = after_failure(reason, known.failures, known.retry, jitter);
-        known.failures += 1;
+        let (failures, waits, retry) = (known.failures, known.waits, known.retry);
+        let verdict = policy.after_failure(&Failure { reason, failures, waits, retry, jitter }, None);
+        if verdict.counts(reason) {
+            known.failures += 1;
+        } else {
+            known.waits += 1;
+        }
         known.reason = Some(reason);
         match verdict {
             Verdict::GiveUp => self.step(id, TaskMove::Fail),
@@ -281,6 +310,11 @@ impl World {
                 known.retry_at = Some(now.plus(wait));
                 self.step(id, TaskMove::Requeue);
             }
+            Verdict::Pause => {
+                known.retry_at = None;
+                self.step(id, TaskMove::Requeue);
+            }
+            Verdict::HandOver(to) => panic!("nobody could take over, {to} least of all"),
         }
     }
 }

@@ -1,0 +1,202 @@
+//! What happens to a task after its run failed.
+//!
+//! Owns the one table from reason to action, how long somebody waits, and who goes on. Must never know which agent or
+//! provider it is about: those are names here.
+
+mod pause;
+mod succession;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub use pause::{LONGEST_PAUSE, Standing, Trouble, struck};
+pub use succession::{Helper, successor};
+
+use crate::run::Reason;
+use crate::task::AgentName;
+use crate::transition::{UnknownName, named};
+
+/// How often and how patiently a task is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetryPolicy {
+    /// Failures that are forgiven; the next one fails the task.
+    pub retries: u32,
+    /// The wait after the first failure, in seconds; it doubles with every further one.
+    pub backoff_seconds: u32,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self { retries: 2, backoff_seconds: 10 }
+    }
+}
+
+impl RetryPolicy {
+    /// The most failures that can be forgiven.
+    pub const MOST_RETRIES: u32 = 20;
+    /// The longest first wait.
+    pub const LONGEST_BACKOFF_SECONDS: u32 = 86_400;
+}
+
+named! {
+    /// What can be done about a failed run.
+    pub enum Action: "failure action" {
+        /// Try again after a while; that counts against the task.
+        Retry = "retry",
+        /// Pause the account of the agent, for all tasks of everybody. The task keeps its place and its good record.
+        Pause = "pause",
+        /// Let the next agent that may take over go on at once.
+        HandOver = "hand_over",
+        /// Fail the task: a person has to look.
+        GiveUp = "give_up",
+    }
+}
+
+named! {
+    /// How the next attempt begins, if it is made by the same agent.
+    pub enum Conversation: "conversation" {
+        /// It goes on with the conversation of the attempt before.
+        Resume = "resume",
+        /// With a clean one: the conversation itself is what failed, or there was none worth keeping.
+        Fresh = "fresh",
+    }
+}
+
+impl Conversation {
+    /// What fits after a run that failed for `reason`, when the task has failed `failures` times by now.
+    pub const fn after(reason: Reason, failures: u32) -> Self {
+        match table::rule(reason).session {
+            table::Session::Kept => Self::Resume,
+            table::Session::KeptOnce if failures <= 1 => Self::Resume,
+            table::Session::KeptOnce | table::Session::Dropped => Self::Fresh,
+        }
+    }
+}
+
+/// The table from reason to action: the usual one, with what somebody wants otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Policy {
+    wishes: BTreeMap<Reason, Action>,
+}
+
+impl Policy {
+    /// The same, but for one reason.
+    #[must_use]
+    pub fn with(mut self, reason: Reason, action: Action) -> Self {
+        self.wishes.insert(reason, action);
+        self
+    }
+
+    /// What is done about a run that failed for this reason.
+    pub fn action(&self, reason: Reason) -> Action {
+        self.wishes.get(&reason).copied().unwrap_or(table::rule(reason).action)
+    }
+
+    /// Whether the account of the agent takes no work for a while after such a failure. Whoever hands over because of
+    /// the agent's own mistake does not hold the account back from other tasks.
+    pub fn pauses(&self, reason: Reason) -> bool {
+        match self.action(reason) {
+            Action::Pause => true,
+            Action::HandOver => blames_account(reason),
+            Action::Retry | Action::GiveUp => false,
+        }
+    }
+
+    /// Decides. `next` is who would take over, if that is wanted and there is somebody.
+    pub fn after_failure(&self, failure: &Failure, next: Option<AgentName>) -> Verdict {
+        let of_account = blames_account(failure.reason);
+        match (self.action(failure.reason), next) {
+            (Action::GiveUp, _) => Verdict::GiveUp,
+            (Action::Pause, _) => failure.wait(Verdict::Pause),
+            (Action::HandOver, Some(to)) if of_account => failure.wait(Verdict::HandOver(to)),
+            (Action::HandOver, None) if of_account => failure.wait(Verdict::Pause),
+            (Action::HandOver, Some(to)) => failure.retry(|_| Verdict::HandOver(to)),
+            (Action::HandOver, None) | (Action::Retry, _) => failure.retry(Verdict::RetryAfter),
+        }
+    }
+}
+
+/// Whether a failure says something about the account of the agent, and nothing about the task.
+pub const fn blames_account(reason: Reason) -> bool {
+    table::rule(reason).blames_account
+}
+
+/// A failed run, as far as the decision is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failure {
+    /// Why it failed.
+    pub reason: Reason,
+    /// How often the task failed before.
+    pub failures: u32,
+    /// How often it went back to the queue before without a fault of its own.
+    pub waits: u32,
+    /// The task's own patience.
+    pub retry: RetryPolicy,
+    /// Any random number: it spreads tasks that failed together over a quarter of the wait.
+    pub jitter: u64,
+}
+
+/// A task whose account is paused again and again does not fail for that, but it does not go on for ever either.
+pub const MOST_WAITS: u32 = 50;
+
+/// Never longer than this between two attempts, however often it failed.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
+
+impl Failure {
+    fn wait(&self, verdict: Verdict) -> Verdict {
+        if self.waits >= MOST_WAITS { Verdict::GiveUp } else { verdict }
+    }
+
+    fn retry(&self, verdict: impl FnOnce(Duration) -> Verdict) -> Verdict {
+        if self.failures >= self.retry.retries {
+            return Verdict::GiveUp;
+        }
+        let first = Duration::from_secs(self.retry.backoff_seconds.into());
+        verdict(spread(doubled(first, self.failures, LONGEST_WAIT), self.jitter))
+    }
+}
+
+/// What to do about a failed run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum Verdict {
+    /// Queue the task again, not before this span has passed.
+    RetryAfter(Duration),
+    /// Queue the task again; it starts when the pause of the account is over.
+    Pause,
+    /// Queue the task again, for this agent.
+    HandOver(AgentName),
+    /// Fail the task: a person has to look.
+    GiveUp,
+}
+
+impl Verdict {
+    /// Whether a run that failed for `reason` counts against the task.
+    pub const fn counts(&self, reason: Reason) -> bool {
+        match self {
+            Self::RetryAfter(_) | Self::GiveUp => true,
+            Self::Pause => false,
+            Self::HandOver(_) => !blames_account(reason),
+        }
+    }
+}
+
+/// `first`, doubled so many times, up to `longest`.
+fn doubled(first: Duration, times: u32, longest: Duration) -> Duration {
+    first.saturating_mul(1 << times.min(20)).min(longest)
+}
+
+/// With up to a quarter more.
+fn spread(wait: Duration, jitter: u64) -> Duration {
+    let quarter = u64::try_from(wait.as_millis() / 4).unwrap_or(0);
+    wait + Duration::from_millis(jitter % (quarter + 1))
+}

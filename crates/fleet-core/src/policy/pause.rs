@@ -1,0 +1,67 @@
+//! How long an account takes no work after it was refused something.
+
+use std::time::Duration;
+
+use super::{doubled, spread, table};
+use crate::run::Reason;
+use crate::time::Millis;
+
+/// How an account stands: paused until a moment, perhaps one that has passed, after so many refusals in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// It takes no work before this.
+    pub until: Millis,
+    /// Pauses in a row without a success between them.
+    pub strikes: u32,
+}
+
+/// A refusal by the provider of an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trouble {
+    /// What the run failed for.
+    pub reason: Reason,
+    /// When the account is served again, if the provider said so.
+    pub reset: Option<Millis>,
+    /// Any random number: runners do not come back all at once.
+    pub jitter: u64,
+    /// Now.
+    pub now: Millis,
+}
+
+/// The longest pause if the provider names no end; an account that was left alone for so long begins anew.
+pub const LONGEST_PAUSE: Duration = Duration::from_hours(1);
+
+/// The longest pause that a provider is believed: quotas go by the week at most, so what is longer is a mistake.
+const LONGEST_RESET: Duration = Duration::from_hours(8 * 24);
+
+/// The clocks of the provider and of this machine differ a little.
+const AFTER_RESET_MILLIS: u64 = 5_000;
+
+/// How an account stands after a refusal. Many runs of an account are refused together: only the first is a strike,
+/// and while the pause lasts only an end that the provider names can make it longer.
+pub fn struck(before: Option<Standing>, trouble: &Trouble) -> Standing {
+    let lasting = before.filter(|standing| standing.until > trouble.now);
+    let strikes = match (before, lasting) {
+        (_, Some(lasting)) => lasting.strikes,
+        (Some(over), None) if trouble.now.since(over.until) < LONGEST_PAUSE => over.strikes.saturating_add(1),
+        _ => 1,
+    };
+    let until = match (told(trouble), lasting) {
+        (Some(told), lasting) => lasting.map_or(told, |lasting| lasting.until.max(told)),
+        (None, Some(lasting)) => lasting.until,
+        (None, None) => trouble.now.plus(usual(trouble, strikes)),
+    };
+    Standing { until, strikes }
+}
+
+/// The end that the provider named, a little later; none if that has passed.
+fn told(trouble: &Trouble) -> Option<Millis> {
+    let reset = trouble.reset.filter(|reset| *reset > trouble.now)?;
+    let reset = reset.min(trouble.now.plus(LONGEST_RESET));
+    Some(reset.plus(Duration::from_millis(trouble.jitter % AFTER_RESET_MILLIS)))
+}
+
+fn usual(trouble: &Trouble, strikes: u32) -> Duration {
+    let first = Duration::from_secs(table::rule(trouble.reason).pause_seconds.into());
+    spread(doubled(first, strikes.saturating_sub(1), LONGEST_PAUSE), trouble.jitter)
+}

@@ -1,0 +1,64 @@
+//! The usual table: one line for each reason, to be read as a whole.
+
+use super::Action;
+use crate::run::Reason;
+
+/// What usually follows from a reason.
+pub(super) struct Rule {
+    pub(super) action: Action,
+    pub(super) session: Session,
+    /// The first pause of the account, in seconds, if the provider names no end.
+    pub(super) pause_seconds: u32,
+    /// Whether the account is what failed: another task of it would have failed, too.
+    pub(super) blames_account: bool,
+}
+
+/// What becomes of the conversation.
+pub(super) enum Session {
+    /// The next attempt goes on with it.
+    Kept,
+    /// After the first failure; then it may be what is in the way.
+    KeptOnce,
+    /// The next attempt begins without it.
+    Dropped,
+}
+
+/// A pause that somebody wants for a reason that does not come with one.
+const A_MINUTE: u32 = 60;
+
+#[expect(
+    clippy::match_same_arms,
+    reason = "a table: one reason a line, to be read against the documentation"
+)]
+pub(super) const fn rule(reason: Reason) -> Rule {
+    use Action::{GiveUp, HandOver, Pause, Retry};
+    use Session::{Dropped, Kept, KeptOnce};
+    match reason {
+        Reason::RateLimited => of_account(Pause, Kept, 30),
+        Reason::ProviderOutage => of_account(Pause, Kept, 15),
+        Reason::QuotaExhausted => of_account(HandOver, Kept, 900),
+        Reason::Auth => of_account(GiveUp, Dropped, 900),
+        Reason::BadModel => of_task(GiveUp, Dropped),
+        Reason::ContextOverflow => of_task(Retry, Dropped),
+        Reason::AgentError => of_task(Retry, KeptOnce),
+        Reason::NoChanges => of_task(Retry, KeptOnce),
+        Reason::Stale => of_task(Retry, Kept),
+        Reason::TimedOut => of_task(Retry, Kept),
+        Reason::Lost => of_task(Retry, Kept),
+        Reason::SetupFailed => of_task(Retry, Kept),
+        Reason::WorkspaceFailed => of_task(Retry, Kept),
+        Reason::OverBudget => of_task(GiveUp, Kept),
+        Reason::BlockedByAgent => of_task(GiveUp, Kept),
+        Reason::Untrusted => of_task(GiveUp, Kept),
+        Reason::AgentMissing => of_task(GiveUp, Kept),
+        Reason::BranchTaken => of_task(GiveUp, Kept),
+    }
+}
+
+const fn of_account(action: Action, session: Session, pause_seconds: u32) -> Rule {
+    Rule { action, session, pause_seconds, blames_account: true }
+}
+
+const fn of_task(action: Action, session: Session) -> Rule {
+    Rule { action, session, pause_seconds: A_MINUTE, blames_account: false }
+}

@@ -1,0 +1,177 @@
+//! The whole table, and what it is made into.
+
+use std::fmt::Write;
+
+use super::*;
+use crate::time::Millis;
+
+fn failure(reason: Reason) -> Failure {
+    let retry = RetryPolicy { retries: 9, backoff_seconds: 10 };
+    Failure { reason, failures: 0, waits: 0, retry, jitter: 0 }
+}
+
+fn wait(failures: u32, jitter: u64) -> Verdict {
+    let failure = Failure { failures, jitter, ..failure(Reason::AgentError) };
+    Policy::default().after_failure(&failure, None)
+}
+
+fn agent(name: &str) -> AgentName {
+    name.parse().unwrap()
+}
+
+#[test]
+fn what_follows_from_each_reason() {
+    let mut table = format!(
+        "{:<18}{:<11}{:<14}{:<14}{:<7}counts\n",
+        "", "action", "first retry", "second retry", "pause"
+    );
+    for reason in Reason::ALL.iter().copied() {
+        let policy = Policy::default();
+        let trouble = Trouble { reason, reset: None, jitter: 0, now: Millis(0) };
+        let pause = struck(None, &trouble).until.since(Millis(0));
+        let pause = if policy.pauses(reason) { format!("{}s", pause.as_secs()) } else { "·".to_owned() };
+        let counts = policy.after_failure(&failure(reason), Some(agent("other"))).counts(reason);
+        writeln!(
+            table,
+            "{reason:<18}{:<11}{:<14}{:<14}{pause:<7}{}",
+            policy.action(reason),
+            Conversation::after(reason, 1),
+            Conversation::after(reason, 2),
+            if counts { "yes" } else { "no" },
+        )
+        .unwrap();
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn waits_double_up_to_an_hour_with_jitter_on_top() {
+    assert_eq!(wait(0, 0), Verdict::RetryAfter(Duration::from_secs(10)));
+    assert_eq!(wait(3, 0), Verdict::RetryAfter(Duration::from_secs(80)));
+    assert_eq!(wait(8, 0), Verdict::RetryAfter(Duration::from_secs(2_560)));
+    assert_eq!(wait(0, 2_500), Verdict::RetryAfter(Duration::from_millis(12_500)));
+    assert_eq!(wait(0, 2_501), Verdict::RetryAfter(Duration::from_secs(10)));
+    let stubborn = RetryPolicy { retries: 20, backoff_seconds: 86_400 };
+    let failure = Failure { failures: 19, retry: stubborn, ..failure(Reason::Lost) };
+    assert_eq!(Policy::default().after_failure(&failure, None), Verdict::RetryAfter(LONGEST_WAIT));
+}
+
+#[test]
+fn gives_up_when_the_retries_are_used_or_cannot_help() {
+    assert_eq!(wait(9, 0), Verdict::GiveUp);
+    assert_eq!(Policy::default().after_failure(&failure(Reason::Auth), None), Verdict::GiveUp);
+    let at_once = RetryPolicy { retries: 5, backoff_seconds: 0 };
+    let failure = Failure { retry: at_once, jitter: 9, ..failure(Reason::Stale) };
+    assert_eq!(Policy::default().after_failure(&failure, None), Verdict::RetryAfter(Duration::ZERO));
+}
+
+#[test]
+fn waiting_for_an_account_is_no_failure_but_has_a_bound() {
+    let policy = Policy::default();
+    let no_retries = RetryPolicy { retries: 0, backoff_seconds: 0 };
+    for reason in [Reason::RateLimited, Reason::ProviderOutage, Reason::QuotaExhausted] {
+        let last = Failure { waits: MOST_WAITS - 1, retry: no_retries, ..failure(reason) };
+        assert_eq!(policy.after_failure(&last, None), Verdict::Pause, "{reason}");
+        assert!(!Verdict::Pause.counts(reason));
+        let more = Failure { waits: MOST_WAITS, ..last };
+        assert_eq!(policy.after_failure(&more, None), Verdict::GiveUp, "{reason}");
+        assert_eq!(policy.after_failure(&more, Some(agent("codex"))), Verdict::GiveUp, "{reason}");
+    }
+}
+
+#[test]
+fn a_task_is_handed_over_if_there_is_somebody() {
+    let policy = Policy::default().with(Reason::Stale, Action::HandOver);
+    let to = || Verdict::HandOver(agent("codex"));
+    let after = |failure: Failure, next: Option<&str>| policy.after_failure(&failure, next.map(agent));
+    assert_eq!(after(failure(Reason::QuotaExhausted), Some("codex")), to());
+    assert_eq!(after(failure(Reason::QuotaExhausted), None), Verdict::Pause);
+    assert!(!to().counts(Reason::QuotaExhausted), "not the task's fault");
+    assert_eq!(after(failure(Reason::Stale), Some("codex")), to());
+    assert!(to().counts(Reason::Stale), "two agents that fail in turn would go on for ever");
+    assert!(policy.pauses(Reason::QuotaExhausted) && !policy.pauses(Reason::Stale));
+    assert_eq!(after(failure(Reason::Stale), None), Verdict::RetryAfter(Duration::from_secs(10)));
+    let used_up = Failure { failures: 9, ..failure(Reason::Stale) };
+    assert_eq!(after(used_up, Some("codex")), Verdict::GiveUp);
+    assert_eq!(after(failure(Reason::RateLimited), Some("codex")), Verdict::Pause, "nobody asked for it");
+}
+
+#[test]
+fn the_table_can_be_changed_and_written_down() {
+    let policy = Policy::default()
+        .with(Reason::Auth, "pause".parse().unwrap())
+        .with(Reason::RateLimited, "hand_over".parse().unwrap());
+    assert_eq!(policy.action(Reason::Auth), Action::Pause);
+    assert_eq!(policy.action(Reason::Lost), Action::Retry, "the rest stays");
+    let text = serde_json::to_string(&policy).unwrap();
+    assert_eq!(text, r#"{"rate_limited":"hand_over","auth":"pause"}"#);
+    assert_eq!(serde_json::from_str::<Policy>(&text).unwrap(), policy);
+    assert!(serde_json::from_str::<Policy>(r#"{"tired":"pause"}"#).is_err());
+    let unknown = "explode".parse::<Action>().unwrap_err().to_string();
+    assert_eq!(unknown, r#""explode" is not a failure action; there are: retry, pause, hand_over, give_up"#);
+}
+
+const NOW: Millis = Millis(1_000_000_000);
+
+fn limited(reset: Option<i64>, jitter: u64) -> Trouble {
+    let reset = reset.map(|millis| Millis(NOW.0 + millis));
+    Trouble { reason: Reason::RateLimited, reset, jitter, now: NOW }
+}
+
+/// Until so many milliseconds from now, after so many strikes.
+fn standing(millis: i64, strikes: u32) -> Standing {
+    Standing { until: Millis(NOW.0 + millis), strikes }
+}
+
+#[test]
+fn pauses_double_with_each_strike_up_to_an_hour() {
+    assert_eq!(struck(None, &limited(None, 0)), standing(30_000, 1));
+    assert_eq!(struck(None, &limited(None, 7_500)), standing(37_500, 1), "a quarter at most");
+    assert_eq!(struck(None, &limited(None, 7_501)), standing(30_000, 1));
+    assert_eq!(struck(Some(standing(0, 1)), &limited(None, 0)), standing(60_000, 2));
+    assert_eq!(struck(Some(standing(-5, 7)), &limited(None, 0)), standing(3_600_000, 8));
+    assert_eq!(struck(Some(standing(0, u32::MAX)), &limited(None, 0)), standing(3_600_000, u32::MAX));
+    assert_eq!(struck(Some(standing(-3_600_000, 7)), &limited(None, 0)), standing(30_000, 1), "long ago");
+}
+
+#[test]
+fn those_who_are_refused_together_are_one_strike() {
+    let lasting = Some(standing(20_000, 3));
+    assert_eq!(struck(lasting, &limited(None, 5)), standing(20_000, 3));
+    assert_eq!(struck(lasting, &limited(Some(10_000), 0)), standing(20_000, 3), "never shorter");
+    assert_eq!(struck(lasting, &limited(Some(90_000), 0)), standing(90_000, 3), "the provider knows");
+}
+
+#[test]
+fn the_end_that_a_provider_names_is_believed_within_reason() {
+    assert_eq!(struck(None, &limited(Some(7_200_000), 4_999)), standing(7_204_999, 1));
+    assert_eq!(struck(Some(standing(0, 4)), &limited(Some(1_000), 0)), standing(1_000, 5));
+    assert_eq!(struck(None, &limited(Some(-1), 0)), standing(30_000, 1), "that has passed");
+    let week = 8 * 24 * 3_600_000;
+    assert_eq!(struck(None, &limited(Some(i64::MAX / 2), 0)), standing(week, 1));
+}
+
+fn helpers(list: &[(&str, Option<i64>)]) -> Vec<Helper> {
+    let helper =
+        |(name, until): &(&str, Option<i64>)| Helper { agent: agent(name), paused_until: until.map(Millis) };
+    list.iter().map(helper).collect()
+}
+
+#[test]
+fn the_next_agent_that_is_free_takes_over() {
+    let next = |list: &[(&str, Option<i64>)], failed: &str| {
+        successor(&helpers(list), &agent(failed)).map(|agent| agent.to_string())
+    };
+    let all = [("claude", None), ("codex", None), ("gemini", None)];
+    assert_eq!(next(&all, "claude").as_deref(), Some("codex"));
+    assert_eq!(next(&all, "gemini").as_deref(), Some("claude"), "after the last comes the first");
+    assert_eq!(next(&all, "demo").as_deref(), Some("claude"), "one that is not in the list");
+    let some = [("claude", Some(9)), ("codex", Some(7)), ("gemini", None)];
+    assert_eq!(next(&some, "claude").as_deref(), Some("gemini"));
+    let none = [("claude", Some(9)), ("codex", Some(7)), ("gemini", Some(8))];
+    assert_eq!(next(&none, "claude").as_deref(), Some("codex"), "the first to be free again");
+    assert_eq!(next(&none, "codex"), None, "which is the one that failed");
+    assert_eq!(next(&[("claude", None), ("codex", Some(7))], "claude"), None, "it is free itself");
+    assert_eq!(next(&[("claude", Some(9))], "claude"), None);
+    assert_eq!(next(&[], "claude"), None);
+}

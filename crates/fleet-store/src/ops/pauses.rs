@@ -1,0 +1,205 @@
+//! Accounts that take no work for a while. One row for each, shared by all runners: what one run of an account learns
+//! from its provider, all others know.
+
+use fleet_core::event::{Fact, Subject};
+use fleet_core::id::RunId;
+use fleet_core::policy::{Standing, Trouble, struck};
+use fleet_core::run::Run;
+use fleet_core::task::AgentName;
+use fleet_core::time::Millis;
+
+use super::rows::record;
+use super::runs::row::about_run;
+use crate::StoreError;
+use crate::tx::{Mode, Op, Statement, Tx, sql};
+
+/// An account that takes no work until a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pause {
+    /// The account.
+    pub account: String,
+    /// Until then.
+    pub until: Millis,
+    /// Pauses in a row without a success between them; none, if a person paused it.
+    pub strikes: u32,
+    /// Why, for people.
+    pub why: String,
+    /// The agent that was refused, if it was one.
+    pub agent: Option<String>,
+    /// The run in which that happened.
+    pub run: Option<RunId>,
+    /// Since when.
+    pub set_at: Millis,
+}
+
+impl Pause {
+    /// Writes it, unless the account is paused for longer already; answers whether that changed anything.
+    fn write(&self) -> Statement {
+        sql!(
+            "INSERT INTO pauses (account, until, strikes, why, agent, run, set_at) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+             ON CONFLICT (account) DO UPDATE SET until = excluded.until, strikes = excluded.strikes, why = excluded.why, \
+             agent = excluded.agent, run = excluded.run, set_at = excluded.set_at \
+             WHERE pauses.until < excluded.until RETURNING 1",
+            self.account.as_str(),
+            self.until,
+            self.strikes,
+            self.why.as_str(),
+            self.agent.as_deref(),
+            self.run,
+            self.set_at,
+        )
+    }
+
+    fn fact(&self) -> Fact {
+        let (account, agent, why) = (self.account.clone(), self.agent.clone(), self.why.clone());
+        Fact::AccountPaused { account, agent, until: self.until, why }
+    }
+}
+
+/// Pauses an account. A pause is only ever made longer.
+#[derive(Debug, Clone)]
+pub struct PauseAccount {
+    /// The account.
+    pub account: String,
+    /// The agent that it is about, if it is one.
+    pub agent: Option<AgentName>,
+    /// Until then.
+    pub until: Millis,
+    /// Why, for people.
+    pub why: String,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for PauseAccount {
+    /// False if it was paused for as long already.
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
+        let before = standing(tx, &self.account).await?;
+        let pause = Pause {
+            account: self.account.clone(),
+            until: self.until,
+            strikes: before.map_or(0, |before| before.strikes),
+            why: self.why.clone(),
+            agent: self.agent.as_ref().map(ToString::to_string),
+            run: None,
+            set_at: self.now,
+        };
+        if tx.query(pause.write()).await?.is_empty() {
+            return Ok(false);
+        }
+        record(tx, self.now, Subject::default(), &pause.fact()).await?;
+        Ok(true)
+    }
+}
+
+/// How an account stands; nothing, if it never was refused anything since its last success.
+async fn standing<T: Tx>(tx: &mut T, account: &str) -> Result<Option<Standing>, StoreError> {
+    let find = sql!("SELECT until, strikes FROM pauses WHERE account = $1 {for_update}", account);
+    let row = tx.query_one(find).await?;
+    row.map(|mut row| {
+        Ok(Standing { until: Millis(row.int()?), strikes: u32::try_from(row.int()?).unwrap_or(u32::MAX) })
+    })
+    .transpose()
+}
+
+/// Pauses the account of a run that its provider refused.
+pub(super) async fn strike<T: Tx>(
+    tx: &mut T,
+    run: &Run,
+    trouble: &Trouble,
+    why: &str,
+) -> Result<(), StoreError> {
+    let before = standing(tx, run.account()).await?;
+    let after = struck(before, trouble);
+    if before == Some(after) {
+        return Ok(());
+    }
+    let pause = Pause {
+        account: run.account().to_owned(),
+        until: after.until,
+        strikes: after.strikes,
+        why: why.to_owned(),
+        agent: Some(run.agent.clone()),
+        run: Some(run.id),
+        set_at: trouble.now,
+    };
+    // Another run of the account may have been the first, a moment ago.
+    if !tx.query(pause.write()).await?.is_empty() {
+        // Part of the task's story, and news for all projects.
+        let subject = Subject { project: None, ..about_run(run) };
+        record(tx, trouble.now, subject, &pause.fact()).await?;
+    }
+    Ok(())
+}
+
+/// Forgets the strikes of an account that has served a run. Only one that was claimed after the pause says so: others
+/// may have had their answers before, and the limit may be what the next one meets.
+pub(super) async fn served<T: Tx>(tx: &mut T, run: &Run, now: Millis) -> Result<(), StoreError> {
+    let forget = sql!(
+        "DELETE FROM pauses WHERE account = $1 AND until <= $2 AND set_at <= $3",
+        run.account(),
+        now,
+        run.created_at,
+    );
+    tx.defer(forget).await
+}
+
+/// A person ends the pause of an account, and its strikes are forgotten.
+#[derive(Debug, Clone)]
+pub struct LiftPause {
+    /// The account.
+    pub account: String,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for LiftPause {
+    /// False if it was not paused.
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
+        let lift = sql!("DELETE FROM pauses WHERE account = $1 RETURNING until", self.account.as_str());
+        let Some(mut row) = tx.query_one(lift).await? else { return Ok(false) };
+        if Millis(row.int()?) <= self.now {
+            return Ok(false);
+        }
+        let fact = Fact::AccountResumed { account: self.account.clone() };
+        record(tx, self.now, Subject::default(), &fact).await?;
+        Ok(true)
+    }
+}
+
+/// All pauses that are not over, by account.
+#[derive(Debug, Clone, Copy)]
+pub struct ListPauses {
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for ListPauses {
+    type Out = Vec<Pause>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Pause>, StoreError> {
+        let all = sql!(
+            "SELECT account, until, strikes, why, agent, run, set_at FROM pauses WHERE until > $1 ORDER BY account",
+            self.now,
+        );
+        let pause = |mut row: crate::Row| {
+            Ok(Pause {
+                account: row.text()?,
+                until: Millis(row.int()?),
+                strikes: u32::try_from(row.int()?).unwrap_or(u32::MAX),
+                why: row.text()?,
+                agent: row.optional_text()?,
+                run: row.optional_parse()?,
+                set_at: Millis(row.int()?),
+            })
+        };
+        tx.query_alone(all).await?.into_iter().map(pause).collect()
+    }
+}

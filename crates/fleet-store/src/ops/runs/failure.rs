@@ -1,0 +1,136 @@
+//! What a failed run means: for its task, for the account of its agent, and for the agents that could go on.
+
+use std::collections::BTreeMap;
+
+use fleet_core::event::Fact;
+use fleet_core::policy::{Action, Failure, Helper, Policy, Trouble, Verdict, successor};
+use fleet_core::run::{Reason, Run};
+use fleet_core::task::{AgentName, Task, TaskMove};
+use fleet_core::time::Millis;
+
+use super::end::EndRun;
+use super::row::about_run;
+use crate::StoreError;
+use crate::ops::pauses;
+use crate::ops::rows::{record, write_agent};
+use crate::tx::{Tx, sql};
+
+/// What decides about a failed run, beside the run and its task. The default is the usual policy, without anybody who
+/// could take over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct After {
+    /// What is done about each reason.
+    pub policy: Policy,
+    /// When the provider serves the account again, if it said so.
+    pub reset: Option<Millis>,
+    /// The agent of tasks that name none.
+    pub default_agent: Option<AgentName>,
+    /// The agents that may take over, in turn.
+    pub fallback: Vec<AgentName>,
+    /// The accounts of agents; one that is not among them goes by the agent's name.
+    pub accounts: BTreeMap<AgentName, String>,
+}
+
+/// What the end of a run means for its task.
+pub(super) struct Consequence {
+    pub(super) event: TaskMove,
+    pub(super) fact: Fact,
+}
+
+impl EndRun {
+    /// Pauses, hands over, tries again or gives up; updates the task's history.
+    pub(super) async fn failed<T: Tx>(
+        &self,
+        tx: &mut T,
+        task: &mut Task,
+        run: &Run,
+        (reason, detail): (Reason, String),
+    ) -> Result<Consequence, StoreError> {
+        let policy = &self.after.policy;
+        if policy.pauses(reason) {
+            let trouble = Trouble { reason, reset: self.after.reset, jitter: self.jitter, now: self.now };
+            pauses::strike(tx, run, &trouble, &detail).await?;
+        }
+        let next = match policy.action(reason) {
+            Action::HandOver => self.after.next(tx, task, (run, self.now)).await?,
+            _ => None,
+        };
+        let (failures, waits) = (task.history.failures, task.history.waits);
+        let failure = Failure { reason, failures, waits, retry: task.spec.retry, jitter: self.jitter };
+        let verdict = policy.after_failure(&failure, next);
+        if verdict.counts(reason) {
+            task.history.failures += 1;
+        } else {
+            task.history.waits += 1;
+        }
+        task.history.reason = Some(reason);
+        task.history.remark = Some(detail.clone());
+        let failures = task.history.failures;
+        let not_before = match verdict {
+            Verdict::GiveUp => {
+                let fact = Fact::TaskFailed { reason, detail, failures };
+                return Ok(Consequence { event: TaskMove::Fail, fact });
+            }
+            Verdict::RetryAfter(wait) => Some(self.now.plus(wait)),
+            // The pause of the account keeps it back, and ends for all tasks at once when a person lifts it.
+            Verdict::Pause => None,
+            Verdict::HandOver(to) => self.hand_over(tx, task, run, (to, reason)).await.map(|()| None)?,
+        };
+        task.history.retry_at = not_before;
+        let fact = Fact::TaskRequeued { reason: Some(reason), detail, failures, not_before };
+        Ok(Consequence { event: TaskMove::Requeue, fact })
+    }
+
+    async fn hand_over<T: Tx>(
+        &self,
+        tx: &mut T,
+        task: &mut Task,
+        run: &Run,
+        (to, reason): (AgentName, Reason),
+    ) -> Result<(), StoreError> {
+        let fact = Fact::TaskHandedOver { from: run.agent.clone(), to: to.to_string(), reason };
+        // Back to the one that its author wanted is no longer handed over.
+        task.history.handed_to = Some(to).filter(|to| Some(to) != self.after.own(task));
+        write_agent(tx, task).await?;
+        record(tx, self.now, about_run(run), &fact).await
+    }
+}
+
+impl After {
+    /// The agent that the author of a task wanted.
+    fn own<'a>(&'a self, task: &'a Task) -> Option<&'a AgentName> {
+        task.spec.agent.as_ref().or(self.default_agent.as_ref())
+    }
+
+    /// Who takes over from the agent of a run, if there is somebody.
+    async fn next<T: Tx>(
+        &self,
+        tx: &mut T,
+        task: &Task,
+        (run, now): (&Run, Millis),
+    ) -> Result<Option<AgentName>, StoreError> {
+        let Ok(failed) = run.agent.parse::<AgentName>() else { return Ok(None) };
+        let mut agents: Vec<&AgentName> = Vec::new();
+        for agent in self.own(task).into_iter().chain(&self.fallback).chain([&failed]) {
+            if !agents.contains(&agent) {
+                agents.push(agent);
+            }
+        }
+        if agents.len() < 2 {
+            return Ok(None);
+        }
+        let mut paused = BTreeMap::new();
+        for mut row in tx.query(sql!("SELECT account, until FROM pauses WHERE until > $1", now)).await? {
+            paused.insert(row.text()?, Millis(row.int()?));
+        }
+        let helper = |agent: &&AgentName| {
+            let account = if **agent == failed { run.account() } else { self.account(agent) };
+            Helper { agent: (*agent).clone(), paused_until: paused.get(account).copied() }
+        };
+        Ok(successor(&agents.iter().map(helper).collect::<Vec<_>>(), &failed))
+    }
+
+    fn account<'a>(&'a self, agent: &'a AgentName) -> &'a str {
+        self.accounts.get(agent).map_or(agent.as_str(), String::as_str)
+    }
+}
