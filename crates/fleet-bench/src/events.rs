@@ -106,5 +106,6 @@ fn append(run: &Run, batch: i64) -> ops::AppendRunEvents {
         activity: Some("Reading the sources".to_owned()),
         session: None,
         now: seed::NOW,
+        meter: None,
     }
 }

@@ -1,11 +1,13 @@
 //! Runs: one attempt at a task by one agent in one workspace.
 
+mod meter;
 mod report;
 mod state;
 mod stop;
 
 use serde::{Deserialize, Serialize};
 
+pub use meter::Meter;
 pub use report::RunReport;
 pub use state::{Reason, RunMove, RunState};
 pub use stop::{Stop, StopKind};
@@ -49,6 +51,8 @@ pub struct Run {
     pub keeper: Option<String>,
     /// The agent's own name for the conversation, to go on with it.
     pub session: Option<String>,
+    /// What the agent's own counters for that conversation stood at.
+    pub meter: Option<Meter>,
     /// What it has used so far.
     pub usage: Totals,
     /// What was put aside for it when it was claimed: it may use no more. Nothing, where there is no budget.

@@ -185,6 +185,7 @@ impl Journal {
             activity: self.activity.take(),
             session: self.session.clone(),
             now,
+            meter: None,
         }
     }
 }

@@ -30,8 +30,8 @@ pub use pauses::{LiftPause, ListPauses, Pause, PauseAccount};
 pub use projects::{EnsureProject, FindProject, ListProjects};
 pub use resolve::{AnyExisting, ResolveTask};
 pub use runs::{
-    AdvanceRun, After, AppendRunEvents, Elsewhere, EndRun, ExpireLeases, GetRun, ListRuns, ListedRun,
-    LiveRuns, PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop, ResolveRun, RunDetail,
-    RunFilter,
+    AdvanceRun, After, AppendRunEvents, Conversation, Elsewhere, EndRun, ExpireLeases, GetRun, LastConversation,
+    ListRuns, ListedRun, LiveRuns, PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop,
+    ResolveRun, RunDetail, RunFilter,
 };
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};

@@ -101,6 +101,7 @@ async fn a_claimed_task_has_a_run_with_a_lease(rig: &Rig) {
         workspace: None,
         keeper: None,
         session: None,
+        meter: None,
         usage: Totals::default(),
         reserved: Bounds::default(),
         account: None,

@@ -20,6 +20,7 @@ mod branches;
 mod budget;
 mod caps;
 mod claim;
+mod conversations;
 mod deletion;
 mod deps;
 mod deps_races;

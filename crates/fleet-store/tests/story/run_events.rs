@@ -37,6 +37,7 @@ fn stretch(run: &Run, from: i64, to: i64) -> AppendRunEvents {
         activity: None,
         session: None,
         now: START,
+        meter: None,
     }
 }
 

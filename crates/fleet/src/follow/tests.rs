@@ -52,6 +52,7 @@ fn run(task: TaskId, state: RunState, ended_at: Option<Millis>) -> Run {
         workspace: None,
         keeper: None,
         session: None,
+        meter: None,
         usage: Totals::default(),
         reserved: Bounds::default(),
         account: None,

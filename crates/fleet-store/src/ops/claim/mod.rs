@@ -179,6 +179,7 @@ impl Claim {
             workspace: None,
             keeper: None,
             session: None,
+            meter: None,
             usage: Totals::default(),
             reserved: Bounds::default(),
             account: self.account_of(self.agent_of(task)).map(str::to_owned),

@@ -2,13 +2,14 @@
 
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, RunId, TaskId};
-use fleet_core::run::Totals;
+use fleet_core::run::{Meter, Totals};
 use fleet_core::time::Millis;
 
 use super::row::run_columns;
 use super::texts::bounded;
 use crate::StoreError;
 use crate::ops::ledger::Unbooked;
+use crate::ops::rows::json;
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// Appends what a stretch of the agent's output says. The run remembers how far its output was read, in the same
@@ -33,6 +34,8 @@ pub struct AppendRunEvents {
     pub session: Option<String>,
     /// Now: what was used is booked on this day.
     pub now: Millis,
+    /// What the agent's own counters stand at by now, if that is known anew.
+    pub meter: Option<Meter>,
 }
 
 /// An activity holds so many characters at most: it is shown in a column of a list.
@@ -85,7 +88,8 @@ impl AppendRunEvents {
         let advance = sql!(
             "UPDATE runs SET decoded = $4, input_tokens = coalesce($5, input_tokens), \
              output_tokens = coalesce($6, output_tokens), micro_usd = coalesce($7, micro_usd), \
-             activity = coalesce($8, activity), session = coalesce($9, session) \
+             activity = coalesce($8, activity), session = coalesce($9, session), \
+             meter = coalesce($10, meter) \
              WHERE id = $1 AND fence = $2 AND decoded = $3 AND ended_at IS NULL \
              RETURNING project, task, micro_usd - booked_micro_usd, input_tokens + output_tokens - booked_tokens",
             self.run,
@@ -97,6 +101,7 @@ impl AppendRunEvents {
             self.usage.map(|usage| count(usage.micro_usd)),
             self.activity.as_deref().map(|text| bounded(text, LONGEST_ACTIVITY)),
             self.session.as_deref().map(|text| bounded(text, LONGEST_SESSION)),
+            self.meter.as_ref().map(json).transpose()?,
         );
         let row = tx.query_one(advance).await?;
         row.map(|mut row| {

@@ -16,7 +16,7 @@ use crate::value::Row;
 macro_rules! run_columns {
     () => {
         "r.id, r.task, r.project, r.fence, r.state, r.reason, r.detail, r.runner, r.place, r.agent, r.model, r.branch, \
-         r.base, r.workspace, r.keeper, r.session, r.input_tokens, r.output_tokens, r.micro_usd, r.activity, \
+         r.base, r.workspace, r.keeper, r.session, r.meter, r.input_tokens, r.output_tokens, r.micro_usd, r.activity, \
          r.percent, r.decoded, r.stop, r.lease_until, r.created_at, r.started_at, r.ended_at, r.reserved_micro_usd, \
          r.reserved_tokens, r.account"
     };
@@ -42,6 +42,7 @@ pub(in crate::ops) fn run(row: &mut Row) -> Result<Run, StoreError> {
         workspace: row.optional_text()?,
         keeper: row.optional_text()?,
         session: row.optional_text()?,
+        meter: row.optional_json()?,
         usage: Totals { input_tokens: count(row)?, output_tokens: count(row)?, micro_usd: count(row)? },
         activity: row.optional_text()?,
         percent: row.optional_int()?.map(|percent| u8::try_from(percent).unwrap_or(u8::MAX)),

@@ -157,6 +157,7 @@ async fn say(worker: &mut Worker, claimed: &Claimed) -> Result<(), StoreError> {
             activity: None,
             session: None,
             now: now(),
+            meter: None,
         };
         worker.call(stretch.clone()).await?;
         if worker.dice.once_in(4) {
