@@ -33,6 +33,12 @@ pub enum Fact {
     /// A person wants a task tried again.
     #[serde(rename = "task.retried")]
     TaskRetried {},
+    /// Somebody has something to say to the agent of a task.
+    #[serde(rename = "task.prompted")]
+    TaskPrompted { number: i64, text: String, by: String },
+    /// A task that was over is queued again, because somebody had more to say.
+    #[serde(rename = "task.reopened")]
+    TaskReopened {},
     /// A task was removed for good.
     #[serde(rename = "task.deleted")]
     TaskDeleted { title: Title },
@@ -84,6 +90,9 @@ pub enum Fact {
     /// The agent met an error.
     #[serde(rename = "run.error")]
     RunError { reason: Option<Reason>, text: String },
+    /// The agent was told what somebody had to say.
+    #[serde(rename = "run.prompted")]
+    RunPrompted { number: i64, text: String },
     /// Somebody or a limit stops the run.
     #[serde(rename = "run.stopping")]
     RunStopping { why: String },

@@ -14,6 +14,7 @@ pub mod outcome;
 pub mod policy;
 pub mod problem;
 pub mod project;
+pub mod prompt;
 pub mod redact;
 pub mod refname;
 pub mod report;

@@ -69,6 +69,7 @@ fn code(error: &StoreError) -> Code {
         StoreError::Illegal { .. }
         | StoreError::NotNow { .. }
         | StoreError::IllegalRun { .. }
+        | StoreError::PromptRefused { .. }
         | StoreError::EditRefused { .. } => Code::IllegalTransition,
         StoreError::Cycle { .. } => Code::DependencyCycle,
         StoreError::HasDependents { .. } => Code::HasDependents,
@@ -77,6 +78,7 @@ fn code(error: &StoreError) -> Code {
         StoreError::BranchTaken { .. } => Code::BranchTaken,
         StoreError::LeaseLost { .. } => Code::LeaseLost,
         StoreError::TokenRefused { .. } => Code::TokenRefused,
+        StoreError::PromptNotTaken { .. } => Code::Internal,
         StoreError::Changed | StoreError::OutOfStep { .. } => Code::Changed,
         StoreError::Busy { .. } => Code::StoreBusy,
         StoreError::Unreachable { .. } => Code::StoreUnreachable,

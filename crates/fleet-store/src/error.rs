@@ -1,6 +1,7 @@
 //! What can go wrong in the store.
 
 use fleet_core::id::{RunId, TaskId};
+use fleet_core::prompt::Refusal;
 use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState};
 
@@ -22,6 +23,10 @@ pub enum StoreError {
     IllegalRun { run: RunId, from: RunState, event: RunMove },
     #[error("task {task}: {refused}")]
     EditRefused { task: TaskId, refused: EditRefused },
+    #[error("task {task} takes no prompt: {refusal}")]
+    PromptRefused { task: TaskId, refusal: Refusal },
+    #[error("run {run} was not given prompt {seq}")]
+    PromptNotTaken { run: RunId, seq: i64 },
     #[error("a task cannot wait for itself: {}", show_path(path))]
     Cycle { path: Vec<TaskId> },
     #[error("task {task} cannot be deleted: {} waits for it", dependents[0])]

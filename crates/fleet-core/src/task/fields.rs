@@ -72,6 +72,8 @@ text_types! {
     Title, "title", check_title;
     /// The rest of the prompt; may be empty, may have many lines.
     Description, "description", check_description;
+    /// What is said to an agent after its task was written; many lines, never nothing.
+    PromptText, "prompt", check_prompt;
     /// A word to find tasks by.
     Label, "label", |text| check_word(text, 64);
     /// The name of an agent, as in the configuration.
@@ -112,6 +114,13 @@ fn check_title(text: &str) -> Result<(), String> {
         ));
     }
     printable(text)
+}
+
+fn check_prompt(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() {
+        return Err("it is empty: say what the agent is to be told".to_owned());
+    }
+    check_description(text)
 }
 
 fn check_description(text: &str) -> Result<(), String> {
@@ -285,6 +294,15 @@ mod tests {
         assert!("many\nlines\u{7}".parse::<Description>().is_ok());
         assert!(why::<Description>(&"x".repeat((1 << 20) + 1)).contains("1048577 bytes, at most 1048576"));
         assert!(why::<Description>("a\0b").contains("NUL"));
+    }
+
+    #[test]
+    fn prompts_say_something_and_are_bounded() {
+        assert!("\u{7}many\nlines".parse::<PromptText>().is_ok());
+        assert!("x".repeat(1 << 20).parse::<PromptText>().is_ok());
+        assert_eq!(why::<PromptText>(" \n\t"), "prompt: it is empty: say what the agent is to be told");
+        assert!(why::<PromptText>(&"x".repeat((1 << 20) + 1)).contains("1048577 bytes, at most 1048576"));
+        assert!(why::<PromptText>("a\0b").contains("NUL"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use edit::{EditRefused, TaskEdit};
 pub use fields::{
     AgentName, BaseRef, BranchName, Complexity, Description, FieldError, Label, Labels, MetaKey, MetaValue,
-    ModelName, Priority, Remark, Title,
+    ModelName, Priority, PromptText, Remark, Title,
 };
 pub use state::{TaskMove, TaskState};
 
@@ -146,6 +146,17 @@ pub struct TaskHistory {
     pub waits: u32,
     /// The agent that goes on with it, when the one that its author wanted could not.
     pub handed_to: Option<AgentName>,
+}
+
+impl TaskHistory {
+    /// A clean record: the failures before a person looked do not count against the next attempt, and nobody waits for
+    /// their sake. What the author wished stays.
+    pub fn forgive(&mut self) {
+        self.failures = 0;
+        self.waits = 0;
+        self.reason = None;
+        self.retry_at = None;
+    }
 }
 
 /// A task as the store knows it.

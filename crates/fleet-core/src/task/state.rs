@@ -50,6 +50,8 @@ named! {
         Cancel = "cancel",
         /// A person wants it tried again, with a clean record.
         Retry = "retry",
+        /// A person has more to say about it, however it ended.
+        Reopen = "reopen",
     }
 }
 
@@ -70,6 +72,7 @@ impl TaskState {
             (S::Waiting, M::Answer) => S::Queued,
             (S::Queued | S::Running | S::Waiting | S::Held | S::Failed, M::Cancel) => S::Cancelled,
             (S::Failed | S::Cancelled | S::Waiting | S::Held, M::Retry) => S::Queued,
+            (S::Done | S::Failed | S::Cancelled, M::Reopen) => S::Queued,
             (from, event) => return Err(IllegalTransition { from, event }),
         };
         Ok(to)
@@ -100,6 +103,7 @@ impl TaskMove {
             Self::Release => "released",
             Self::Cancel => "cancelled",
             Self::Retry => "retried",
+            Self::Reopen => "taken up again",
         }
     }
 }

@@ -12,6 +12,7 @@ mod list;
 mod moves;
 mod pauses;
 mod projects;
+mod prompts;
 mod resolve;
 mod rows;
 mod runs;
@@ -28,6 +29,7 @@ pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
 pub use moves::{CancelIdle, DeleteTask, MoveTask};
 pub use pauses::{LiftPause, ListPauses, Pause, PauseAccount};
 pub use projects::{EnsureProject, FindProject, ListProjects};
+pub use prompts::{AddPrompt, PromptSent, Prompted, TakePrompts, TaskPrompts};
 pub use resolve::{AnyExisting, ResolveTask};
 pub use runs::{
     AdvanceRun, After, AppendRunEvents, Conversation, Elsewhere, EndRun, ExpireLeases, GetRun, LastConversation,

@@ -35,12 +35,7 @@ impl Op for MoveTask {
         let remark = self.remark.as_ref().map(|remark| remark.as_str().to_owned());
         task.history.remark.clone_from(&remark);
         if self.event == TaskMove::Retry {
-            // A clean record: the failures before a person looked do not count against the next attempt.
-            task.history.failures = 0;
-            task.history.waits = 0;
-            task.history.reason = None;
-            // What the author wished stays.
-            task.history.retry_at = None;
+            task.history.forgive();
             refuse_taken(tx, &task).await?;
             // The agent that its author wanted gets another chance, too.
             if task.history.handed_to.take().is_some() {
@@ -131,6 +126,7 @@ impl Op for DeleteTask {
         }
         self.refuse_dependents(tx).await?;
         rows::erase_texts(tx, self.id).await?;
+        tx.defer(sql!("DELETE FROM prompts WHERE task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM deps WHERE task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM deps WHERE on_task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM tasks WHERE id = $1", self.id)).await?;

@@ -37,6 +37,7 @@ mod obstacles;
 mod open;
 mod pauses;
 mod projects;
+mod prompts;
 mod reports;
 mod resolve;
 mod run_events;

@@ -14,6 +14,7 @@ story! {
     a_store_of_a_newer_version_is_refused
     a_store_of_another_program_is_refused
     a_store_says_what_it_is
+    a_store_of_an_older_version_keeps_what_it_has
 }
 
 async fn opening_again_changes_nothing(rig: &Rig) {
@@ -80,6 +81,18 @@ async fn a_store_says_what_it_is(rig: &Rig) {
         text.starts_with(name) && text.ends_with(&format!("schema {}", rig.place().version().await)),
         "{text}"
     );
+}
+
+async fn a_store_of_an_older_version_keeps_what_it_has(rig: &Rig) {
+    let id = rig.task("one").await;
+    let run = rig.start(id).await;
+    let (known, schema) = (rig.place().version().await, rig.place().schema().await);
+    rig.place().execute("DROP TABLE prompts; ALTER TABLE runs DROP COLUMN meter").await;
+    rig.place().set_version(2).await;
+    let newer = rig.elsewhere().await;
+    assert_eq!((newer.place().version().await, newer.place().schema().await), (known, schema));
+    assert_eq!(newer.get(id).await.runs, std::slice::from_ref(&run));
+    assert_eq!(newer.ok(newer.renewing(&run)).await.prompts, 0);
 }
 
 const MANY: usize = 24;

@@ -31,6 +31,8 @@ pub struct RenewLease {
 pub struct Renewed {
     /// Somebody wants the run stopped.
     pub stop: Option<Stop>,
+    /// How many prompts wait for the run to take them.
+    pub prompts: i64,
 }
 
 impl Op for RenewLease {
@@ -39,14 +41,16 @@ impl Op for RenewLease {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Renewed, StoreError> {
         let renew = sql!(
-            "UPDATE runs SET lease_until = $3 WHERE id = $1 AND fence = $2 AND ended_at IS NULL RETURNING stop",
+            "UPDATE runs SET lease_until = $3 WHERE id = $1 AND fence = $2 AND ended_at IS NULL RETURNING stop, \
+               (SELECT count(*) FROM prompts p WHERE p.task = runs.task AND p.sent_at IS NULL \
+                  AND (p.taken_by IS NULL OR p.taken_by <> $1))",
             self.run,
             self.fence,
             self.now.plus(self.lease),
         );
         let renewed = tx.query_alone(renew).await?.into_iter().next();
         let mut row = renewed.ok_or(StoreError::LeaseLost { run: self.run })?;
-        Ok(Renewed { stop: row.optional_json()? })
+        Ok(Renewed { stop: row.optional_json()?, prompts: row.int()? })
     }
 }
 

@@ -14,7 +14,7 @@ mod report;
 mod resolve;
 pub(super) mod row;
 mod stop;
-mod texts;
+pub(super) mod texts;
 
 pub use advance::{AdvanceRun, PrepareRun, Prepared};
 pub use append::AppendRunEvents;

@@ -44,11 +44,11 @@ pub(super) async fn write_text<T: Tx>(
 const LONGEST_SENTENCE: usize = 2_000;
 
 /// A sentence from an agent or a person, as the store keeps it.
-pub(super) fn shown(text: &str) -> String {
+pub(in crate::ops) fn shown(text: &str) -> String {
     bounded(text, LONGEST_SENTENCE)
 }
 
 /// At most so many characters. PostgreSQL keeps no NUL, and agents print anything.
-pub(super) fn bounded(text: &str, longest: usize) -> String {
+pub(in crate::ops) fn bounded(text: &str, longest: usize) -> String {
     text.chars().filter(|character| *character != '\0').take(longest).collect()
 }

@@ -124,6 +124,7 @@ fn step_of(fact: &Fact) -> Option<TaskMove> {
         Fact::TaskReleased {} => TaskMove::Release,
         Fact::TaskCancelled { .. } => TaskMove::Cancel,
         Fact::TaskRetried {} => TaskMove::Retry,
+        Fact::TaskReopened {} => TaskMove::Reopen,
         Fact::TaskDone {} => TaskMove::Finish,
         Fact::TaskWaiting {} => TaskMove::Ask,
         Fact::TaskFailed { .. } => TaskMove::Fail,

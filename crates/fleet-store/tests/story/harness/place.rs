@@ -36,8 +36,17 @@ pub(crate) async fn postgres(url: &str) -> Client {
 }
 
 /// Every table of the store but that of the events.
-const TABLES: [&str; 8] =
-    ["projects", "tasks", "task_descriptions", "task_labels", "deps", "runs", "run_texts", "pauses"];
+const TABLES: [&str; 9] = [
+    "projects",
+    "tasks",
+    "task_descriptions",
+    "task_labels",
+    "deps",
+    "runs",
+    "run_texts",
+    "prompts",
+    "pauses",
+];
 
 fn dump_sqlite(connection: &Connection) -> Vec<String> {
     let mut rows = Vec::new();

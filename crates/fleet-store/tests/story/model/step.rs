@@ -23,6 +23,7 @@ pub(super) enum Step {
     },
     Move(usize, TaskMove),
     Delete(usize),
+    Prompt(usize),
     Claim {
         slots: usize,
     },
@@ -54,6 +55,7 @@ pub(super) fn any() -> impl Strategy<Value = Step> {
         2 => (number.clone(), number.clone()).prop_map(|(task, on)| Step::Undepend { task, on }),
         5 => (number.clone(), select(&MOVES)).prop_map(|(task, event)| Step::Move(task, event)),
         1 => number.clone().prop_map(Step::Delete),
+        3 => number.clone().prop_map(Step::Prompt),
         4 => (0..4_usize).prop_map(|slots| Step::Claim { slots }),
         6 => (number.clone(), end()).prop_map(|(run, end)| Step::End(run, end)),
         1 => number.prop_map(Step::Renew),

@@ -6,11 +6,13 @@ use std::time::Duration;
 use fleet_core::deps::{self, Edge, Obstacle};
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::policy::{Failure, Policy, RetryPolicy, Standing, Trouble, Verdict, struck};
+use fleet_core::prompt::{Reception, receive};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::schedule::{self, Waiting};
 use fleet_core::task::{Task, TaskMove, TaskState};
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
+use fleet_store::ops::AddPrompt;
 
 use super::step::{End, Step};
 use crate::harness::{LEASE, Rig};
@@ -22,6 +24,8 @@ pub(super) struct World {
     live: Vec<Run>,
     /// How the account of the one agent stands, and since when.
     account: Option<(Standing, Millis)>,
+    /// How many prompts of a task wait: nobody passes any on.
+    prompts: BTreeMap<TaskId, usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +70,14 @@ pub(super) fn shape(task: &Task, after: &[TaskId]) -> Shape {
 
 impl World {
     pub(super) fn new(project: ProjectId) -> Self {
-        Self { project, tasks: BTreeMap::new(), edges: BTreeSet::new(), live: Vec::new(), account: None }
+        Self {
+            project,
+            tasks: BTreeMap::new(),
+            edges: BTreeSet::new(),
+            live: Vec::new(),
+            account: None,
+            prompts: BTreeMap::new(),
+        }
     }
 
     pub(super) fn edges(&self) -> Vec<Edge> {
@@ -112,6 +123,7 @@ impl World {
             Step::Undepend { task, on } => self.undepend(rig, *task, *on).await,
             Step::Move(task, event) => self.move_task(rig, *task, *event).await,
             Step::Delete(task) => self.delete(rig, *task).await,
+            Step::Prompt(task) => self.prompt(rig, *task).await,
         }
     }
 
@@ -206,8 +218,29 @@ impl World {
         } else {
             answer.unwrap();
             self.tasks.remove(&id);
+            self.prompts.remove(&id);
             self.edges.retain(|edge| edge.task != id && edge.on != id);
         }
+    }
+
+    async fn prompt(&mut self, rig: &Rig, task: usize) {
+        let Some(id) = self.pick(task) else { return };
+        let (text, by) = ("go on".parse().unwrap(), "ada".to_owned());
+        let answer = rig.store.call(AddPrompt { task: id, text, by, now: rig.now() }).await;
+        let waiting = self.prompts.entry(id).or_default();
+        let Ok(reception) = receive(self.tasks[&id].state, None, *waiting) else {
+            assert!(matches!(answer, Err(StoreError::PromptRefused { .. })), "{answer:?}");
+            return;
+        };
+        *waiting += 1;
+        let told = answer.unwrap();
+        assert_eq!((told.reception, told.prompt.seq), (reception, i64::try_from(*waiting).unwrap()));
+        if reception == Reception::Reopened {
+            self.step(id, TaskMove::Reopen);
+            let known = self.known(id);
+            (known.failures, known.waits, known.reason, known.retry_at) = (0, 0, None, None);
+        }
+        assert_eq!(told.task.state(), self.tasks[&id].state);
     }
 
     async fn claim(&mut self, rig: &Rig, slots: usize) {

@@ -1,0 +1,283 @@
+//! What is said to agents after their tasks were written: kept, given to one run after the other until one passes it on.
+
+use std::time::Duration;
+
+use fleet_core::event::Fact;
+use fleet_core::id::TaskId;
+use fleet_core::prompt::{MOST_WAITING, Prompt, Reception, Refusal};
+use fleet_core::run::{Ending, Reason, Run, Stop, StopKind};
+use fleet_core::task::{TaskMove, TaskState};
+use fleet_store::StoreError;
+use fleet_store::ops::{AddPrompt, PromptSent, Prompted, RequestStop, TakePrompts, TaskPrompts};
+
+use crate::harness::{LEASE, Rig, together};
+
+story! {
+    a_prompt_is_kept_until_a_run_takes_it
+    what_was_not_passed_on_goes_to_the_next_run
+    a_run_gets_each_prompt_once
+    a_live_run_learns_of_prompts_when_it_renews
+    what_is_over_is_queued_again_with_a_clean_record
+    those_who_waited_for_a_task_wait_again
+    a_branch_that_another_task_has_is_not_taken_back
+    some_tasks_take_no_prompt
+    only_the_run_that_holds_the_lease_passes_on
+    a_deleted_task_takes_its_prompts_along
+    prompts_that_come_at_once_have_numbers_of_their_own
+}
+
+fn saying(rig: &Rig, task: TaskId, text: &str) -> AddPrompt {
+    AddPrompt { task, text: text.parse().unwrap(), by: "ada".to_owned(), now: rig.now() }
+}
+
+async fn say(rig: &Rig, task: TaskId, text: &str) -> Prompted {
+    rig.ok(saying(rig, task, text)).await
+}
+
+fn taking(run: &Run, after: i64) -> TakePrompts {
+    TakePrompts { run: run.id, fence: run.fence, after }
+}
+
+fn sent(rig: &Rig, run: &Run, seq: i64) -> PromptSent {
+    PromptSent { run: run.id, fence: run.fence, seq, now: rig.now() }
+}
+
+fn texts(prompts: &[Prompt]) -> Vec<(i64, &str)> {
+    prompts.iter().map(|prompt| (prompt.seq, prompt.text.as_str())).collect()
+}
+
+async fn kept(rig: &Rig, task: TaskId) -> Vec<Prompt> {
+    rig.ok(TaskPrompts { task, limit: 100 }).await
+}
+
+async fn a_prompt_is_kept_until_a_run_takes_it(rig: &Rig) {
+    let id = rig.task("one").await;
+    rig.news().await;
+    let first = say(rig, id, "first\nof all").await;
+    assert_eq!((first.reception, first.run.is_none(), first.prompt.seq), (Reception::Kept, true, 1));
+    assert_eq!((first.prompt.by.as_str(), first.prompt.at), ("ada", rig.now()));
+    let long = format!("second \u{1F600} {{list 1}} $1 {}", "漢".repeat(3_000));
+    assert_eq!(say(rig, id, &long).await.prompt.seq, 2);
+    let told = rig.facts().await;
+    let by = || "ada".to_owned();
+    assert_eq!(told[0], Fact::TaskPrompted { number: 1, text: "first\nof all".to_owned(), by: by() });
+    let Fact::TaskPrompted { number: 2, text, .. } = &told[1] else { panic!("{told:?}") };
+    assert!(
+        text.starts_with("second") && text.chars().count() == 2_000,
+        "shortened where everybody reads it"
+    );
+    assert_eq!(rig.get(id).await.task.state(), TaskState::Queued);
+
+    let run = rig.start(id).await;
+    rig.news().await;
+    let taken = rig.ok(taking(&run, 0)).await;
+    assert_eq!(texts(&taken), [(1, "first\nof all"), (2, long.as_str())], "whole, in order");
+    assert!(rig.news().await.is_empty(), "nothing was said to the agent yet");
+    rig.pass(Duration::from_secs(1));
+    assert!(rig.ok(sent(rig, &run, 1)).await);
+    assert!(!rig.ok(sent(rig, &run, 1)).await, "answered, but lost on the way");
+    assert_eq!(rig.facts().await, [Fact::RunPrompted { number: 1, text: "first\nof all".to_owned() }]);
+    let all = kept(rig, id).await;
+    let ends = all.iter().map(|prompt| (prompt.taken_by, prompt.sent_at)).collect::<Vec<_>>();
+    assert_eq!(ends, [(Some(run.id), Some(rig.now())), (Some(run.id), None)]);
+    assert_eq!(texts(&rig.ok(TaskPrompts { task: id, limit: 1 }).await), [(2, long.as_str())]);
+}
+
+async fn what_was_not_passed_on_goes_to_the_next_run(rig: &Rig) {
+    let id = rig.task("one").await;
+    for text in ["a", "b", "c"] {
+        say(rig, id, text).await;
+    }
+    let lost = rig.start(id).await;
+    assert_eq!(rig.ok(taking(&lost, 0)).await.len(), 3);
+    rig.ok(sent(rig, &lost, 1)).await;
+    rig.pass(LEASE + Duration::from_secs(1));
+    rig.ok(rig.expiring()).await;
+    rig.pass(Duration::from_mins(1));
+    let failed = rig.start(id).await;
+    assert_eq!(texts(&rig.ok(taking(&failed, 0)).await), [(2, "b"), (3, "c")]);
+    rig.ok(sent(rig, &failed, 2)).await;
+    rig.end(&failed, Ending::Failed(Reason::Auth, "no".to_owned())).await;
+    rig.moved(id, TaskMove::Retry).await;
+    let good = rig.start(id).await;
+    assert_eq!(texts(&rig.ok(taking(&good, 0)).await), [(3, "c")]);
+    rig.ok(sent(rig, &good, 3)).await;
+    rig.succeed(&good).await;
+    let takers: Vec<_> = kept(rig, id).await.iter().map(|prompt| prompt.taken_by.unwrap()).collect();
+    assert_eq!(takers, [lost.id, failed.id, good.id]);
+}
+
+async fn a_run_gets_each_prompt_once(rig: &Rig) {
+    let id = rig.task("one").await;
+    let run = rig.start(id).await;
+    assert!(rig.ok(taking(&run, 0)).await.is_empty());
+    say(rig, id, "a").await;
+    assert_eq!(texts(&rig.ok(taking(&run, 0)).await), [(1, "a")]);
+    assert_eq!(texts(&rig.ok(taking(&run, 0)).await), [(1, "a")], "the answer was lost on the way");
+    assert!(rig.ok(taking(&run, 1)).await.is_empty());
+    say(rig, id, "b").await;
+    assert_eq!(texts(&rig.ok(taking(&run, 1)).await), [(2, "b")]);
+    rig.ok(sent(rig, &run, 2)).await;
+    assert_eq!(texts(&rig.ok(taking(&run, 0)).await), [(1, "a")], "the agent has the other");
+    rig.ok(sent(rig, &run, 1)).await;
+    assert!(rig.ok(taking(&run, 0)).await.is_empty());
+}
+
+async fn a_live_run_learns_of_prompts_when_it_renews(rig: &Rig) {
+    let id = rig.task("one").await;
+    let other = rig.task("two").await;
+    say(rig, other, "not for the first").await;
+    let run = rig.start(id).await;
+    assert_eq!(rig.ok(rig.renewing(&run)).await.prompts, 0);
+    let told = say(rig, id, "a").await;
+    assert_eq!(told.reception, Reception::Live);
+    assert_eq!(told.run.map(|run| run.id), Some(run.id));
+    assert_eq!(rig.news().await.last().unwrap().subject.run, Some(run.id), "who watches the run sees it");
+    say(rig, id, "b").await;
+    assert_eq!(rig.ok(rig.renewing(&run)).await.prompts, 2);
+    rig.ok(taking(&run, 0)).await;
+    assert_eq!(rig.ok(rig.renewing(&run)).await.prompts, 0, "it has them");
+    rig.ok(sent(rig, &run, 1)).await;
+    rig.end(&run, Ending::Released("stop".to_owned())).await;
+    let next = rig.start(id).await;
+    assert_eq!(rig.ok(rig.renewing(&next)).await.prompts, 1, "what the one before left");
+}
+
+async fn what_is_over_is_queued_again_with_a_clean_record(rig: &Rig) {
+    let done = rig.task("done").await;
+    rig.finish(done).await;
+    let failed = rig.task("failed").await;
+    let run = rig.start(failed).await;
+    rig.end(&run, Ending::Failed(Reason::Auth, "no".to_owned())).await;
+    let cancelled = rig.task("cancelled").await;
+    rig.moved(cancelled, TaskMove::Cancel).await;
+    rig.news().await;
+    for id in [done, failed, cancelled] {
+        let told = say(rig, id, "go on").await;
+        assert_eq!((told.reception, told.run.is_none()), (Reception::Reopened, true));
+        assert_eq!((told.task.state(), &told.task), (TaskState::Queued, &rig.get(id).await.task));
+        let history = told.task.history;
+        assert_eq!((history.failures, history.reason, history.remark), (0, None, None));
+        assert_eq!(rig.kinds().await, ["task.prompted", "task.reopened"]);
+    }
+    let again = rig.start(done).await;
+    assert_eq!((again.fence, texts(&rig.ok(taking(&again, 0)).await)), (2, vec![(1, "go on")]));
+}
+
+async fn those_who_waited_for_a_task_wait_again(rig: &Rig) {
+    let first = rig.task("first").await;
+    let [ready, running, late] = [
+        rig.task_after("ready", &[first]).await,
+        rig.task_after("running", &[first]).await,
+        rig.task_after("late", &[first]).await,
+    ];
+    rig.moved(ready, TaskMove::Hold).await;
+    rig.finish(first).await;
+    let run = rig.start(running).await;
+    rig.moved(ready, TaskMove::Release).await;
+    say(rig, first, "one more thing").await;
+    for id in [ready, running, late] {
+        assert_eq!(rig.get(id).await.task.open_deps, 1);
+    }
+    let again = rig.claim(9).await;
+    assert_eq!(again.iter().map(|claimed| claimed.task.id).collect::<Vec<_>>(), [first], "the others wait");
+    rig.succeed(&run).await;
+    assert_eq!(rig.state(running).await, TaskState::Done, "what had begun goes on");
+    let newer = rig.task_after("newer", &[first]).await;
+    rig.ok(sent_after_taking(rig, &again[0].run).await).await;
+    rig.succeed(&again[0].run).await;
+    let claimed = rig.claim(9).await;
+    assert_eq!(claimed.iter().map(|claimed| claimed.task.id).collect::<Vec<_>>(), [ready, late, newer]);
+}
+
+async fn sent_after_taking(rig: &Rig, run: &Run) -> PromptSent {
+    let taken = rig.ok(taking(run, 0)).await;
+    sent(rig, run, taken.last().unwrap().seq)
+}
+
+async fn a_branch_that_another_task_has_is_not_taken_back(rig: &Rig) {
+    let mut draft = rig.draft("first").await;
+    draft.spec.branch = Some("work".parse().unwrap());
+    let first = rig.add_one(draft).await;
+    rig.finish(first).await;
+    let mut draft = rig.draft("second").await;
+    draft.spec.branch = Some("work".parse().unwrap());
+    let second = rig.add_one(draft).await;
+    let error = rig.refused(saying(rig, first, "go on")).await;
+    assert!(matches!(error, StoreError::BranchTaken { task, .. } if task == second), "{error}");
+}
+
+async fn some_tasks_take_no_prompt(rig: &Rig) {
+    let refused = async |id: TaskId, why: Refusal| {
+        let error = rig.refused(saying(rig, id, "x")).await;
+        let told =
+            matches!(error, StoreError::PromptRefused { task, refusal } if task == id && refusal == why);
+        assert!(told, "{error}");
+    };
+    let asking = rig.task("asking").await;
+    let run = rig.start(asking).await;
+    rig.work(&run).await;
+    rig.end(&run, Ending::Asked).await;
+    refused(asking, Refusal::WaitsForAnswer).await;
+    let stopping = rig.task("stopping").await;
+    let run = rig.start(stopping).await;
+    let stop = |kind| RequestStop { run: run.id, stop: Stop { kind, why: "why".to_owned() }, now: rig.now() };
+    rig.ok(stop(StopKind::Release)).await;
+    assert_eq!(say(rig, stopping, "for the next attempt").await.reception, Reception::Live);
+    rig.ok(stop(StopKind::Cancel)).await;
+    refused(stopping, Refusal::IsStopping).await;
+    let busy = rig.task("busy").await;
+    rig.moved(busy, TaskMove::Hold).await;
+    for _ in 0..MOST_WAITING {
+        assert_eq!(say(rig, busy, "x").await.reception, Reception::Held);
+    }
+    refused(busy, Refusal::TooMany).await;
+    let unknown: TaskId = rig.id();
+    let error = rig.refused(saying(rig, unknown, "x")).await;
+    assert!(matches!(error, StoreError::TaskNotFound(_)), "{error}");
+}
+
+async fn only_the_run_that_holds_the_lease_passes_on(rig: &Rig) {
+    let id = rig.task("one").await;
+    say(rig, id, "a").await;
+    let old = rig.start(id).await;
+    rig.ok(taking(&old, 0)).await;
+    rig.end(&old, Ending::Released("stop".to_owned())).await;
+    let lost = |error: &StoreError| matches!(error, StoreError::LeaseLost { run } if *run == old.id);
+    assert!(lost(&rig.refused(taking(&old, 0)).await));
+    assert!(lost(&rig.refused(sent(rig, &old, 1)).await), "late: the next run passes it on");
+    let new = rig.start(id).await;
+    let error = rig.refused(sent(rig, &new, 1)).await;
+    assert!(matches!(error, StoreError::PromptNotTaken { run, seq: 1 } if run == new.id), "{error}");
+    rig.ok(taking(&new, 0)).await;
+    let error = rig.refused(sent(rig, &new, 2)).await;
+    assert!(matches!(error, StoreError::PromptNotTaken { seq: 2, .. }), "{error}");
+    assert!(rig.ok(sent(rig, &new, 1)).await);
+    let unknown = Run { id: rig.id(), ..new };
+    assert!(matches!(rig.refused(taking(&unknown, 0)).await, StoreError::RunNotFound(_)));
+}
+
+async fn a_deleted_task_takes_its_prompts_along(rig: &Rig) {
+    let id = rig.task("one").await;
+    say(rig, id, "a").await;
+    let other = rig.task("two").await;
+    say(rig, other, "b").await;
+    rig.ok(rig.deleting(id)).await;
+    assert!(kept(rig, id).await.is_empty());
+    assert_eq!(texts(&kept(rig, other).await), [(1, "b")]);
+    assert_eq!(rig.place().count("SELECT count(*) FROM prompts").await, 1);
+}
+
+async fn prompts_that_come_at_once_have_numbers_of_their_own(rig: &Rig) {
+    let id = rig.task("one").await;
+    let run = rig.start(id).await;
+    let elsewhere = rig.elsewhere().await;
+    let all = (0..12).map(|n| {
+        let rig = if n % 2 == 0 { rig.clone() } else { elsewhere.clone() };
+        async move { say(&rig, id, "x").await.prompt.seq }
+    });
+    let mut numbers = together(all.collect::<Vec<_>>()).await;
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
+    assert_eq!(rig.ok(taking(&run, 0)).await.len(), 12);
+}
