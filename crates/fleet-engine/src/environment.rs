@@ -162,6 +162,13 @@ impl Environment {
         }
     }
 
+    /// Who is at work here, for people: the agent of a run by its run, anybody else by the name of the user.
+    pub fn who(&self) -> String {
+        let name = |variable: &str| self.get(variable).ok().flatten();
+        let who = ["FLEET_RUN", "USER", "LOGNAME"].into_iter().find_map(name);
+        who.unwrap_or("somebody").to_owned()
+    }
+
     /// The user's home folder.
     pub fn user_home(&self) -> Outcome<&Path> {
         self.get_os("HOME").map(Path::new).ok_or_else(|| {
@@ -221,6 +228,16 @@ mod tests {
         }
         let nowhere = Environment::from_pairs([("FLEET_HOME", "relative")]);
         assert_eq!(nowhere.home().unwrap_err().code, Code::Io);
+    }
+
+    #[test]
+    fn agents_are_known_by_their_runs_and_people_by_their_names() {
+        let who = |pairs: &[(&str, &str)]| Environment::from_pairs(pairs.iter().copied()).who();
+        let (run, user, login) = (("FLEET_RUN", "r0sm"), ("USER", "ada"), ("LOGNAME", "lovelace"));
+        assert_eq!(who(&[run, user, login]), "r0sm");
+        assert_eq!(who(&[user, login]), "ada");
+        assert_eq!(who(&[("USER", ""), login]), "lovelace");
+        assert_eq!(who(&[]), "somebody");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fleet_core::id::{IdError, TaskId};
 use fleet_core::problem::{Code, Problem};
+use fleet_core::prompt::Refusal;
 use fleet_core::task::{FieldError, TaskMove, TaskState};
 use fleet_host::git::{DiscoverError, GitError};
 use fleet_store::StoreError;
@@ -17,6 +18,7 @@ pub(crate) fn store(error: StoreError) -> Problem {
         StoreError::RunNotFound(_) => problem.hint("`fleet list --all -A` shows every run"),
         StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
         StoreError::Illegal { task, from, event } => advise(problem, *task, *from, *event),
+        StoreError::PromptRefused { task, refusal } => unheard(problem, *task, *refusal),
         StoreError::NotNow { task, from: TaskState::Running, .. } => {
             problem.hint(format!("`fleet task cancel {task}` stops it"))
         }
@@ -94,7 +96,11 @@ fn code(error: &StoreError) -> Code {
 fn advise(problem: Problem, task: TaskId, from: TaskState, event: TaskMove) -> Problem {
     match (from, event) {
         (TaskState::Running, TaskMove::Hold) => problem.hint(format!("`fleet task cancel {task}` stops it")),
-        (TaskState::Done, _) => problem.hint("it is done: add a new task for more work"),
+        (TaskState::Done, _) => problem
+            .hint(format!(
+                "`fleet prompt {task} \"…\"` has its agent go on, with the work that is on its branch"
+            ))
+            .hint("or add a new task for more work"),
         (TaskState::Queued, TaskMove::Release | TaskMove::Retry) => problem.hint("it is queued already"),
         (TaskState::Held, TaskMove::Hold) => {
             problem.hint(format!("`fleet task release {task}` takes it up again"))
@@ -103,6 +109,23 @@ fn advise(problem: Problem, task: TaskId, from: TaskState, event: TaskMove) -> P
             problem.hint(format!("`fleet task retry {task}` queues it again"))
         }
         _ => problem,
+    }
+}
+
+/// What to do instead of a prompt that a task does not take.
+fn unheard(problem: Problem, task: TaskId, refusal: Refusal) -> Problem {
+    match refusal {
+        Refusal::WaitsForAnswer => {
+            problem.hint(format!("`fleet show {task}` shows the question, and how to answer it")).hint(
+                format!("`fleet resume {task}` takes it up again without an answer; then it takes prompts"),
+            )
+        }
+        Refusal::IsStopping => problem.hint(format!(
+            "once it has ended, `fleet prompt {task} \"…\"` takes it up again; `fleet show {task}` shows when"
+        )),
+        Refusal::TooMany => {
+            problem.hint(format!("`fleet task show {task}` shows them, and why it does not start"))
+        }
     }
 }
 

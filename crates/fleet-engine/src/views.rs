@@ -1,5 +1,6 @@
 //! The documented, stable shapes in which tasks, runs and events are shown: the same for every transport.
 
+mod prompt;
 mod run;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use fleet_core::task::{Complexity, Labels, Meta, Task, TaskState};
 use fleet_core::time::Millis;
 use serde::{Serialize, Serializer};
 
+pub use prompt::PromptView;
 pub use run::{ListedRunView, Load, RunView};
 
 use crate::clock::rfc3339;

@@ -6,8 +6,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     clean, completions, config, create, demo, demo_agent, diff, disk, doctor, done, events, explain, fail,
-    fanout, gc, kill, list, logs, man, multi, note, progress, restart, resume, run, shim, show, start,
-    status, stop, task, trust, undo,
+    fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume, run, shim, show,
+    start, status, stop, task, trust, undo,
 };
 
 /// Command a fleet of AI coding agents
@@ -83,6 +83,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Logs(logs::Logs),
     Diff(diff::Diff),
+    Prompt(prompt::Prompt),
     Kill(kill::Kill),
     Resume(resume::Resume),
     Undo(undo::Undo),

@@ -15,6 +15,7 @@ pub mod run_diff;
 pub mod run_kill;
 pub mod run_list;
 pub mod run_logs;
+pub mod run_prompt;
 pub mod run_show;
 pub mod runner_status;
 pub mod runner_stop;

@@ -1,7 +1,7 @@
 //! Takes up tasks again that did not come to their end: they are queued once more, and go on with the work that is on
 //! their branches.
 
-use fleet_core::id::{BatchId, TaskId};
+use fleet_core::id::{BatchId, ProjectId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_core::text::escaped;
@@ -55,8 +55,8 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
     Ok(Launched { batch, tasks: seen.iter().map(|one| Followed::new(one, now)).collect() })
 }
 
-/// The task that somebody means: by its own id, or by a run or branch of it.
-async fn meant(engine: &Engine, typed: &str) -> Outcome<TaskId> {
+/// The task that somebody means: by its own id, by a run or branch of it, or by the branch that it will have.
+pub(super) async fn meant(engine: &Engine, typed: &str) -> Outcome<TaskId> {
     match engine.task_id(typed).await {
         Err(problem) if matches!(problem.code, Code::TaskNotFound | Code::IdInvalid) => {}
         other => return other,
@@ -65,12 +65,20 @@ async fn meant(engine: &Engine, typed: &str) -> Outcome<TaskId> {
     let find = ops::ResolveRun { typed: typed.to_owned(), project };
     match engine.store().await?.call(find).await {
         Ok(run) => Ok(engine.call(ops::GetRun { run }).await?.run.task),
-        Err(StoreError::RunNotFound(_)) => {
-            let message = format!("there is no task, run or branch of a run \"{}\"", escaped(typed));
-            Err(Problem::new(Code::TaskNotFound, message).hint("`fleet task list --all` shows every task"))
-        }
+        Err(StoreError::RunNotFound(_)) => planned(engine, project, typed).await,
         Err(error) => Err(problems::store(error)),
     }
+}
+
+/// The task that has chosen a branch and has no run yet.
+async fn planned(engine: &Engine, project: Option<ProjectId>, branch: &str) -> Outcome<TaskId> {
+    if let Some(project) = project
+        && let Some(task) = engine.call(ops::BranchHolder { project, branch: branch.to_owned() }).await?
+    {
+        return Ok(task);
+    }
+    let message = format!("there is no task, run or branch of a run \"{}\"", escaped(branch));
+    Err(Problem::new(Code::TaskNotFound, message).hint("`fleet task list --all` shows every task"))
 }
 
 /// The tasks of a batch that can be taken up again, in the order in which they were added.

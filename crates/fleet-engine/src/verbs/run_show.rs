@@ -56,7 +56,7 @@ pub struct Response {
 
 /// Events that tell how a run goes; everything else is in its log.
 const NOTES: &[&str] =
-    &["run.note", "run.progress", "run.reported", "run.error", "run.stopping", "run.omitted"];
+    &["run.note", "run.progress", "run.reported", "run.prompted", "run.error", "run.stopping", "run.omitted"];
 const MOST_NOTES: i64 = 20;
 
 /// Shows the run that somebody means.

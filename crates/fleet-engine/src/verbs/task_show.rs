@@ -8,7 +8,7 @@ use fleet_store::ops;
 use serde::Serialize;
 
 use crate::Engine;
-use crate::views::{EventView, RunView, TaskView};
+use crate::views::{EventView, PromptView, RunView, TaskView};
 
 /// Which task.
 #[derive(Debug, Clone)]
@@ -41,15 +41,21 @@ pub struct Response {
     pub before: Vec<Neighbour>,
     /// Its runs, oldest first.
     pub runs: Vec<RunView>,
+    /// Its newest prompts, oldest of them first.
+    pub prompts: Vec<PromptView>,
     /// Its newest events, oldest of them first.
     pub events: Vec<EventView>,
 }
+
+/// As many as may wait, and some that were passed on.
+const MOST_PROMPTS: i64 = 30;
 
 /// Shows the task.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let id = engine.task_id(&request.id).await?;
     let detail = engine.call(ops::GetTask { id }).await?;
     let events = engine.call(ops::TaskEvents { task: id, limit: request.events.into() }).await?;
+    let prompts = engine.call(ops::TaskPrompts { task: id, limit: MOST_PROMPTS }).await?;
     let projects = engine.call(ops::ListProjects).await?;
     let project = projects.into_iter().find(|project| project.id == detail.task.project);
     let task = TaskView::new(&detail.task, engine.now()).described(&detail.task);
@@ -63,6 +69,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         after: neighbours(&detail.after),
         before: neighbours(&detail.before),
         runs: detail.runs.iter().map(RunView::from).collect(),
+        prompts: prompts.iter().map(PromptView::from).collect(),
         events: events.iter().map(EventView::from).collect(),
     })
 }

@@ -7,7 +7,31 @@ use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::task::{BranchName, Task};
 
 use crate::StoreError;
-use crate::tx::{Statement, Tx, sql};
+use crate::tx::{Mode, Op, Statement, Tx, sql};
+
+/// The task of a project that has chosen a branch and is not over.
+#[derive(Debug, Clone)]
+pub struct BranchHolder {
+    /// The project.
+    pub project: ProjectId,
+    /// The branch.
+    pub branch: String,
+}
+
+impl Op for BranchHolder {
+    type Out = Option<TaskId>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<TaskId>, StoreError> {
+        let find = sql!(
+            "SELECT id FROM tasks WHERE project = $1 AND branch = $2 \
+             AND state IN ('queued', 'held', 'running', 'waiting')",
+            self.project,
+            self.branch.as_str(),
+        );
+        tx.query_alone(find).await?.into_iter().next().map(|mut row| row.parse()).transpose()
+    }
+}
 
 /// Refuses a task that is about to be written with a branch that another one has.
 pub(super) async fn refuse_taken<T: Tx>(tx: &mut T, task: &Task) -> Result<(), StoreError> {

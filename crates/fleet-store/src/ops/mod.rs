@@ -20,6 +20,7 @@ mod tasks;
 
 pub use all::All;
 pub use audit::Audit;
+pub use branches::BranchHolder;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
 pub use events::{Newest, RunEvents, RunEventsOf, Tail, TaskEvents};

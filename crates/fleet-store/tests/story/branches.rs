@@ -4,7 +4,7 @@ use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, Reason};
 use fleet_core::task::{BranchName, TaskEdit, TaskMove, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{EditTask, NewTask};
+use fleet_store::ops::{BranchHolder, EditTask, NewTask};
 
 use crate::harness::{Rig, together};
 
@@ -14,6 +14,7 @@ story! {
     an_edit_takes_no_branch_from_another
     a_task_comes_back_only_if_its_branch_is_free
     many_who_want_a_branch_agree_on_one
+    a_task_is_found_by_the_branch_that_it_has_chosen
 }
 
 fn branch() -> BranchName {
@@ -131,4 +132,17 @@ async fn many_who_want_a_branch_agree_on_one(rig: &Rig) {
             taken(&error, holder);
         }
     }
+}
+
+async fn a_task_is_found_by_the_branch_that_it_has_chosen(rig: &Rig) {
+    let draft = on_branch(rig.draft("first").await);
+    let project = draft.project;
+    let holder = |project, branch: &str| BranchHolder { project, branch: branch.to_owned() };
+    assert_eq!(rig.ok(holder(project, "feature/login")).await, None);
+    let id = rig.add_one(draft).await;
+    assert_eq!(rig.ok(holder(project, "feature/login")).await, Some(id));
+    assert_eq!(rig.ok(holder(project, "feature")).await, None);
+    assert_eq!(rig.ok(holder(rig.project("/other/.git").await, "feature/login")).await, None);
+    rig.moved(id, TaskMove::Cancel).await;
+    assert_eq!(rig.ok(holder(project, "feature/login")).await, None, "it is over");
 }

@@ -25,6 +25,7 @@ pub(crate) mod man;
 pub(crate) mod multi;
 pub(crate) mod note;
 pub(crate) mod progress;
+pub(crate) mod prompt;
 pub(crate) mod restart;
 pub(crate) mod resume;
 pub(crate) mod run;
@@ -108,6 +109,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Stop(command) => command.run(context).await,
         Command::Restart(command) => command.run(context).await,
         Command::Status(_) => status::Status::run(context).await,
+        Command::Prompt(command) => command.run(context).await,
         Command::Kill(command) => command.run(context).await,
         Command::Undo(command) => command.run(context).await,
         Command::Clean(command) => command.run(context).await,

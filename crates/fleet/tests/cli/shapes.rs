@@ -139,7 +139,7 @@ fn answers_of_task_commands(world: &World) {
         are_tasks(&list["tasks"], false);
     }
     let shown = json(&["task", "show", other]);
-    let more = "project_name: string; after: list; before: list; runs: list; events: list";
+    let more = "project_name: string; after: list; before: list; runs: list; prompts: list; events: list";
     is_task(&shown, true, more);
     shape(&shown["after"][0], "id: string; state: string");
     is_event(&shown["events"][0]);
@@ -278,6 +278,27 @@ fn answers_of_other_commands(world: &World) {
     shape(&json(&["explain", "usage"]), "code: string; summary: string; text: string");
 }
 
+#[track_caller]
+fn is_prompt(value: &Value) {
+    shape(
+        value,
+        "number: number; text: string; by: string; at: time; run: string or null; sent_at: time or null",
+    );
+}
+
+fn answers_of_prompts(world: &World) {
+    let fleet = world.fleet.env("FLEET_AUTOSTART", "false").env("FLEET_AGENT", "demo");
+    let task = world.add("Asked for more");
+    for command in ["hold", "cancel", "show"] {
+        let told = fleet.json(&["prompt", &task, "More"]);
+        shape(&told, "task: object; run: string or null; prompt: object; reception: string");
+        is_task(&told["task"], false, "");
+        is_prompt(&told["prompt"]);
+        fleet.ok(&["task", command, &task]);
+    }
+    is_prompt(&fleet.json(&["task", "show", &task])["prompts"][0]);
+}
+
 fn answers_of_launches(world: &World) {
     let fleet = world.fleet.env("FLEET_AUTOSTART", "false").env("FLEET_AGENT", "demo");
     let created = fleet.json(&["create", "launched", "--detach", "-p", "One"]);
@@ -311,6 +332,7 @@ fn json_is_as_documented_on_sqlite() {
     let world = World::sqlite();
     answers_of_task_commands(&world);
     answers_of_launches(&world);
+    answers_of_prompts(&world);
     answers_of_other_commands(&world);
     lines_of_an_export(&world);
 }
@@ -320,6 +342,7 @@ fn json_is_as_documented_on_postgresql() {
     let world = World::postgres();
     answers_of_task_commands(&world);
     answers_of_launches(&world);
+    answers_of_prompts(&world);
     answers_of_other_commands(&world);
 }
 

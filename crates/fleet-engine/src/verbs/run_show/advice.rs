@@ -20,6 +20,7 @@ pub(super) fn next(detail: &RunDetail) -> Vec<String> {
             next.push(format!(
                 "`fleet logs {name} --follow` shows what it does, `fleet diff {name}` what it changed"
             ));
+            next.push(format!("`fleet prompt {name} \"…\"` says more to it"));
             next.push(format!("`fleet task cancel {}` stops it", run.task));
         }
         RunState::Succeeded => after_success(detail, &name, &mut next),
@@ -46,6 +47,9 @@ fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
     }
     next.push(format!("`fleet diff {name}` shows what it changed"));
     next.extend(detail.run.branch.as_ref().map(|branch| format!("`git merge {branch}` takes it over")));
+    if detail.task.as_ref().is_some_and(|task| task.state() == TaskState::Done) {
+        next.push(format!("`fleet prompt {task} \"…\"` has it go on from there"));
+    }
 }
 
 /// What mends this reason, if a person can.

@@ -5,7 +5,7 @@ use fleet_core::task::Label;
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_engine::clock;
 use fleet_engine::verbs::task_show::{self, Neighbour, Request, Response};
-use fleet_engine::views::{EventView, Moment, RunView};
+use fleet_engine::views::{EventView, Moment, PromptView, RunView};
 
 use super::super::Context;
 use super::super::events;
@@ -40,6 +40,9 @@ fn render(shown: &Response) -> String {
     }
     if !shown.runs.is_empty() {
         parts.push(runs(&shown.runs));
+    }
+    if !shown.prompts.is_empty() {
+        parts.push(prompts(&shown.prompts));
     }
     if !shown.events.is_empty() {
         parts.push(shown.events.iter().map(event).collect::<Vec<_>>().join("\n"));
@@ -109,6 +112,22 @@ fn runs(runs: &[RunView]) -> String {
         Column::new("RUNNER", column(|run| run.runner.clone())),
         Column::new("REASON", column(|run| run.reason.map(|reason| reason.to_string()).unwrap_or_default())),
         Column::new("DETAIL", column(|run| run.detail.clone().unwrap_or_default())).giving_way(),
+    ])
+}
+
+fn prompts(prompts: &[PromptView]) -> String {
+    let column = |cell: fn(&PromptView) -> String| prompts.iter().map(cell).collect::<Vec<_>>();
+    let passed_on = |prompt: &PromptView| match (prompt.sent_at, prompt.run) {
+        (Some(_), Some(run)) => run.to_string(),
+        _ => "waits".to_owned(),
+    };
+    let first_line = |prompt: &PromptView| prompt.text.trim().lines().next().unwrap_or_default().to_owned();
+    table(vec![
+        Column::new("PROMPT", column(|prompt| prompt.number.to_string())),
+        Column::new("BY", column(|prompt| prompt.by.clone())),
+        Column::new("AGE", column(|prompt| ago(prompt.at.0, clock::now()))),
+        Column::new("TOLD TO", column(passed_on)),
+        Column::new("TEXT", column(first_line)).giving_way(),
     ])
 }
 

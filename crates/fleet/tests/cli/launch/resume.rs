@@ -20,7 +20,7 @@ fn a_failed_task_goes_on_with_its_work() {
     assert_eq!(runs, 2);
     let (code, _, hints) = error(&stage.fleet.fail(4, &["resume", &task, "--json"]));
     assert_eq!(code, "illegal-transition", "it is done");
-    assert!(hints.contains("add a new task"), "{hints}");
+    assert!(hints.contains("fleet prompt t") && hints.contains("add a new task"), "{hints}");
 }
 
 #[test]

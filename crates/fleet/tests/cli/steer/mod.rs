@@ -5,6 +5,7 @@ mod doctor;
 mod elsewhere;
 mod gc;
 mod kill;
+mod prompt;
 mod undo;
 
 use std::fs;

@@ -1,0 +1,82 @@
+//! `fleet prompt`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::prompt::Reception;
+use fleet_core::text::escaped;
+use fleet_engine::verbs::run_prompt::{self, Request, Response};
+
+use super::Context;
+use super::text_input::{read_all, read_file};
+use crate::Done;
+use crate::output::{paint_status, strong};
+
+/// Say more to an agent: while it works, before it starts, or after it has ended
+///
+/// An agent at work is told at once if it can be spoken to, else when its turn ends. A task that waits in the queue keeps
+/// what you say, and its agent is told with the task. A task that is over (done, failed or cancelled) is queued again: its
+/// agent goes on with the same conversation, if it can, and with the work that is on its branch.
+///
+/// Nothing that you say is lost: it is kept until an agent has it, however many runs that takes. `fleet task show ID`
+/// shows what was said, and what was passed on.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Prompt {
+    /// The task, by its id, its branch, or the id of a run
+    id: String,
+    /// What to say; `-` reads it from standard input
+    text: Option<String>,
+    /// Read what to say from a file (`-` is standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    file: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet prompt fix-login \"Add a test for the empty password, too\"
+  fleet prompt t0skybd1r --file review.md
+  git diff main...fix-login | my-linter | fleet prompt fix-login -";
+
+impl Prompt {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let request = Request { text: read(self.text, self.file)?, id: self.id };
+        let told = run_prompt::run(&context.engine, request).await?;
+        if told.reception != Reception::Held {
+            context.work_was_queued();
+        }
+        context.output.show(&told, || line(&told))
+    }
+}
+
+fn read(text: Option<String>, file: Option<PathBuf>) -> Outcome<String> {
+    let is_input = text.as_deref() == Some("-") || file.as_deref() == Some(Path::new("-"));
+    match (text, file) {
+        _ if is_input => read_all(std::io::stdin().lock(), "standard input"),
+        (Some(text), _) => Ok(text),
+        (None, Some(file)) => read_file(&file),
+        (None, None) => Err(Problem::new(Code::Usage, "there is nothing to say")
+            .hint("`fleet prompt ID \"…\"`, `--file FILE`, or `-` for standard input")),
+    }
+}
+
+fn line(told: &Response) -> String {
+    let task = &told.task;
+    let what = match (told.reception, told.run) {
+        (Reception::Live, Some(run)) => {
+            let agent = told.agent.as_deref().unwrap_or("its agent");
+            format!(
+                "queued for {} in run {run}: it is passed on at once if the agent can take it, else when its turn ends",
+                escaped(agent)
+            )
+        }
+        (Reception::Live | Reception::Kept, _) => "kept: its agent is told when it starts".to_owned(),
+        (Reception::Held, _) => {
+            format!("kept: its agent is told when it starts; `fleet task release {}` lets it", task.id)
+        }
+        (Reception::Reopened, _) => {
+            "queued again: its agent goes on with this, on the same branch".to_owned()
+        }
+    };
+    format!("{}  {}  {what}", strong(task.id.as_str()), paint_status(task.status))
+}

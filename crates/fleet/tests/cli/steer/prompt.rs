@@ -1,0 +1,182 @@
+//! Saying more to agents: who is told, what is kept, what is taken up again.
+
+use fleet_testkit::wait_until;
+use serde_json::Value;
+
+use super::super::support::{error, fleet};
+use super::{SOON, Yard};
+
+fn texts(task: &Value) -> Vec<&str> {
+    task["prompts"].as_array().unwrap().iter().map(|prompt| prompt["text"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn what_is_said_before_a_task_starts_is_kept() {
+    let yard = Yard::new();
+    let task = yard.add("login", "write a x");
+    let ada = yard.fleet.env("USER", "ada");
+    let told = ada.json(&["prompt", "login", "Mind the tests"]);
+    assert_eq!((&told["reception"], &told["run"]), (&"kept".into(), &Value::Null), "by its branch: {told}");
+    assert_eq!(
+        (&told["prompt"]["number"], &told["prompt"]["by"], &told["prompt"]["sent_at"]),
+        (&1.into(), &"ada".into(), &Value::Null)
+    );
+    assert_eq!(told["task"]["status"], "ready");
+    let said = ada.stdin("And the\ndocs\n").ok(&["prompt", &task[..12], "-"]);
+    assert!(said.contains(&task) && said.contains("its agent is told when it starts"), "{said}");
+    yard.fleet.ok(&["task", "hold", &task]);
+    let file = yard.sign("more.md");
+    std::fs::write(&file, "\u{1b}[2JAnd more").unwrap();
+    let said = ada.ok(&["prompt", &task, "--file", file.to_str().unwrap()]);
+    assert!(said.contains("held") && said.contains(&format!("fleet task release {task}")), "{said}");
+    assert_eq!(yard.task(&task)["state"], "held");
+    assert_eq!(texts(&yard.task(&task)), ["Mind the tests", "And the\ndocs\n", "\u{1b}[2JAnd more"]);
+    let shown = yard.fleet.ok(&["task", "show", &task]);
+    let lines: Vec<&str> =
+        shown.lines().filter(|line| line.contains("ada") && line.contains("waits")).collect();
+    assert_eq!(lines.len(), 3, "{shown}");
+    assert!(lines[0].ends_with("Mind the tests") && lines[2].contains(r"\u{1b}[2JAnd more"), "{shown}");
+    let events = yard.fleet.ok(&["events", "--json"]);
+    assert_eq!(events.matches("\"kind\":\"task.prompted\"").count(), 3, "{events}");
+}
+
+#[test]
+fn an_agent_at_work_has_it_queued_and_goes_on() {
+    let mut yard = Yard::new();
+    let task = yard.add_staying("login", "write a x");
+    yard.start_runner();
+    yard.at_work(&["login"]);
+    let run = yard.run_of(&task);
+    for name in ["login", &task, &run, &run[..12]] {
+        let told = yard.fleet.json(&["prompt", name, "More"]);
+        assert_eq!((&told["reception"], &told["run"]), (&"live".into(), &run.as_str().into()), "{name}");
+    }
+    let said = yard.fleet.ok(&["prompt", "login", "More"]);
+    let queued = format!("queued for demo in run {run}: it is passed on at once if the agent can take it");
+    assert!(said.contains(&queued), "{said}");
+    assert!(yard.fleet.ok(&["show", "login"]).contains("fleet prompt login"));
+    let shown = yard.task(&task);
+    assert_eq!((&shown["state"], texts(&shown).len()), (&"running".into(), 5), "the nudge did no harm");
+    yard.fleet.ok(&["kill", "login", "--yes"]);
+    assert_eq!(texts(&yard.task(&task)).len(), 5, "kept for whoever takes it up again");
+}
+
+#[test]
+fn what_is_over_goes_on_with_its_branch() {
+    let yard = Yard::new();
+    let task = yard.add("login", "append a.txt line");
+    let later = yard.fleet.ok(&["task", "add", "-q", "Later", "--agent", "demo", "--after", &task]);
+    let later = later.trim_end();
+    yard.fleet.ok(&["task", "hold", later]);
+    yard.finish_all();
+    assert_eq!(yard.task(&task)["state"], "done");
+    yard.fleet.ok(&["task", "release", later]);
+    assert!(yard.fleet.ok(&["show", "login"]).contains(&format!("fleet prompt {task}")));
+    let told = yard.fleet.json(&["prompt", "login", "Once more"]);
+    assert_eq!(
+        (&told["reception"], &told["task"]["status"]),
+        (&"reopened".into(), &"ready".into()),
+        "{told}"
+    );
+    assert_eq!(yard.task(later)["status"], "blocked", "it waits again");
+    yard.finish_all();
+    let shown = yard.task(&task);
+    assert_eq!((&shown["state"], shown["runs"].as_array().unwrap().len()), (&"done".into(), 2), "{shown}");
+    assert_eq!(yard.file("login", "a.txt"), "line\nline", "on top of what was there");
+    assert_eq!(yard.task(later)["state"], "done");
+    let killed = yard.add("gone", "hang");
+    yard.fleet.ok(&["kill", "gone", "--yes"]);
+    let said = yard.fleet.ok(&["prompt", &killed, "Do it after all"]);
+    assert!(said.contains("queued again"), "{said}");
+    assert_eq!(yard.task(&killed)["state"], "queued");
+}
+
+#[test]
+fn what_is_taken_up_again_starts_by_itself() {
+    let mut yard = Yard::new();
+    yard.fleet = yard.fleet.env("FLEET_AUTOSTART", "true");
+    let task = yard.add("login", "append a.txt line");
+    let is_done = || yard.task(&task)["state"] == "done";
+    wait_until(SOON, "the first run", is_done);
+    yard.fleet.ok(&["stop"]);
+    let said = yard.fleet.run(&["prompt", "login", "Once more"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("started the runner in the background"), "{said:?}");
+    wait_until(SOON, "the second run", || {
+        is_done() && yard.task(&task)["runs"].as_array().unwrap().len() == 2
+    });
+}
+
+#[test]
+fn a_question_comes_first() {
+    let yard = Yard::new();
+    let task = yard.add("asks", "write a x\nask Which way?");
+    yard.finish_all();
+    assert_eq!(yard.task(&task)["state"], "waiting");
+    let (code, message, hints) = error(&yard.fleet.fail(4, &["prompt", "asks", "Go on", "--json"]));
+    assert_eq!(code, "illegal-transition");
+    assert!(message.contains("waits for an answer"), "{message}");
+    assert!(hints.contains("fleet show") && hints.contains("fleet resume"), "{hints}");
+    assert!(texts(&yard.task(&task)).is_empty());
+}
+
+#[test]
+fn what_cannot_be_said_changes_nothing() {
+    let yard = Yard::new();
+    let task = yard.add("login", "hang");
+    yard.fleet.ok(&["task", "hold", &task]);
+    let large = yard.sign("large");
+    std::fs::write(&large, "x".repeat((1 << 20) + 1)).unwrap();
+    let binary = yard.sign("binary");
+    std::fs::write(&binary, b"\xff\xfe").unwrap();
+    let (large, binary) = (large.to_str().unwrap(), binary.to_str().unwrap());
+    let nowhere = yard.sign("no-such-file");
+    for (exit, code, arguments) in [
+        (2, "invalid-value", vec!["prompt", &task, ""]),
+        (2, "invalid-value", vec!["prompt", &task, " \n\t"]),
+        (2, "invalid-value", vec!["prompt", &task, "-"]),
+        (2, "invalid-value", vec!["prompt", &task, "--file", large]),
+        (2, "invalid-value", vec!["prompt", &task, "--file", binary]),
+        (1, "io", vec!["prompt", &task, "--file", nowhere.to_str().unwrap()]),
+        (2, "usage", vec!["prompt", &task]),
+        (2, "usage", vec!["prompt", &task, "x", "--file", large]),
+        (2, "usage", vec!["prompt"]),
+        (3, "task-not-found", vec!["prompt", "t0zzzzzzzz", "x"]),
+        (3, "task-not-found", vec!["prompt", "no-such-branch", "x"]),
+        (3, "task-not-found", vec!["prompt", "", "x"]),
+    ] {
+        let said = error(&yard.fleet.stdin("").fail(exit, &[&arguments[..], &["--json"]].concat()));
+        assert_eq!(said.0, code, "{arguments:?}: {said:?}");
+        assert!(texts(&yard.task(&task)).is_empty(), "{arguments:?}");
+    }
+    for number in 1..=20 {
+        assert_eq!(yard.fleet.json(&["prompt", &task, "x"])["prompt"]["number"], number);
+    }
+    let (code, message, hints) = error(&yard.fleet.fail(4, &["prompt", &task, "x", "--json"]));
+    assert_eq!(code, "illegal-transition");
+    assert!(message.contains("20 prompts wait") && hints.contains("fleet task show"), "{message} {hints}");
+}
+
+#[test]
+fn an_agent_that_cannot_be_started_is_told_before_anything_is_queued() {
+    let yard = Yard::new();
+    let args = ["task", "add", "-q", "Elsewhere", "--agent", "no-such-agent"];
+    let task = yard.fleet.ok(&args).trim_end().to_owned();
+    assert_eq!(yard.fleet.json(&["prompt", &task, "x"])["reception"], "kept", "whoever has it starts it");
+    yard.fleet.ok(&["task", "cancel", &task]);
+    let failed = yard.fleet.fail(2, &["prompt", &task, "x", "--json"]);
+    assert_eq!(error(&failed).0, "invalid-value");
+    assert_eq!(yard.task(&task)["state"], "cancelled");
+    assert_eq!(texts(&yard.task(&task)).len(), 1);
+}
+
+#[test]
+fn tasks_of_other_repositories_are_found_by_their_ids() {
+    let yard = Yard::new();
+    let task = yard.add("login", "hang");
+    let elsewhere = yard.fleet.cwd(yard.fleet.user_home());
+    assert_eq!(elsewhere.json(&["prompt", &task, "x"])["reception"], "kept");
+    elsewhere.fail(3, &["prompt", "login", "x"]);
+    let nobody = fleet().cwd(yard.repo.path());
+    assert_eq!(error(&nobody.fail(3, &["prompt", &task, "x", "--json"])).0, "task-not-found");
+}
