@@ -147,6 +147,17 @@ async fn live_run<T: Tx>(tx: &mut T, task: &Task) -> Result<Option<Run>, StoreEr
     tx.query_one(live).await?.map(|mut row| run(&mut row)).transpose()
 }
 
+/// Whether somebody said something while this run was at work that its agent never had. The caller holds the task. What
+/// was left over by earlier runs does not count: a run that passes nothing on must not be followed by the next for ever.
+pub(super) async fn said_meanwhile<T: Tx>(tx: &mut T, run: &Run) -> Result<bool, StoreError> {
+    let unsent = sql!(
+        "SELECT 1 FROM prompts WHERE task = $1 AND fence = $2 AND sent_at IS NULL LIMIT 1",
+        run.task,
+        run.fence,
+    );
+    Ok(tx.query_one(unsent).await?.is_some())
+}
+
 /// The number of the last prompt, and how many wait.
 async fn count<T: Tx>(tx: &mut T, task: TaskId) -> Result<(i64, usize), StoreError> {
     let count =

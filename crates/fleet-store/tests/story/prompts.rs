@@ -24,6 +24,8 @@ story! {
     only_the_run_that_holds_the_lease_passes_on
     a_deleted_task_takes_its_prompts_along
     prompts_that_come_at_once_have_numbers_of_their_own
+    what_is_said_to_a_run_that_ends_is_told_to_the_next
+    a_prompt_and_the_end_of_a_run_that_meet_agree
 }
 
 fn saying(rig: &Rig, task: TaskId, text: &str) -> AddPrompt {
@@ -280,4 +282,56 @@ async fn prompts_that_come_at_once_have_numbers_of_their_own(rig: &Rig) {
     numbers.sort_unstable();
     assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
     assert_eq!(rig.ok(taking(&run, 0)).await.len(), 12);
+}
+
+async fn what_is_said_to_a_run_that_ends_is_told_to_the_next(rig: &Rig) {
+    let id = rig.task("one").await;
+    let later = rig.task_after("later", &[id]).await;
+    let run = rig.start(id).await;
+    rig.work(&run).await;
+    say(rig, id, "wait").await;
+    rig.news().await;
+    let task = rig.end(&run, Ending::Succeeded).await;
+    assert_eq!((task.state(), task.history.failures), (TaskState::Queued, 0), "it is not done yet");
+    let told = Fact::TaskRequeued {
+        reason: None,
+        detail: task.history.remark.unwrap(),
+        failures: 0,
+        not_before: None,
+    };
+    assert_eq!(rig.facts().await, [told]);
+    assert_eq!(rig.get(later).await.task.open_deps, 1, "nobody builds on it yet");
+    // This one passes nothing on: it is not followed by another for ever.
+    let deaf = rig.start(id).await;
+    assert_eq!(rig.succeed(&deaf).await.state(), TaskState::Done);
+    assert_eq!(kept(rig, id).await[0].sent_at, None, "the next one that somebody wants is told");
+    rig.finish(later).await;
+
+    let heard = rig.task("two").await;
+    let run = rig.start(heard).await;
+    say(rig, heard, "a").await;
+    rig.ok(taking(&run, 0)).await;
+    rig.ok(sent(rig, &run, 1)).await;
+    assert_eq!(rig.succeed(&run).await.state(), TaskState::Done);
+}
+
+/// Whoever comes first: nothing is said to a task that is done and stays done.
+async fn a_prompt_and_the_end_of_a_run_that_meet_agree(rig: &Rig) {
+    let elsewhere = rig.elsewhere().await;
+    for _ in 0..10 {
+        let id = rig.task("one").await;
+        let run = rig.start(id).await;
+        rig.work(&run).await;
+        let (end, prompt) = (rig.ending(&run, Ending::Succeeded), saying(rig, id, "more"));
+        let (here, there) = (rig.clone(), elsewhere.clone());
+        let ended = tokio::spawn(async move { here.ok(end).await.state() });
+        let told = tokio::spawn(async move { there.ok(prompt).await.reception });
+        let seen = (ended.await.unwrap(), told.await.unwrap());
+        let agreed = [(TaskState::Queued, Reception::Live), (TaskState::Done, Reception::Reopened)];
+        assert!(agreed.contains(&seen), "{seen:?}");
+        let next = rig.start(id).await;
+        assert_eq!(texts(&rig.ok(taking(&next, 0)).await), [(1, "more")]);
+        rig.ok(sent(rig, &next, 1)).await;
+        assert_eq!(rig.succeed(&next).await.state(), TaskState::Done);
+    }
 }

@@ -11,6 +11,7 @@ use super::row::{about_run, lock_both, next_state};
 use super::texts::{TextKind, shown, write_text};
 use crate::StoreError;
 use crate::ops::pauses;
+use crate::ops::prompts::said_meanwhile;
 use crate::ops::rows::{record, step, write_state};
 use crate::tx::{Mode, Op, Tx, sql};
 
@@ -57,6 +58,7 @@ impl EndRun {
             Ending::Failed(reason, detail) => {
                 self.failed(tx, &mut task, run, (*reason, shown(detail))).await?
             }
+            Ending::Succeeded if said_meanwhile(tx, run).await? => goes_on(&mut task),
             _ => self.ended(&mut task),
         };
         step(&mut task, event)?;
@@ -109,6 +111,14 @@ impl EndRun {
             }
         }
     }
+}
+
+/// A task that would be done, had nobody said more while its run came to its end: the next run is told.
+fn goes_on(task: &mut Task) -> Consequence {
+    let (detail, failures) = ("somebody had more to say".to_owned(), task.history.failures);
+    task.history.remark = Some(detail.clone());
+    let fact = Fact::TaskRequeued { reason: None, detail, failures, not_before: None };
+    Consequence { event: TaskMove::Requeue, fact }
 }
 
 /// Tasks whose last dependency this was become ready with this transaction. Locked in one order: two tasks that

@@ -26,6 +26,8 @@ pub(super) struct World {
     account: Option<(Standing, Millis)>,
     /// How many prompts of a task wait: nobody passes any on.
     prompts: BTreeMap<TaskId, usize>,
+    /// Tasks to which something was said, and how often they had been claimed by then.
+    said: BTreeSet<(TaskId, i64)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +79,7 @@ impl World {
             live: Vec::new(),
             account: None,
             prompts: BTreeMap::new(),
+            said: BTreeSet::new(),
         }
     }
 
@@ -233,6 +236,7 @@ impl World {
             return;
         };
         *waiting += 1;
+        self.said.insert((id, self.tasks[&id].fence));
         let told = answer.unwrap();
         assert_eq!((told.reception, told.prompt.seq), (reception, i64::try_from(*waiting).unwrap()));
         if reception == Reception::Reopened {
@@ -281,7 +285,8 @@ impl World {
         let told = rig.end(&run, ending).await;
         match end {
             End::Succeed => {
-                self.step(run.task, TaskMove::Finish);
+                let goes_on = self.said.contains(&(run.task, run.fence));
+                self.step(run.task, if goes_on { TaskMove::Requeue } else { TaskMove::Finish });
                 self.known(run.task).reason = None;
                 self.served(rig.now(), &run);
             }

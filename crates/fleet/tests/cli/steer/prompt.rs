@@ -62,6 +62,22 @@ fn an_agent_at_work_has_it_queued_and_goes_on() {
 }
 
 #[test]
+fn a_task_is_not_done_while_somebody_has_more_to_say() {
+    let mut yard = Yard::new();
+    let go = yard.sign("go");
+    let task = yard.add("login", &format!("append a.txt line\nwait-for \"{}\"", go.display()));
+    yard.start_runner();
+    wait_until(SOON, "the agent", || yard.task(&task)["runs"][0]["state"] == "running");
+    yard.fleet.ok(&["prompt", "login", "More"]);
+    std::fs::write(&go, "").unwrap();
+    wait_until(SOON, "its end", || yard.task(&task)["state"] == "done");
+    let shown = yard.task(&task);
+    let runs: Vec<&Value> = shown["runs"].as_array().unwrap().iter().map(|run| &run["state"]).collect();
+    assert_eq!(runs, ["succeeded", "succeeded"], "{shown}");
+    assert_eq!(yard.file("login", "a.txt"), "line\nline", "on the same branch");
+}
+
+#[test]
 fn what_is_over_goes_on_with_its_branch() {
     let yard = Yard::new();
     let task = yard.add("login", "append a.txt line");
