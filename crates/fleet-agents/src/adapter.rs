@@ -120,6 +120,15 @@ impl Trust {
     /// Every word, in order.
     pub const WORDS: &'static [&'static str] = &["read_only", "sandbox", "full"];
 
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read_only",
+            Self::Sandbox => "sandbox",
+            Self::Full => "full",
+        }
+    }
+
     /// The trust of that word.
     pub fn parse(word: &str) -> Option<Self> {
         match word {

@@ -4,6 +4,7 @@
 //! never decide policy: which task runs, what is retried or what may be deleted comes in as an argument. It knows
 //! no store, no agent and no configuration.
 
+mod child;
 pub mod copy;
 pub mod demo;
 pub mod disk;

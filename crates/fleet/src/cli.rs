@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    clean, completions, config, create, demo, demo_agent, diff, disk, doctor, done, events, explain, fail,
-    fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume, run, shim, show,
+    agents, clean, completions, config, create, demo, demo_agent, diff, disk, doctor, done, events, explain,
+    fail, fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume, run, shim, show,
     start, status, stop, task, trust, undo,
 };
 
@@ -96,6 +96,7 @@ pub(crate) enum Command {
     Disk(disk::Disk),
     Gc(gc::Gc),
     Events(events::Events),
+    Agents(agents::Agents),
     #[command(subcommand)]
     Config(config::Config),
     Trust(trust::Trust),

@@ -5,6 +5,8 @@
 //! differs between them is in their adapters.
 
 mod choice;
+mod installed;
+mod login;
 mod mcp;
 mod terms;
 
@@ -21,6 +23,8 @@ use crate::config::Config;
 use crate::environment::Environment;
 
 pub use choice::{Refused, check, model};
+pub use installed::{Installed, look, path};
+pub use login::{Login, LoginState, login};
 pub use terms::{Terms, Wish, terms};
 
 /// The account of an agent for which none is named.

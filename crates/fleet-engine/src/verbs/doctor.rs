@@ -161,7 +161,7 @@ fn git() -> Check {
 }
 
 /// Whether there is a store to ask; looking must not make one.
-fn is_there(engine: &Engine) -> bool {
+pub(super) fn is_there(engine: &Engine) -> bool {
     match engine.store_url() {
         Ok(StoreUrl::Sqlite(path)) => path.exists(),
         Ok(StoreUrl::Postgres(_)) => true,

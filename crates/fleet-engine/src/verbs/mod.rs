@@ -1,6 +1,9 @@
 //! What can be asked of codefleet, one file per verb. The command line, and later HTTP and MCP, have a file of
 //! the same name each.
 
+pub mod agents_decode;
+pub mod agents_list;
+pub mod agents_show;
 pub mod clean;
 pub mod demo;
 pub mod disk;

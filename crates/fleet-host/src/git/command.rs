@@ -14,9 +14,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::checkout::Checkout;
-use super::child::{Ended, Stopped, drive};
 use super::error::GitError;
 use super::oid::Oid;
+use crate::child::{Ended, Stopped, drive};
 
 /// What a command that answers something short may write.
 const SHORT: usize = 1 << 20;

@@ -6,7 +6,6 @@
 
 mod capture;
 mod checkout;
-mod child;
 mod command;
 mod commit;
 mod config;

@@ -9,6 +9,7 @@
 
 #[cfg(target_os = "linux")]
 mod adopted;
+mod ask;
 mod detach;
 mod group;
 mod hold;
@@ -21,6 +22,7 @@ mod stop;
 mod table;
 mod tree;
 
+pub use ask::{NoAnswer, Question, ask};
 pub use detach::{Detached, spawn_detached};
 pub use group::Group;
 pub use identity::Identity;

@@ -1,5 +1,6 @@
 //! The commands, one file each: `commands/<noun>/<verb>.rs`.
 
+pub(crate) mod agents;
 pub(crate) mod clean;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -116,6 +117,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Disk(_) => disk::Disk::run(context).await,
         Command::Gc(command) => command.run(context).await,
         Command::Events(command) => command.run(context).await,
+        Command::Agents(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
         Command::Trust(command) => command.run(context),
         Command::Doctor(_) => doctor::Doctor::run(context).await,

@@ -9,6 +9,7 @@
     reason = "helpers of tests fail by panicking, and say what they skipped"
 )]
 
+mod agents;
 mod bad_config;
 mod bad_input;
 mod bad_store;

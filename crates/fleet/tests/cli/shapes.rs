@@ -299,6 +299,38 @@ fn answers_of_prompts(world: &World) {
     is_prompt(&fleet.json(&["task", "show", &task])["prompts"][0]);
 }
 
+const AGENT: &str = "name: string; title: string; is_default: boolean; program: string or null; \
+    path: string or null; version: string or null; version_problem: string or null; login: object; \
+    model: string or null; models: list of strings; aliases: object; trust: string; cap: number or null; \
+    account: string; paused_until: time or null; pause_reason: string or null; takes_prompts: boolean";
+
+fn answers_about_agents(world: &World) {
+    let all = world.fleet.json(&["agents"]);
+    shape(&all, "agents: list");
+    for agent in all["agents"].as_array().unwrap() {
+        shape(agent, AGENT);
+        shape(&agent["login"], "state: string; sign: string or null");
+    }
+    let shown = world.fleet.json(&["agents", "show", "demo"]);
+    let more = "trust_levels: list; effort: string or null; args: list of strings; system_prompt: boolean; \
+        mcp: string or null; structured: boolean; fallback: list of strings; install: string; login_help: string";
+    shape(&shown, &format!("{AGENT}; {more}"));
+    shape(&shown["trust_levels"][0], "trust: string; means: string; chosen: boolean");
+    let told = world.fleet.stdin("x\n").json(&["agents", "decode", "demo"]);
+    shape(
+        &told,
+        "agent: string; session: string or null; ended: boolean; outcome: object; usage: object; \
+         micro_usd: number or null; meter: object or null; final_text: string or null; files: list of strings; \
+         retries: number; denied: number; lines: number; unknown_lines: number; events_left_out: number; \
+         events: list",
+    );
+    shape(
+        &told["outcome"],
+        "ok: boolean; reason: string or null; text: string or null; until: object or null",
+    );
+    shape(&told["usage"], "input: number; output: number; cache_read: number; cache_write: number");
+}
+
 fn answers_of_launches(world: &World) {
     let fleet = world.fleet.env("FLEET_AUTOSTART", "false").env("FLEET_AGENT", "demo");
     let created = fleet.json(&["create", "launched", "--detach", "-p", "One"]);
@@ -334,6 +366,7 @@ fn json_is_as_documented_on_sqlite() {
     answers_of_launches(&world);
     answers_of_prompts(&world);
     answers_of_other_commands(&world);
+    answers_about_agents(&world);
     lines_of_an_export(&world);
 }
 

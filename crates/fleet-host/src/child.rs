@@ -20,15 +20,15 @@ const CHUNK: usize = 64 * 1024;
 
 /// How a child ended.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) status: ExitStatus,
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
     /// The end of what it wrote to standard error, without surrounding space.
-    pub(super) stderr: String,
+    pub(crate) stderr: String,
 }
 
 /// Why a child was stopped before its end.
 #[derive(Debug)]
-pub(super) enum Stopped<E> {
+pub(crate) enum Stopped<E> {
     /// It took too long.
     Deadline,
     /// Its pipes could not be read, or it could not be waited for.
@@ -38,7 +38,7 @@ pub(super) enum Stopped<E> {
 }
 
 /// Reads a child, started in a process group of its own, to its end. Every piece of output goes to `sink`.
-pub(super) fn drive<E>(
+pub(crate) fn drive<E>(
     mut child: Child,
     patience: Duration,
     sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,

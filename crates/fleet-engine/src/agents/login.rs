@@ -1,0 +1,102 @@
+//! Whether somebody seems to be logged in to an agent.
+//!
+//! Only a sign: a key may have been withdrawn, and some systems keep what agents know in a place of their own that
+//! nobody else should look into. So its absence is never called "no".
+
+use fleet_agents::About;
+use fleet_core::problem::Outcome;
+use serde::Serialize;
+
+use crate::Engine;
+
+/// Whether there is a sign of being logged in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoginState {
+    /// There is one.
+    Yes,
+    /// There is none that we know of.
+    NoSign,
+    /// There is nothing to log in to.
+    NotNeeded,
+}
+
+/// What is known about a login.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Login {
+    /// Whether there is a sign.
+    pub state: LoginState,
+    /// Which: the name of a variable, or a file.
+    pub sign: Option<String>,
+}
+
+impl Login {
+    const fn new(state: LoginState) -> Self {
+        Self { state, sign: None }
+    }
+
+    fn by(sign: impl Into<String>) -> Self {
+        Self { state: LoginState::Yes, sign: Some(sign.into()) }
+    }
+}
+
+/// Looks for a sign. Variables that are set for the agent count as well.
+pub fn login(engine: &Engine, agent: &str, about: &About) -> Outcome<Login> {
+    if about.login_env.is_empty() && about.login_files.is_empty() {
+        return Ok(Login::new(LoginState::NotNeeded));
+    }
+    let (environment, set) = (engine.environment(), engine.config()?.variables_for(agent).set);
+    let is_set = |name: &str| environment.get_os(name).is_some() || set.contains_key(name);
+    if let Some(name) = about.login_env.iter().find(|name| is_set(name)) {
+        return Ok(Login::by(*name));
+    }
+    let place = |file: &&str| match file.split_once(':') {
+        Some((variable, rest)) => Some(std::path::Path::new(environment.get_os(variable)?).join(rest)),
+        None => Some(environment.user_home().ok()?.join(file)),
+    };
+    let there = about.login_files.iter().filter_map(place).find(|path| path.is_file());
+    Ok(there.map_or(Login::new(LoginState::NoSign), |path| Login::by(path.display().to_string())))
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet_agents::Adapter as _;
+    use fleet_agents::demo::Demo;
+
+    use super::*;
+    use crate::Start;
+    use crate::environment::Environment;
+
+    #[test]
+    fn variables_and_files_are_signs() {
+        let dir = tempfile::tempdir().unwrap();
+        let about = About {
+            login_env: &["X_KEY", "X_TOKEN"],
+            login_files: &[".x/auth.json", "X_HOME:auth.json"],
+            ..Demo.about()
+        };
+        let found = |more: &[(&str, &str)], config: &str| {
+            std::fs::write(dir.path().join("config.toml"), config).unwrap();
+            let home = dir.path().to_str().unwrap();
+            let pairs = [("HOME", home), ("FLEET_HOME", home)].into_iter().chain(more.iter().copied());
+            let environment = Environment::from_pairs(pairs).with_current_directory(home);
+            let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+            let Login { state, sign } = login(&engine, "x", &about).unwrap();
+            sign.map_or(format!("{state:?}"), |sign| sign.replace(home, "~"))
+        };
+        assert_eq!(found(&[], ""), "NoSign");
+        assert_eq!(found(&[("X_TOKEN", "t")], ""), "X_TOKEN");
+        assert_eq!(found(&[("X_TOKEN", "")], ""), "NoSign");
+        assert_eq!(found(&[], "agents.x.env.X_KEY = 'k'"), "X_KEY");
+        std::fs::create_dir(dir.path().join("elsewhere")).unwrap();
+        let elsewhere = dir.path().join("elsewhere");
+        std::fs::write(elsewhere.join("auth.json"), "{}").unwrap();
+        assert_eq!(found(&[("X_HOME", elsewhere.to_str().unwrap())], ""), "~/elsewhere/auth.json");
+        std::fs::create_dir(dir.path().join(".x")).unwrap();
+        std::fs::write(dir.path().join(".x/auth.json"), "{}").unwrap();
+        assert_eq!(found(&[], ""), "~/.x/auth.json");
+        let environment = Environment::from_pairs([("HOME", "/nowhere")]).with_current_directory("/");
+        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        assert_eq!(login(&engine, "demo", &Demo.about()).unwrap().state, LoginState::NotNeeded);
+    }
+}

@@ -1,0 +1,135 @@
+//! Lists the agents that there are, and whether each can work here.
+
+use std::collections::BTreeMap;
+
+use fleet_agents::{About, Adapter, Program};
+use fleet_core::problem::Outcome;
+use fleet_store::ops;
+use serde::Serialize;
+
+use super::doctor;
+use crate::Engine;
+use crate::agents::{self, Installed, Login};
+use crate::views::Moment;
+
+/// All agents.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// In the order of the registry.
+    pub agents: Vec<AgentView>,
+}
+
+/// An agent, as far as lists show it.
+#[derive(Debug, Clone, Serialize)]
+pub struct AgentView {
+    /// The name by which tasks choose it.
+    pub name: String,
+    /// What its vendor calls it.
+    pub title: String,
+    /// Whether tasks that name no agent get it.
+    pub is_default: bool,
+    /// What is started; null for codefleet itself.
+    pub program: Option<String>,
+    /// Where that is; null if it is not installed.
+    pub path: Option<String>,
+    /// Its version; null if it is not installed or does not tell.
+    pub version: Option<String>,
+    /// Why it does not tell its version.
+    pub version_problem: Option<String>,
+    /// Whether somebody seems to be logged in.
+    pub login: Login,
+    /// The model for tasks that name none; null is the agent's own default.
+    pub model: Option<String>,
+    /// The models that it may use; empty is any.
+    pub models: Vec<String>,
+    /// Short names of models.
+    pub aliases: BTreeMap<String, String>,
+    /// What it may do without asking.
+    pub trust: &'static str,
+    /// How many runs of it there may be at a time; null is no cap.
+    pub cap: Option<u32>,
+    /// Whose limits it has.
+    pub account: String,
+    /// Until when it takes no work; null if it does.
+    pub paused_until: Option<Moment>,
+    /// Why it takes no work.
+    pub pause_reason: Option<String>,
+    /// Whether a prompt reaches it while it works.
+    pub takes_prompts: bool,
+}
+
+impl AgentView {
+    /// Whether it can be started here.
+    pub const fn is_installed(&self) -> bool {
+        self.path.is_some()
+    }
+}
+
+/// Looks at all of them.
+pub async fn run(engine: &Engine) -> Outcome<Response> {
+    let registry = engine.agents()?;
+    let all: Vec<(String, About)> =
+        registry.all().map(|adapter| (adapter.name().to_owned(), Adapter::about(adapter))).collect();
+    Ok(Response { agents: views(engine, all).await? })
+}
+
+/// Looks at these.
+pub(super) async fn views(engine: &Engine, all: Vec<(String, About)>) -> Outcome<Vec<AgentView>> {
+    let installed = agents::look(engine, &all).await;
+    let pauses = pauses(engine).await?;
+    let view = |((name, about), installed): ((String, About), Option<Installed>)| {
+        let pause = pauses.get(&name);
+        view(engine, &name, about, installed).map(|view| AgentView {
+            paused_until: pause.map(|pause| Moment(pause.until)),
+            pause_reason: pause.map(|pause| pause.why.clone()),
+            ..view
+        })
+    };
+    all.into_iter().zip(installed).map(view).collect()
+}
+
+fn view(engine: &Engine, name: &str, about: About, installed: Option<Installed>) -> Outcome<AgentView> {
+    let config = engine.config()?;
+    let settings = config.agent_settings(name);
+    let login = agents::login(engine, name, &about)?;
+    let (path, version) = match installed {
+        Some(Installed { path, version }) => (Some(path.display().to_string()), Some(version)),
+        None => (None, None),
+    };
+    let (version, version_problem) = match version {
+        Some(Ok(version)) => (Some(version), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
+    Ok(AgentView {
+        name: name.to_owned(),
+        title: about.title.into_owned(),
+        is_default: name == config.agent(),
+        program: match about.program {
+            Program::This => None,
+            Program::OnPath(program) => Some(program.into_owned()),
+        },
+        path,
+        version,
+        version_problem,
+        login,
+        model: settings.model,
+        models: settings.models,
+        aliases: settings.aliases,
+        trust: agents::trust(config, name).as_str(),
+        cap: config.caps().per_agent.get(name).copied(),
+        account: agents::account(engine, name)?,
+        paused_until: None,
+        pause_reason: None,
+        takes_prompts: about.takes_prompts,
+    })
+}
+
+/// Who takes no work, if there is a store to ask: looking must not make one.
+async fn pauses(engine: &Engine) -> Outcome<BTreeMap<String, ops::Pause>> {
+    if !doctor::is_there(engine) {
+        return Ok(BTreeMap::new());
+    }
+    let pauses = engine.call(ops::Pauses { now: engine.now() }).await?;
+    Ok(pauses.into_iter().map(|pause| (pause.agent.clone(), pause)).collect())
+}

@@ -1,0 +1,70 @@
+//! `fleet agents list`
+
+use clap::Args;
+use fleet_core::time::Millis;
+use fleet_engine::agents::LoginState;
+use fleet_engine::verbs::agents_list::{self, AgentView};
+
+use super::super::Context;
+use crate::Done;
+use crate::output::{Column, dim, table, until};
+
+/// List the agents: installed or not, version, login, model, trust, limits
+#[derive(Debug, Args)]
+pub(crate) struct List {}
+
+impl List {
+    pub(crate) async fn run(context: &Context) -> Done {
+        let found = agents_list::run(&context.engine).await?;
+        context.output.show(&found, || render(&found.agents, context.engine.now()))?;
+        let default = context.engine.config()?.agent();
+        context.output.note(&dim(&format!(
+            "tasks that name no agent get {default}; `fleet agents show NAME` tells everything about one"
+        )));
+        Ok(())
+    }
+}
+
+fn render(agents: &[AgentView], now: Millis) -> String {
+    let column = |header, cell: &dyn Fn(&AgentView) -> String| Column::new(header, agents.iter().map(cell));
+    table(vec![
+        column("AGENT", &|agent| agent.name.clone()),
+        column("VERSION", &version),
+        column("LOGIN", &|agent| login(agent).to_owned()),
+        column("MODEL", &|agent| agent.model.clone().unwrap_or_default()),
+        column("TRUST", &|agent| agent.trust.to_owned()),
+        column("LIMITS", &|agent| limits(agent, now)).giving_way(),
+        column("ACCOUNT", &|agent| agent.account.clone()).spare(),
+        column("PROMPTS", &|agent| if agent.takes_prompts { "while it works" } else { "" }.to_owned())
+            .spare(),
+        column("PATH", &|agent| agent.path.clone().unwrap_or_default()).painted(dim).giving_way().spare(),
+    ])
+}
+
+/// What there is to say about the version, also when there is none.
+pub(super) fn version(agent: &AgentView) -> String {
+    match &agent.version {
+        Some(version) => version.clone(),
+        None if agent.is_installed() => "unknown".to_owned(),
+        None => "not installed".to_owned(),
+    }
+}
+
+/// In a word or two.
+pub(super) fn login(agent: &AgentView) -> &'static str {
+    match agent.login.state {
+        LoginState::Yes => "yes",
+        LoginState::NoSign => "no sign",
+        LoginState::NotNeeded => "not needed",
+    }
+}
+
+/// What holds it back.
+pub(super) fn limits(agent: &AgentView, now: Millis) -> String {
+    let cap = agent.cap.map(|cap| format!("{cap} at a time"));
+    let pause = agent.paused_until.map(|at| {
+        let why = agent.pause_reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        format!("paused, goes on {}{why}", until(at.0, now))
+    });
+    cap.into_iter().chain(pause).collect::<Vec<_>>().join(", ")
+}

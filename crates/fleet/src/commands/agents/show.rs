@@ -1,0 +1,93 @@
+//! `fleet agents show`
+
+use clap::Args;
+use fleet_core::text::escaped;
+use fleet_core::time::Millis;
+use fleet_engine::agents::LoginState;
+use fleet_engine::verbs::agents_show::{self, Response, TrustLevel};
+
+use super::super::Context;
+use super::list;
+use crate::Done;
+use crate::output::{dim, fields, strong};
+
+/// Show everything about an agent: what it may do, how to install it, how to log in
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The agent
+    name: String,
+}
+
+impl Show {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let shown = agents_show::run(&context.engine, &self.name).await?;
+        context.output.show(&shown, || render(&shown, context.engine.now()))
+    }
+}
+
+fn render(shown: &Response, now: Millis) -> String {
+    let agent = &shown.agent;
+    let head = format!("{}  {}", strong(&agent.name), escaped(&agent.title));
+    let levels: Vec<String> = shown.trust_levels.iter().map(level).collect();
+    let change = format!("`fleet config set agents.{}.trust WORD` changes it", agent.name);
+    let trust =
+        format!("{}\n{}\n  {}", dim("what it may do without asking"), levels.join("\n"), dim(&change));
+    format!("{head}\n\n{}\n\n{trust}", about(shown, now))
+}
+
+fn about(shown: &Response, now: Millis) -> String {
+    let agent = &shown.agent;
+    let text =
+        |value: &Option<String>| value.as_deref().map(|text| escaped(text).into_owned()).unwrap_or_default();
+    let list = |items: &[String]| escaped(&items.join(", ")).into_owned();
+    let aliases: Vec<String> =
+        agent.aliases.iter().map(|(short, model)| format!("{short} = {model}")).collect();
+    let version = match &agent.version_problem {
+        Some(why) => format!("unknown: {}", escaped(why)),
+        None => escaped(&list::version(agent)).into_owned(),
+    };
+    let login = match agent.login.state {
+        LoginState::Yes => format!("yes, by {}", text(&agent.login.sign)),
+        LoginState::NoSign => format!("no sign of it: {}", escaped(&shown.login_help)),
+        LoginState::NotNeeded => "not needed".to_owned(),
+    };
+    let install = if agent.is_installed() { String::new() } else { escaped(&shown.install).into_owned() };
+    let word = |is: bool, word: &str| if is { word.to_owned() } else { String::new() };
+    fields(&[
+        ("version", version),
+        ("path", text(&agent.path)),
+        ("install", install),
+        ("login", login),
+        ("default", word(agent.is_default, "yes: tasks that name no agent get it")),
+        (
+            "model",
+            agent
+                .model
+                .as_deref()
+                .map_or_else(|| dim("its own default"), |model| escaped(model).into_owned()),
+        ),
+        ("may use", list(&agent.models)),
+        ("aliases", list(&aliases)),
+        ("effort", text(&shown.effort)),
+        ("arguments", list(&shown.args)),
+        ("orders", word(shown.system_prompt, "yes (system_prompt)")),
+        ("tools", text(&shown.mcp)),
+        ("answer", word(shown.structured, "held to the schema of a report")),
+        ("account", escaped(&agent.account).into_owned()),
+        ("limits", escaped(&list::limits(agent, now)).into_owned()),
+        ("fallback", list(&shown.fallback)),
+        (
+            "prompts",
+            if agent.takes_prompts { "while it works" } else { "when its turn has ended" }.to_owned(),
+        ),
+    ])
+}
+
+fn level(level: &TrustLevel) -> String {
+    let (mark, word) = if level.chosen {
+        ("*", strong(&format!("{:<9}", level.trust)))
+    } else {
+        (" ", format!("{:<9}", level.trust))
+    };
+    format!("{mark} {word}  {}", escaped(level.means))
+}

@@ -1,0 +1,105 @@
+//! `fleet agents`: which there are, and what is known about them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::support::{World, error};
+
+/// Puts a script in the place of the demo agent's program. It notes each start in a file.
+fn scripted(world: &World, script: &str) -> (PathBuf, PathBuf) {
+    let (program, log) = (world.repo.path().join("program"), world.repo.path().join("log"));
+    fs::write(&program, format!("#!/bin/sh\necho \"$@\" >> '{}'\n{script}\n", log.display())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    world.fleet.ok(&["config", "set", "agents.demo.program", program.to_str().unwrap()]);
+    (program, log)
+}
+
+fn demo(world: &World) -> Value {
+    let all = world.fleet.json(&["agents"]);
+    all["agents"].as_array().unwrap().iter().find(|agent| agent["name"] == "demo").unwrap().clone()
+}
+
+#[test]
+fn the_built_in_agent_is_always_there() {
+    let world = World::sqlite();
+    world.fleet.ok(&["config", "set", "agents.demo.cap", "3"]);
+    let agent = demo(&world);
+    assert_eq!((&agent["program"], &agent["login"]["state"]), (&Value::Null, &json!("not_needed")));
+    assert_eq!((&agent["trust"], &agent["cap"]), (&json!("sandbox"), &json!(3)));
+    assert_eq!(agent["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(world.fleet.json(&["agents", "list"]), world.fleet.json(&["agents"]));
+    let shown = world.fleet.json(&["agents", "show", "demo"]);
+    let chosen: Vec<&Value> =
+        shown["trust_levels"].as_array().unwrap().iter().map(|level| &level["chosen"]).collect();
+    assert_eq!(chosen, [false, true, false]);
+    let text = world.fleet.ok(&["agents", "show", "demo"]);
+    assert!(text.contains("* sandbox") && text.contains("fleet config set agents.demo.trust"), "{text}");
+    let (code, _, hints) = error(&world.fleet.fail(3, &["agents", "show", "nobody", "--json"]));
+    assert!(code == "agent-missing" && hints.contains("`demo`"), "{hints}");
+}
+
+#[test]
+fn looking_leaves_nothing_behind() {
+    let world = World::sqlite();
+    fs::remove_dir_all(world.fleet.home()).ok();
+    world.fleet.ok(&["agents"]);
+    assert!(!world.fleet.home().exists());
+}
+
+#[test]
+fn a_program_is_asked_once_until_it_is_another_one() {
+    let world = World::sqlite();
+    let (program, log) = scripted(&world, "echo tool v9.8.7");
+    for _ in 0..2 {
+        let agent = demo(&world);
+        assert_eq!((&agent["version"], &agent["path"]), (&json!("9.8.7"), &json!(program.to_str().unwrap())));
+    }
+    assert_eq!(fs::read_to_string(&log).unwrap(), "--version\n");
+    fs::write(&program, "#!/bin/sh\necho 10.0.1 and more\n").unwrap();
+    assert_eq!(demo(&world)["version"], "10.0.1");
+}
+
+#[test]
+fn a_program_that_fails_is_there_without_a_version() {
+    let world = World::sqlite();
+    let (program, _) = scripted(&world, "echo broken >&2; exit 3");
+    let agent = demo(&world);
+    assert_eq!((&agent["version"], &agent["path"]), (&Value::Null, &json!(program.to_str().unwrap())));
+    assert_eq!(agent["version_problem"], "it ended with status 3: broken");
+    assert!(world.fleet.ok(&["agents"]).contains("unknown"));
+    fs::remove_file(program).unwrap();
+    let agent = demo(&world);
+    assert_eq!((&agent["path"], &agent["version_problem"]), (&Value::Null, &Value::Null));
+    assert!(world.fleet.ok(&["agents"]).contains("not installed"));
+}
+
+#[test]
+fn a_program_sees_no_key_of_the_user() {
+    let world = World::sqlite();
+    let (_, log) = scripted(&world, "echo \"1.0.${ANTHROPIC_API_KEY:-0}\"");
+    let world = World { fleet: world.fleet.env("ANTHROPIC_API_KEY", "7"), ..world };
+    assert_eq!(demo(&world)["version"], "1.0.0");
+    assert!(log.exists());
+}
+
+#[test]
+fn a_recording_is_decoded_from_a_file_or_a_pipe() {
+    let world = World::sqlite();
+    let (out, err) = (world.repo.path().join("out"), world.repo.path().join("err"));
+    let text = "{\"type\":\"session\",\"id\":\"s\"}\n{\"type\":\"rate_limit\",\"wait_ms\":60000}\n";
+    fs::write(&out, text).unwrap();
+    fs::write(&err, "a warning\n").unwrap();
+    let file = ["agents", "decode", "demo", out.to_str().unwrap()];
+    let told = world.fleet.json(&file);
+    let outcome = json!({"ok": false, "reason": "rate_limited", "until": {"after_ms": 60000},
+        "text": "the demo provider wants a pause of 60000 ms"});
+    assert_eq!((&told["session"], &told["outcome"]), (&json!("s"), &outcome));
+    assert_eq!(world.fleet.stdin(text).json(&["agents", "decode", "demo", "-"]), told);
+    let more = ["--stderr", err.to_str().unwrap(), "--exit-code", "1"];
+    let told = world.fleet.json(&[&file[..], &more].concat());
+    assert_eq!((&told["unknown_lines"], &told["lines"]), (&json!(1), &json!(3)));
+    assert_eq!(error(&world.fleet.fail(1, &["agents", "decode", "demo", "nothing", "--json"])).0, "io");
+}
