@@ -136,6 +136,20 @@ pub struct Meter {
     pub micro_usd: u64,
 }
 
+impl From<fleet_core::run::Meter> for Meter {
+    fn from(kept: fleet_core::run::Meter) -> Self {
+        let fleet_core::run::Meter { input, output, cache_read, cache_write, micro_usd } = kept;
+        Self { tokens: Tokens { input, output, cache_read, cache_write }, micro_usd }
+    }
+}
+
+impl From<Meter> for fleet_core::run::Meter {
+    fn from(meter: Meter) -> Self {
+        let Meter { tokens: Tokens { input, output, cache_read, cache_write }, micro_usd } = meter;
+        Self { input, output, cache_read, cache_write, micro_usd }
+    }
+}
+
 /// What a number of tokens or an amount of money is the number of: agents differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {

@@ -87,6 +87,15 @@ pub enum Fact {
     /// The agent declared its work over, from inside the run: a claim, not yet looked at.
     #[serde(rename = "run.reported")]
     RunReported { status: String, summary: String },
+    /// The agent tries a request to its provider again by itself.
+    #[serde(rename = "run.retrying")]
+    RunRetrying { attempt: Option<u32>, wait_ms: Option<u64>, text: String },
+    /// The agent's provider limits the account, until a moment if that was said.
+    #[serde(rename = "run.limited")]
+    RunLimited { until: Option<Millis>, text: String },
+    /// The agent wanted to use a tool and was not allowed to.
+    #[serde(rename = "run.denied")]
+    RunDenied { tool: String, text: String },
     /// The agent met an error.
     #[serde(rename = "run.error")]
     RunError { reason: Option<Reason>, text: String },

@@ -23,6 +23,7 @@ pub mod schedule;
 pub mod scope;
 pub mod size;
 pub mod task;
+pub mod template;
 pub mod text;
 pub mod tidy;
 pub mod time;

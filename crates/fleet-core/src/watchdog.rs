@@ -13,7 +13,7 @@ use crate::time::Span;
 pub struct Bounds {
     /// From the start of the agent to its end.
     pub time: Option<Duration>,
-    /// Without a byte of output.
+    /// Without a byte of output and without any other sign of work.
     pub idle: Option<Duration>,
     /// Input and output together.
     pub tokens: Option<u64>,
@@ -40,7 +40,7 @@ impl fmt::Display for Overrun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(limit) => write!(f, "stopped after {}, its time limit", Span(*limit)),
-            Self::Idle(limit) => write!(f, "stopped after {} without output", Span(*limit)),
+            Self::Idle(limit) => write!(f, "stopped after {} without a sign of work", Span(*limit)),
             Self::Tokens(limit) => write!(f, "stopped: it used more than {limit} tokens"),
             Self::Money(limit) => {
                 write!(
@@ -62,8 +62,33 @@ pub enum Next {
     Stop(Overrun),
     /// Put the work in safety.
     Snapshot,
+    /// It says nothing: look whether it works all the same, and tell [`Watchdog::felt`].
+    Feel,
     /// Nothing for this long, unless something happens.
     Sleep(Duration),
+}
+
+/// Signs of work in the processes of an agent that says nothing: a long test run is not a hang.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pulse {
+    /// Processor time of all of them since the beginning.
+    pub cpu: Duration,
+    /// How many there are.
+    pub processes: usize,
+    /// What they have read and written, where the system tells.
+    pub io_bytes: u64,
+}
+
+impl Pulse {
+    /// Whether there was work between this look and a later one. A program that only waits uses a little of everything
+    /// for its timers.
+    fn is_followed_by_work(self, later: Self, between: Duration) -> bool {
+        // Less than before is a sign as well: somebody ended and took the numbers along.
+        let cpu = later.cpu.abs_diff(self.cpu);
+        cpu > between / 50
+            || later.processes != self.processes
+            || later.io_bytes.abs_diff(self.io_bytes) > 4 * 1024
+    }
 }
 
 /// Longest sleep, when nothing is due.
@@ -75,6 +100,8 @@ pub struct Watchdog {
     bounds: Bounds,
     started: Duration,
     last_output: Duration,
+    last_sign: Duration,
+    felt: Option<(Duration, Pulse)>,
     last_snapshot: Duration,
     tokens: u64,
     micro_usd: u64,
@@ -83,12 +110,33 @@ pub struct Watchdog {
 impl Watchdog {
     /// Begins to watch an agent that was started now.
     pub const fn new(bounds: Bounds, now: Duration) -> Self {
-        Self { bounds, started: now, last_output: now, last_snapshot: now, tokens: 0, micro_usd: 0 }
+        Self {
+            bounds,
+            started: now,
+            last_output: now,
+            last_sign: now,
+            felt: None,
+            last_snapshot: now,
+            tokens: 0,
+            micro_usd: 0,
+        }
     }
 
     /// The agent printed something.
     pub const fn heard(&mut self, now: Duration) {
         self.last_output = now;
+        self.last_sign = now;
+        self.felt = None;
+    }
+
+    /// What a look at the processes of a silent agent gave.
+    pub fn felt(&mut self, pulse: Pulse, now: Duration) {
+        if let Some((at, before)) = self.felt
+            && before.is_followed_by_work(pulse, now.saturating_sub(at))
+        {
+            self.last_sign = now;
+        }
+        self.felt = Some((now, pulse));
     }
 
     /// What the agent has used so far, all together.
@@ -120,7 +168,12 @@ impl Watchdog {
         if let (Some(limit), Some(Duration::ZERO)) = (time, time_left) {
             return Next::Stop(Overrun::Time(limit));
         }
-        let idle_left = idle.map(|limit| left(self.last_output, limit));
+        let idle_left = idle.map(|limit| left(self.last_sign, limit));
+        let last_look = self.felt.map_or(self.last_output, |(at, _)| at);
+        let look_left = idle.map(|limit| left(last_look, limit / 4));
+        if look_left == Some(Duration::ZERO) {
+            return Next::Feel;
+        }
         if let (Some(limit), Some(Duration::ZERO)) = (idle, idle_left) {
             return Next::Stop(Overrun::Idle(limit));
         }
@@ -128,7 +181,7 @@ impl Watchdog {
         if snapshot_left == Some(Duration::ZERO) {
             return Next::Snapshot;
         }
-        let soonest = [time_left, idle_left, snapshot_left].into_iter().flatten().min();
+        let soonest = [time_left, idle_left, look_left, snapshot_left].into_iter().flatten().min();
         Next::Sleep(soonest.unwrap_or(LONGEST).min(LONGEST))
     }
 }
@@ -154,12 +207,13 @@ mod tests {
     #[test]
     fn sleeps_until_the_first_thing_is_due() {
         let mut dog = Watchdog::new(bounds(), s(5));
-        assert_eq!(dog.next(s(5)), Next::Sleep(s(20)));
+        assert_eq!(dog.next(s(5)), Next::Sleep(Duration::from_millis(7_500)));
+        dog.heard(s(20));
         assert_eq!(dog.next(s(25)), Next::Snapshot);
         dog.snapshotted(s(25));
-        assert_eq!(dog.next(s(25)), Next::Sleep(s(10)));
-        dog.heard(s(34));
-        assert_eq!(dog.next(s(34)), Next::Sleep(s(11)));
+        assert_eq!(dog.next(s(25)), Next::Sleep(Duration::from_millis(2_500)));
+        dog.heard(s(40));
+        assert_eq!(dog.next(s(40)), Next::Sleep(s(5)));
         assert_eq!(Watchdog::new(Bounds::default(), s(0)).next(s(9)), Next::Sleep(LONGEST));
     }
 
@@ -170,7 +224,9 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let mut dog = Watchdog::new(bounds(), s(0));
-        assert_eq!(said(&dog, s(30)), "stopped after 30s without output");
+        assert_eq!(dog.next(s(30)), Next::Feel, "never without a look");
+        dog.felt(Pulse::default(), s(30));
+        assert_eq!(said(&dog, s(30)), "stopped after 30s without a sign of work");
         dog.heard(s(99));
         assert_eq!(said(&dog, s(100)), "stopped after 1m40s, its time limit");
         dog.used(1_000, 2_500_000);
@@ -179,5 +235,30 @@ mod tests {
         assert_eq!(said(&dog, s(99)), "stopped: it used more than 1000 tokens");
         dog.used(1_001, 2_500_001);
         assert_eq!(said(&dog, s(99)), "stopped: it used more than 2.50 USD");
+    }
+
+    #[test]
+    fn an_agent_that_is_silent_but_works_is_left_alone() {
+        let pulse =
+            |cpu_ms, processes, io_bytes| Pulse { cpu: Duration::from_millis(cpu_ms), processes, io_bytes };
+        let after = |pulses: &[Pulse]| {
+            let idle = Bounds { idle: Some(s(40)), ..Bounds::default() };
+            let mut dog = Watchdog::new(idle, s(0));
+            for (at, pulse) in (1..).zip(pulses) {
+                assert_eq!(dog.next(s(at * 10)), Next::Feel);
+                dog.felt(*pulse, s(at * 10));
+            }
+            dog.next(s(40))
+        };
+        let waits = [pulse(900, 3, 0), pulse(950, 3, 100), pulse(1_000, 3, 900), pulse(1_100, 3, 2_000)];
+        assert_eq!(after(&waits), Next::Stop(Overrun::Idle(s(40))), "timers are no work");
+        for (works, why) in [
+            ([waits[0], waits[1], pulse(9_000, 3, 0), pulse(9_000, 3, 0)], "a processor was busy"),
+            ([waits[0], waits[1], pulse(100, 3, 0), pulse(100, 3, 0)], "somebody busy ended"),
+            ([waits[0], waits[1], pulse(950, 4, 0), pulse(950, 4, 0)], "a child was started"),
+            ([waits[0], waits[1], pulse(950, 3, 9_000), pulse(950, 3, 9_000)], "something was written"),
+        ] {
+            assert!(matches!(after(&works), Next::Sleep(_)), "{why}");
+        }
     }
 }

@@ -20,7 +20,7 @@ use fleet_store::{Store, StoreError, ops};
 use serde::{Deserialize, Serialize};
 
 use crate::home::{Home, RunFolder, write_private};
-use crate::{clock, problems};
+use crate::{agents, clock, problems};
 
 /// The longest pause between two attempts to tell the store.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -32,6 +32,9 @@ pub(crate) struct EndOfRun {
     pub(crate) fence: i64,
     pub(crate) ending: Ending,
     pub(crate) result: Option<RunResult>,
+    /// When the provider lets the account go on, if it said so.
+    #[serde(default)]
+    pub(crate) reset: Option<Millis>,
 }
 
 impl EndOfRun {
@@ -49,7 +52,7 @@ impl EndOfRun {
     }
 
     /// Tells the store, and tries again until it answers. `None` means that somebody else has decided.
-    pub(crate) async fn record(&self, store: &Store) -> Outcome<Option<Task>> {
+    pub(crate) async fn record(&self, store: &Store, after: &ops::After) -> Outcome<Option<Task>> {
         let mut pause = Duration::from_millis(100);
         let result = self.result.as_ref().and_then(|result| serde_json::to_string(result).ok());
         let (jitter, mut made_up) = (clock::entropy()?, false);
@@ -59,7 +62,7 @@ impl EndOfRun {
                 fence: self.fence,
                 ending: self.ending.clone(),
                 result: result.clone(),
-                after: ops::After::default(),
+                after: agents::until(after, self.reset),
                 jitter,
                 now: clock::now(),
             };

@@ -158,6 +158,16 @@ impl RunFolder {
         self.dir.join("stderr.log")
     }
 
+    /// Which conversation the agent took part in.
+    pub fn talk(&self) -> PathBuf {
+        self.dir.join("talk.json")
+    }
+
+    /// Settings that were made for this run's agent.
+    pub fn scratch(&self) -> PathBuf {
+        self.dir.join("agent")
+    }
+
     /// What the set-up commands printed.
     pub fn setup_log(&self) -> PathBuf {
         self.dir.join("setup.log")

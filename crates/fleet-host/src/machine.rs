@@ -19,6 +19,11 @@ pub fn id() -> String {
     known.unwrap_or_else(name)
 }
 
+/// Whether this process may do everything, which some agents want to know before they start.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// How many agents can work side by side without waiting for each other.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::commands::{
     agents, clean, completions, config, create, demo, demo_agent, diff, disk, doctor, done, events, explain,
     fail, fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume, run, shim, show,
-    start, status, stop, task, trust, undo,
+    start, status, stop, task, trust, undo, why,
 };
 
 /// Command a fleet of AI coding agents
@@ -81,6 +81,7 @@ pub(crate) enum Command {
     Task(task::Task),
     List(list::List),
     Show(show::Show),
+    Why(why::Why),
     Logs(logs::Logs),
     Diff(diff::Diff),
     Prompt(prompt::Prompt),

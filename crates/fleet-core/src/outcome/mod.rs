@@ -66,6 +66,8 @@ pub enum Stop {
     Tokens(String),
     /// It cost more than it may.
     Money(String),
+    /// Its provider refused what it would refuse at every further try.
+    Hopeless(Reason, String),
     /// A person stopped it, with a remark.
     Killed(String),
     /// The runner shuts down or hands over: no fault of the task.
@@ -158,6 +160,7 @@ fn after_stop(stop: &Stop) -> Ending {
         Stop::TimeLimit(text) => Ending::Failed(Reason::TimedOut, text.clone()),
         Stop::Idle(text) => Ending::Failed(Reason::Stale, text.clone()),
         Stop::Tokens(text) | Stop::Money(text) => Ending::Failed(Reason::OverBudget, text.clone()),
+        Stop::Hopeless(reason, text) => Ending::Failed(*reason, text.clone()),
         Stop::Shutdown(text) => Ending::Released(text.clone()),
         Stop::Killed(remark) => Ending::Cancelled(remark.clone()),
     }

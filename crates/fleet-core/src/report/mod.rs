@@ -76,6 +76,11 @@ pub struct Report {
     pub next_steps: Vec<String>,
 }
 
+impl Report {
+    /// The shape of a report as a JSON schema, in the strict form that all providers take: every field is required.
+    pub const SCHEMA: &'static str = include_str!("schema.json");
+}
+
 /// The longest summary that is kept, in bytes.
 pub const LONGEST_SUMMARY: usize = 8 * 1024;
 /// The longest path, name or sentence in a list that is kept, in bytes.

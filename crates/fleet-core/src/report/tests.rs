@@ -144,6 +144,19 @@ fn hostile_texts_take_no_time() {
     }
 }
 
+#[test]
+fn the_schema_asks_for_what_a_report_is_made_of() {
+    let schema: serde_json::Value = serde_json::from_str(Report::SCHEMA).unwrap();
+    let report = serde_json::to_value(Report::new(ReportStatus::Completed, "done")).unwrap();
+    let names = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&schema["properties"]), names(&report));
+    let required: Vec<&str> =
+        schema["required"].as_array().unwrap().iter().filter_map(serde_json::Value::as_str).collect();
+    assert_eq!(required.len(), names(&report).len());
+    let statuses = schema["properties"]["status"]["enum"].as_array().unwrap();
+    assert!(statuses.iter().all(|status| serde_json::from_value::<ReportStatus>(status.clone()).is_ok()));
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_fall(text in r#"([{}\[\]",:\\u0-9a-f \n]|summary|status|"summary": "s"|"status": "done"|é|😀){0,60}"#) {

@@ -64,9 +64,9 @@ pub async fn look(engine: &Engine, agents: &[(String, About)]) -> Vec<Option<Ins
         };
         Some((path, told))
     };
-    let begun: Vec<_> = agents.iter().map(begin).collect();
-    let mut found = Vec::with_capacity(begun.len());
-    for look in begun {
+    let looks: Vec<_> = agents.iter().map(begin).collect();
+    let mut found = Vec::with_capacity(looks.len());
+    for look in looks {
         found.push(match look {
             None => None,
             Some((path, Told::Known(version))) => Some(Installed { path, version: Ok(version) }),

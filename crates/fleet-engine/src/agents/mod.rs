@@ -4,6 +4,7 @@
 //! user's own agents in it, the choice of a model, the files that settings name. Must never ask which agent it is: what
 //! differs between them is in their adapters.
 
+mod after;
 mod choice;
 mod installed;
 mod login;
@@ -22,6 +23,7 @@ use crate::Engine;
 use crate::config::Config;
 use crate::environment::Environment;
 
+pub(crate) use after::{after, budget, until};
 pub use choice::{Refused, check, model};
 pub use installed::{Installed, look, path};
 pub use login::{Login, LoginState, login};

@@ -1,19 +1,18 @@
 //! Starting the agent: its prompt, its environment, its process.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Component, Path};
 
 use fleet_agents::{Adapter, Brief, LaunchPlan, Program, PromptVia};
 use fleet_core::run::Reason;
 use fleet_host::process::{self, Group, Identity, Input, Launch, LaunchError, Started, Tree};
 
 use super::prepare::Prepared;
-use super::prompt::Prompt;
 use super::{Keeper, blocking};
 use crate::agent_env::{AgentEnv, agent_environment};
 use crate::config::Secret;
 use crate::environment::Environment;
-use crate::home::write_private;
+use crate::home::{RunFolder, make_private, write_private};
 use crate::problems::chain;
 
 /// Why an agent did not start.
@@ -32,6 +31,7 @@ impl Keeper<'_> {
         write_private(&file, brief.prompt.as_bytes())
             .map_err(|error| failed(format!("the prompt: {error}")))?;
         let plan = adapter.plan(brief);
+        write_files(&self.folder, &plan).map_err(|error| failed(format!("the agent's settings: {error}")))?;
         let environment = self.engine.environment();
         let program = match &plan.program {
             Program::This => Environment::this_binary().map_err(|problem| failed(problem.message))?,
@@ -78,18 +78,6 @@ impl Keeper<'_> {
         let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
     }
 
-    /// What the agent is told.
-    pub(super) fn prompt(&self, prepared: &Prepared) -> String {
-        let prompt = Prompt {
-            task: &self.task,
-            base: prepared.base.as_str(),
-            branch: prepared.workspace.branch(),
-            attempt: self.run.fence,
-            continues: prepared.continues,
-        };
-        prompt.text()
-    }
-
     /// Where a reconciler finds what to end. Without it the mark in the environment has to do.
     fn note(&self, tree: &Tree) {
         if let Ok(bytes) = serde_json::to_vec(tree) {
@@ -101,12 +89,6 @@ impl Keeper<'_> {
     pub(super) fn tree(&self, root: Identity) -> Tree {
         let marker = ("FLEET_RUN".to_owned(), self.run.id.to_string());
         Tree { root, marker, keeper: Some(self.me.clone()), group: None }
-    }
-
-    /// The model that the task asks for, or the configured one of this agent.
-    pub(super) fn model(&self) -> Option<String> {
-        let own = self.task.spec.model.as_ref().map(ToString::to_string);
-        own.or_else(|| self.config.model_for(&self.run.agent).map(ToOwned::to_owned))
     }
 
     /// What the agent, or a set-up command, sees of the world.
@@ -162,9 +144,25 @@ impl Keeper<'_> {
         let values = variables.set.values().map(Secret::revealed);
         let store = self.engine.environment().get_os("FLEET_STORE").and_then(OsStr::to_str);
         let passwords = [store, Some(self.config.store())].into_iter().flatten().flat_map(passwords);
-        let all = values.chain(passwords).chain([self.token.revealed()]);
+        let all = values.chain(passwords).chain(self.terms.secrets()).chain([self.token.revealed()]);
         all.map(|secret| secret.as_bytes().to_vec()).collect()
     }
+}
+
+/// Writes the settings of one run where only its agent looks.
+fn write_files(folder: &RunFolder, plan: &LaunchPlan) -> std::io::Result<()> {
+    let scratch = folder.scratch();
+    make_private(&scratch)?;
+    for file in &plan.files {
+        let is_inside = file.path.starts_with(&scratch)
+            && file.path.components().all(|part| part != Component::ParentDir);
+        if !is_inside {
+            return Err(std::io::Error::other("a file outside of the run's own folder"));
+        }
+        file.path.parent().map_or(Ok(()), make_private)?;
+        write_private(&file.path, file.content.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// What is secret in the address of a store: its password, and the whole of an address with one in its query.

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_agents::{Ask, Brief, Failure, Stream, Trust};
+use fleet_agents::{Ask, Failure, Stream};
 use fleet_core::outcome::{AgentExit, Stop};
+use fleet_core::prompt;
 use fleet_core::redact::Redactor;
 use fleet_core::run::{Reason, RunMove, StopKind};
-use fleet_core::watchdog::{Bounds, Next, Overrun, Watchdog};
+use fleet_core::watchdog::{Bounds, Next, Overrun, Pulse, Watchdog};
 use fleet_host::git::Workspace;
 use fleet_host::log::CappedLog;
-use fleet_host::process::{self, Exit, Ladder, Started, Tree};
+use fleet_host::process::{self, Exit, Identity, Ladder, Processes, Started, Tree};
 use fleet_store::{StoreError, ops};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -20,6 +21,7 @@ use super::journal::{self, Heard, Journal};
 use super::lease::Order;
 use super::prepare::Prepared;
 use super::pump::{Piece, Pump, Source};
+use super::voice::Voice;
 use super::{Keeper, blocking};
 use crate::{clock, closing, fault};
 
@@ -31,6 +33,10 @@ const DRAIN: Duration = Duration::from_secs(5);
 const BEFORE_STOP: Duration = Duration::from_secs(5);
 /// A process that waits for a dead disk cannot be killed; nobody waits longer for it than this.
 const KILL_PATIENCE: Duration = Duration::from_secs(20);
+/// An agent that was asked to stop in its own words has so long to do it.
+const ANSWER: Duration = Duration::from_secs(2);
+/// An agent that said that it is through has so long to end by itself.
+const LINGER: Duration = Duration::from_secs(20);
 /// Processes whose parents ended come to the keeper; so often it looks for those that ended themselves.
 const TIDY: Duration = Duration::from_secs(5);
 
@@ -55,21 +61,21 @@ impl Keeper<'_> {
             let why = format!("there is no agent called `{}` here", self.run.agent);
             return Seen::not_started(Reason::AgentMissing, why);
         };
-        let (prompt, file, model) = (self.prompt(prepared), self.folder.prompt(), self.model());
-        let trust = if self.task.spec.read_only { Trust::ReadOnly } else { Trust::Sandbox };
-        let brief = Brief {
-            prompt_file: &file,
-            model: model.as_deref(),
-            trust,
-            ..Brief::plain(&prompt, prepared.workspace.path())
+        let briefing = match self.briefing(prepared).await {
+            Ok(briefing) => briefing,
+            Err(why) => return Seen::not_started(Reason::SetupFailed, why),
         };
+        let brief = briefing.brief();
         let (started, tree) = match self.start(adapter, &brief, prepared) {
             Ok(started) => started,
             Err((reason, why)) => return Seen::not_started(reason, why),
         };
         let journal = Journal::new(self.run.id, self.run.fence, adapter.decoder(&brief), 0);
         let attendance = match self.attendance(started, journal, prepared, &tree) {
-            Ok(attendance) => Attendance { ask: adapter.plan(&brief).ask, ..attendance },
+            Ok(attendance) => {
+                let last_prompt = briefing.told.iter().copied().max().unwrap_or(0);
+                Attendance { ask: adapter.plan(&brief).ask, last_prompt, ..attendance }
+            }
             Err(why) => {
                 let ladder = self.ladder();
                 let _ = blocking(move || tree.kill_now(ladder.kill_patience, &mut || drop(process::reap())))
@@ -83,6 +89,7 @@ impl Keeper<'_> {
         // A refusal means that the run is lost, which the lease tells as well; a store that is out of reach is no
         // reason to stop an agent that has just begun.
         let _ = timeout(DRAIN, moved).await;
+        self.has_heard(&briefing.told).await;
         attendance.follow().await
     }
 
@@ -91,8 +98,8 @@ impl Keeper<'_> {
         Bounds {
             time: limits.seconds.map(Duration::from_secs).or(self.config.limits().time),
             idle: self.config.limits().idle,
-            tokens: limits.tokens,
-            micro_usd: limits.micro_usd,
+            tokens: least(limits.tokens, self.run.reserved.tokens),
+            micro_usd: least(limits.micro_usd, self.run.reserved.micro_usd),
             snapshot_every: self.config.workspaces().snapshot_every,
         }
     }
@@ -131,6 +138,7 @@ impl Keeper<'_> {
             root: started.identity.pid,
             pump,
             open_pipes: 2,
+            voice: Voice::new(started.stdin).map_err(|error| error.to_string())?,
             journal,
             dog: Watchdog::new(self.bounds(), clock::uptime()),
             workspace: Arc::clone(&prepared.workspace),
@@ -139,6 +147,11 @@ impl Keeper<'_> {
             saving: None,
             stopping: None,
             stopped: None,
+            last_prompt: 0,
+            hearing: None,
+            feeling: None,
+            over_since: None,
+            was_over: false,
             ask: None,
         })
     }
@@ -151,12 +164,23 @@ struct Attendance<'k> {
     root: i32,
     pump: Pump,
     open_pipes: usize,
+    voice: Voice,
     journal: Journal,
     dog: Watchdog,
     workspace: Arc<Workspace>,
     children: Signal,
     /// A batch on its way to the store; one at a time, so that they arrive in order.
     writing: Option<JoinHandle<Result<(), StoreError>>>,
+    /// The number of the last prompt of a person that the agent was given.
+    last_prompt: i64,
+    /// Prompts of people on their way from the store.
+    hearing: Option<JoinHandle<Vec<prompt::Prompt>>>,
+    /// A look at the processes of a silent agent.
+    feeling: Option<JoinHandle<Pulse>>,
+    /// When the agent said that it is through.
+    over_since: Option<Duration>,
+    /// Whether it was made to end after it had said so.
+    was_over: bool,
     /// A snapshot being taken.
     saving: Option<JoinHandle<()>>,
     /// The tree being stopped.
@@ -169,6 +193,8 @@ struct Attendance<'k> {
 impl Attendance<'_> {
     async fn follow(mut self) -> Seen {
         let exit = self.until_exit().await;
+        // What ended it was our signal, and says nothing about its work.
+        let exit = if self.was_over { AgentExit::Code(0) } else { exit };
         self.end_the_rest().await;
         self.drain().await;
         let now = clock::now();
@@ -181,9 +207,10 @@ impl Attendance<'_> {
 
     /// Until the agent itself has ended.
     async fn until_exit(&mut self) -> AgentExit {
-        let mut orders = self.keeper.orders.clone();
+        let (mut orders, mut waiting) = (self.keeper.orders.clone(), self.keeper.waiting.clone());
         let mut tidy = interval(TIDY);
         let mut company: Option<Instant> = None;
+        self.speak();
         loop {
             if let Some((_, exit)) = process::reap().into_iter().find(|(pid, _)| *pid == self.root) {
                 return match exit {
@@ -206,8 +233,11 @@ impl Attendance<'_> {
                     company = None;
                     self.write();
                 }
+                _ = waiting.changed(), if self.takes_prompts() && self.hearing.is_none() => self.hear(),
+                prompts = came(&mut self.hearing) => self.pass_on(prompts),
                 () = finished(&mut self.writing) => {}
                 () = finished(&mut self.saving) => {}
+                pulse = came(&mut self.feeling) => self.dog.felt(pulse, clock::uptime()),
                 _ = tidy.tick() => {}
                 () = sleep(pause) => {}
             }
@@ -228,7 +258,14 @@ impl Attendance<'_> {
             });
             return TIDY;
         }
+        if let Some((reason, text)) = self.journal.hopeless() {
+            self.stop(Stop::Hopeless(reason, text));
+            return TIDY;
+        }
         let now = clock::uptime();
+        if let Some(left) = self.lingers(now) {
+            return left;
+        }
         if self.journal.is_full() {
             // It is we who do not listen, because the store does not answer.
             self.dog.heard(now);
@@ -242,6 +279,10 @@ impl Attendance<'_> {
                     Overrun::Tokens(_) => Stop::Tokens(text),
                     Overrun::Money(_) => Stop::Money(text),
                 });
+                TIDY
+            }
+            Next::Feel => {
+                self.feel();
                 TIDY
             }
             Next::Snapshot => {
@@ -260,10 +301,84 @@ impl Attendance<'_> {
                 self.journal.push(stream, &bytes, clock::now());
                 let totals = self.journal.totals();
                 self.dog.used(totals.input_tokens.saturating_add(totals.output_tokens), totals.micro_usd);
+                self.speak();
             }
             Some(Piece::End) => self.open_pipes -= 1,
             None => self.open_pipes = 0,
         }
+    }
+
+    /// Whether the agent may be told more while it works.
+    fn takes_prompts(&self) -> bool {
+        self.voice.is_open() && self.stopped.is_none()
+    }
+
+    /// Asks the store what people have said.
+    fn hear(&mut self) {
+        let (store, after) = (self.keeper.store.clone(), self.last_prompt);
+        let take = ops::TakePrompts { run: self.keeper.run.id, fence: self.keeper.run.fence, after };
+        self.hearing = Some(tokio::spawn(async move { store.call(take).await.unwrap_or_default() }));
+    }
+
+    /// Passes on what people have said, as far as the agent takes it; the rest is for the next run.
+    fn pass_on(&mut self, prompts: Vec<prompt::Prompt>) {
+        let mut told = Vec::new();
+        for prompt in prompts {
+            if !self.voice.is_open() || !self.journal.prompt(&prompt.text.to_string()) {
+                break;
+            }
+            let words = self.journal.reply();
+            self.voice.say(words);
+            self.last_prompt = prompt.seq;
+            told.push(prompt.seq);
+        }
+        let (store, run, fence) = (self.keeper.store.clone(), self.keeper.run.id, self.keeper.run.fence);
+        tokio::spawn(async move {
+            for seq in told {
+                let _ = store.call(ops::PromptSent { run, fence, seq, now: clock::now() }).await;
+            }
+        });
+    }
+
+    /// Says what the decoder has to say. An agent that is through and not asked for more hears that nothing follows.
+    fn speak(&mut self) {
+        let words = self.journal.reply();
+        self.voice.say(words);
+        if self.journal.is_over() {
+            self.voice.close();
+            self.over_since.get_or_insert_with(clock::uptime);
+        } else {
+            self.over_since = None;
+        }
+    }
+
+    /// How long an agent that said that it is through may still take to end; then it is made to.
+    fn lingers(&mut self, now: Duration) -> Option<Duration> {
+        let left = (self.over_since? + LINGER).saturating_sub(now);
+        if left.is_zero() {
+            self.over_since = None;
+            let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
+            self.stopping = Some(tokio::spawn(async move {
+                let _ = tokio::task::spawn_blocking(move || drop(tree.stop(&ladder, &mut || {}))).await;
+            }));
+            self.was_over = true;
+            return Some(TIDY);
+        }
+        Some(left)
+    }
+
+    /// Looks whether a silent agent works, beside everything else.
+    fn feel(&mut self) {
+        if self.feeling.is_some() {
+            return;
+        }
+        let tree = self.tree.clone();
+        self.feeling = Some(tokio::task::spawn_blocking(move || {
+            let processes = Processes::scan();
+            let usage = tree.usage_in(&processes);
+            let io_bytes = tree.io_bytes_in(&processes);
+            Pulse { cpu: usage.cpu, processes: usage.processes, io_bytes }
+        }));
     }
 
     /// Sends what has come together to the store.
@@ -290,11 +405,20 @@ impl Attendance<'_> {
         self.stopped = Some(why);
         let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
         let (tree, ladder) = (self.tree.clone(), asking(self.keeper.ladder(), self.ask));
+        let is_told = self.ask == Some(Ask::Say) && self.journal.interrupt();
+        if is_told {
+            let words = self.journal.reply();
+            self.voice.say(words);
+            self.voice.close();
+        }
         self.stopping = Some(tokio::spawn(async move {
             let save = move || closing::save(&workspace, run, "before it was stopped", clock::now());
             // A filter of the user's may take its time; whoever wants it stopped does not wait for that. The work is
             // put in safety once more when everybody is gone.
             let _ = timeout(BEFORE_STOP, tokio::task::spawn_blocking(save)).await;
+            if is_told {
+                let _ = timeout(ladder.term_grace.min(ANSWER), gone(&tree.root)).await;
+            }
             let _ = tokio::task::spawn_blocking(move || drop(tree.stop(&ladder, &mut || {}))).await;
         }));
     }
@@ -356,6 +480,30 @@ fn asking(ladder: Ladder, ask: Option<Ask>) -> Ladder {
     });
     let ask_grace = if signal.is_some() { ladder.term_grace } else { Duration::ZERO };
     Ladder { ask: signal, ask_grace, ..ladder }
+}
+
+/// Waits until a process has ended.
+async fn gone(process: &Identity) {
+    while process.is_alive() {
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// What something that may be going on came to, once it did.
+async fn came<T: Default>(work: &mut Option<JoinHandle<T>>) -> T {
+    match work {
+        Some(handle) => {
+            let result = handle.await.unwrap_or_default();
+            *work = None;
+            result
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// The stricter of two bounds.
+fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
 }
 
 /// Waits for the end of something that may not be going on, and forgets it.

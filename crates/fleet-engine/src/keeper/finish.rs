@@ -38,8 +38,9 @@ impl Keeper<'_> {
         fault::point(self.engine, "keeper-committed").await;
         let saved = shown.as_ref().ok().map(|shown| shown.saved);
         let is_empty = shown.as_ref().is_ok_and(|shown| shown.is_empty);
+        let reset = seen.heard.limited_until;
         let (ending, result) = judge(self.evidence(seen).await, shown);
-        self.record(EndOfRun { run, fence: self.run.fence, ending, result: Some(result) }).await?;
+        self.record(EndOfRun { run, fence: self.run.fence, ending, result: Some(result), reset }).await?;
         let (repo, branch) = (self.area().repo, prepared.workspace.branch().to_owned());
         let base = prepared.base.clone();
         let left = self.give_back(prepared, saved).await?;
@@ -54,7 +55,8 @@ impl Keeper<'_> {
     pub(super) async fn finish_unready(&self, ending: Ending) -> Outcome<Left> {
         self.end_processes().await;
         let ending = self.ordered_ending().unwrap_or(ending);
-        self.record(EndOfRun { run: self.run.id, fence: self.run.fence, ending, result: None }).await?;
+        let (run, fence) = (self.run.id, self.run.fence);
+        self.record(EndOfRun { run, fence, ending, result: None, reset: None }).await?;
         let (area, run, now, home) = (self.area(), self.run.id, self.engine.now(), self.home.clone());
         let tidied = blocking(move || -> Result<(), WorkspaceError> {
             let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(()) };
@@ -69,7 +71,7 @@ impl Keeper<'_> {
         // On a full disk the store, which may be elsewhere, still learns of it.
         let _ = end.note(&self.folder);
         fault::point(self.engine, "keeper-noted").await;
-        end.record(&self.store).await?;
+        end.record(&self.store, &self.after).await?;
         fault::point(self.engine, "keeper-recorded").await;
         Ok(())
     }

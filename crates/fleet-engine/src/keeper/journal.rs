@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, Decoder, Failure, Stream};
+use fleet_agents::{AgentEvent, Decoder, Failure, Stream, When};
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Totals;
+use fleet_core::run::{Meter, Reason, Totals};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
 use fleet_host::lines::{Line, Lines};
@@ -50,6 +50,12 @@ pub(crate) struct Journal {
     activity: Option<String>,
     session: Option<String>,
     question: Option<String>,
+    /// When the provider lets the account go on, as far as it was told.
+    limited_until: Option<Millis>,
+    /// Why there is no sense in waiting for the agent.
+    hopeless: Option<(Reason, String)>,
+    /// Whether the agent has said that it is through, and nobody has asked it for more since.
+    is_over: bool,
 }
 
 /// What the decoder made of the whole output.
@@ -58,6 +64,8 @@ pub(crate) struct Heard {
     pub(crate) final_text: Option<String>,
     pub(crate) question: Option<String>,
     pub(crate) failure: Option<Failure>,
+    /// When the provider lets the account go on, as far as it was told.
+    pub(crate) limited_until: Option<Millis>,
 }
 
 impl Journal {
@@ -78,7 +86,37 @@ impl Journal {
             activity: None,
             session: None,
             question: None,
+            limited_until: None,
+            hopeless: None,
+            is_over: false,
         }
+    }
+
+    /// What is to be said to the agent now.
+    pub(crate) fn reply(&mut self) -> Vec<u8> {
+        self.decoder.reply()
+    }
+
+    /// Passes a further prompt on; `false` when this agent takes none while it works.
+    pub(crate) fn prompt(&mut self, text: &str) -> bool {
+        let is_taken = self.decoder.prompt(text);
+        self.is_over &= !is_taken;
+        is_taken
+    }
+
+    /// Asks the agent to stop in its own words, if it has any for that.
+    pub(crate) fn interrupt(&mut self) -> bool {
+        self.decoder.interrupt()
+    }
+
+    /// Whether the agent has said that it is through.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Why there is no sense in waiting for the agent, if there is none.
+    pub(crate) fn hopeless(&mut self) -> Option<(Reason, String)> {
+        self.hopeless.take()
     }
 
     /// Takes what the agent printed.
@@ -118,10 +156,13 @@ impl Journal {
         for event in self.decoder.end(exit) {
             self.event(event, now, true);
         }
+        let failure = self.decoder.failure();
+        let told = failure.as_ref().and_then(|failure| failure.until).map(|until| moment(until, now));
         Heard {
             final_text: self.decoder.final_text().map(ToOwned::to_owned),
             question: self.question.take(),
-            failure: self.decoder.failure(),
+            limited_until: told.or(self.limited_until),
+            failure,
         }
     }
 
@@ -153,12 +194,22 @@ impl Journal {
         match &event {
             AgentEvent::SessionStarted { session } => self.session = Some(session.clone()),
             AgentEvent::Question { text } => self.question = Some(text.clone()),
+            AgentEvent::RateLimit { until: Some(until), .. } => {
+                self.limited_until = Some(moment(*until, now));
+            }
+            AgentEvent::Error { reason, text } if reason.is_hopeless() => {
+                self.hopeless.get_or_insert((*reason, text.clone()));
+            }
+            AgentEvent::Ended { .. } => self.is_over = true,
+            AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::ToolCall { .. } => {
+                self.is_over = false;
+            }
             _ => {}
         }
         if let Some(activity) = activity(&event) {
             self.activity = Some(shortened(activity, LONGEST_ACTIVITY).into_owned());
         }
-        let Some(fact) = fact(event).filter(|_| is_new) else { return };
+        let Some(fact) = fact(event, now).filter(|_| is_new) else { return };
         if self.kept >= MOST_EVENTS {
             self.omitted += 1;
             return;
@@ -185,7 +236,7 @@ impl Journal {
             activity: self.activity.take(),
             session: self.session.clone(),
             now,
-            meter: None,
+            meter: self.decoder.meter().map(Meter::from),
         }
     }
 }
@@ -212,6 +263,14 @@ fn signed(offset: u64) -> i64 {
     i64::try_from(offset).unwrap_or(i64::MAX)
 }
 
+/// What was told of a moment, heard now.
+fn moment(when: When, now: Millis) -> Millis {
+    match when {
+        When::At(at) => at,
+        When::After(span) => now.plus(span),
+    }
+}
+
 /// The line that `fleet list` shows.
 fn activity(event: &AgentEvent) -> Option<&str> {
     match event {
@@ -219,13 +278,15 @@ fn activity(event: &AgentEvent) -> Option<&str> {
             text.lines().rev().find(|line| !line.trim().is_empty())
         }
         AgentEvent::ToolCall { input_summary, .. } => Some(input_summary),
-        AgentEvent::Error { text, .. } => Some(text),
+        AgentEvent::Error { text, .. }
+        | AgentEvent::RateLimit { text, .. }
+        | AgentEvent::Retry { text, .. } => Some(text),
         _ => None,
     }
 }
 
 /// What of an event is worth keeping.
-fn fact(event: AgentEvent) -> Option<Fact> {
+fn fact(event: AgentEvent, now: Millis) -> Option<Fact> {
     let short = |text: String| shortened(&text, LONGEST_TEXT).into_owned();
     Some(match event {
         AgentEvent::Text { text } => Fact::RunSaid { text: short(text) },
@@ -234,6 +295,14 @@ fn fact(event: AgentEvent) -> Option<Fact> {
             Fact::RunUsedTool { name: short(name), summary: short(input_summary), files }
         }
         AgentEvent::Error { reason, text } => Fact::RunError { reason: Some(reason), text: short(text) },
+        AgentEvent::RateLimit { until, text } => {
+            Fact::RunLimited { until: until.map(|until| moment(until, now)), text: short(text) }
+        }
+        AgentEvent::Retry { attempt, wait, text } => {
+            let wait_ms = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+            Fact::RunRetrying { attempt, wait_ms, text: short(text) }
+        }
+        AgentEvent::Denied { tool, text } => Fact::RunDenied { tool: short(tool), text: short(text) },
         AgentEvent::Raw { text, .. } => Fact::RunRaw { text: short(text) },
         _ => return None,
     })

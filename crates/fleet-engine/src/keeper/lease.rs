@@ -24,6 +24,9 @@ pub(super) enum Order {
 /// The newest order, once there is one.
 pub(super) type Orders = watch::Receiver<Option<Order>>;
 
+/// How many prompts of people waited for the run when somebody last looked.
+pub(super) type Waiting = watch::Receiver<i64>;
+
 /// A failed renewal is tried again after this: the store may be restarting.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -36,8 +39,9 @@ pub(super) struct Lease {
 }
 
 /// Renews until the run is lost or the keeper ends. A nudge (SIGUSR1) makes it look at once.
-pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Orders> {
+pub(super) fn hold(store: Store, lease: Lease) -> Outcome<(Orders, Waiting)> {
     let (tell, orders) = watch::channel(None);
+    let (count, waiting) = watch::channel(0);
     let listen = |kind| {
         signal(kind)
             .map_err(|error| Problem::new(Code::Internal, format!("cannot listen for signals: {error}")))
@@ -48,11 +52,16 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Orders> {
     tokio::spawn(async move {
         while !tell.is_closed() {
             let pause = match renew(&store, lease).await {
-                Ok(Some(stop)) => {
-                    obey(&tell, Order::Stop(stop));
+                Ok(ops::Renewed { stop, prompts }) => {
+                    if let Some(stop) = stop {
+                        obey(&tell, Order::Stop(stop));
+                    }
+                    // Told every time: what waited before may be something else now.
+                    if prompts > 0 {
+                        count.send_replace(prompts);
+                    }
                     lease.span / 3
                 }
-                Ok(None) => lease.span / 3,
                 Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => {
                     return obey(&tell, Order::Lost);
                 }
@@ -68,15 +77,15 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Orders> {
             }
         }
     });
-    Ok(orders)
+    Ok((orders, waiting))
 }
 
-async fn renew(store: &Store, lease: Lease) -> Result<Option<Stop>, StoreError> {
+async fn renew(store: &Store, lease: Lease) -> Result<ops::Renewed, StoreError> {
     let Lease { run, fence, span } = lease;
     let renewal = ops::RenewLease { run, fence, lease: span, now: clock::now() };
     // An answer that comes later than this is as good as none: the next try has to come before the lease ends.
     match timeout(span / 3, store.call(renewal)).await {
-        Ok(renewed) => Ok(renewed?.stop),
+        Ok(renewed) => renewed,
         Err(_) => Err(StoreError::Failed("no answer".to_owned())),
     }
 }

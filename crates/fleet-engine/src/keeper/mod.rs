@@ -7,6 +7,8 @@
 
 mod agent;
 mod attend;
+mod brief;
+mod briefing;
 mod finish;
 pub(crate) mod journal;
 mod lease;
@@ -15,7 +17,9 @@ mod prompt;
 mod pump;
 pub(crate) mod setup;
 mod tally;
+mod templates;
 mod token;
+mod voice;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,14 +36,16 @@ use fleet_host::process::{self, Identity};
 use fleet_store::ops::RunDetail;
 use fleet_store::{Op, Store, StoreError, ops};
 
+pub(crate) use briefing::Talk;
 pub(crate) use finish::declared;
 pub use token::Token;
 
+use crate::agents::{Terms, Wish};
 use crate::closing::EndOfRun;
 use crate::config::Config;
 use crate::home::{Home, RunFolder, make_private};
-use crate::{Engine, clock, fault, problems};
-use lease::{Lease, Order, Orders};
+use crate::{Engine, agents, clock, fault, problems};
+use lease::{Lease, Order, Orders, Waiting};
 
 /// A store that is out of reach is asked again after this.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -60,6 +66,9 @@ struct Keeper<'e> {
     /// As the project has it.
     config: Config,
     agents: Registry,
+    terms: Terms,
+    /// What decides about a failure.
+    after: ops::After,
     home: Home,
     folder: RunFolder,
     run: Run,
@@ -68,6 +77,7 @@ struct Keeper<'e> {
     me: Identity,
     token: Token,
     orders: Orders,
+    waiting: Waiting,
 }
 
 /// Keeps a run from its claim to its end.
@@ -85,16 +95,16 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let Some(task) = detail.task else { return mark.remove() };
     let store = engine.store().await?.clone();
     let lease = Lease { run: ticket.run, fence: ticket.fence, span: engine.config()?.runner().lease };
-    let orders = lease::hold(store.clone(), lease)?;
-    let seen =
-        engine.at(checkout(&detail.project)).and_then(|here| Ok((here.config()?.clone(), here.agents()?)));
-    match seen {
-        Ok((config, agents)) => {
+    let (orders, waiting) = lease::hold(store.clone(), lease)?;
+    match look_around(engine, &detail.run, &task, &detail.project) {
+        Ok(Around { config, agents, terms, after }) => {
             let keeper = Keeper {
                 engine,
                 store,
                 config,
                 agents,
+                terms,
+                after,
                 folder: home.run(ticket.run),
                 home,
                 run: detail.run,
@@ -103,6 +113,7 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 me: mark.me.clone(),
                 token: Token::new()?,
                 orders,
+                waiting,
             };
             let left = keeper.live().await?;
             fault::point(engine, "keeper-released").await;
@@ -113,9 +124,11 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
         }
         // The repository or its configuration is gone or broken: only a person can mend that.
         Err(problem) => {
-            let ending = Ending::Failed(Reason::SetupFailed, problem.message);
-            let end = EndOfRun { run: ticket.run, fence: ticket.fence, ending, result: None };
-            end.record(&store).await?;
+            let is_model = problem.code == Code::ModelRefused;
+            let reason = if is_model { Reason::BadModel } else { Reason::SetupFailed };
+            let ending = Ending::Failed(reason, problem.message);
+            let end = EndOfRun { run: ticket.run, fence: ticket.fence, ending, result: None, reset: None };
+            end.record(&store, &ops::After::default()).await?;
         }
     }
     mark.remove()
@@ -135,6 +148,27 @@ async fn look_up(engine: &Engine, run: RunId) -> Outcome<RunDetail> {
             answer => return answer,
         }
     }
+}
+
+/// What the configuration says, as the project has it.
+fn look_around(engine: &Engine, run: &Run, task: &Task, project: &Project) -> Outcome<Around> {
+    let here = engine.at(checkout(project))?;
+    let model = task.model().map(ToString::to_string);
+    let wish = Wish { model: model.as_deref(), read_only: task.spec.read_only };
+    Ok(Around {
+        terms: agents::terms(&here, &run.agent, wish)?,
+        after: agents::after(&here, &run.agent)?,
+        agents: here.agents()?,
+        config: here.config()?.clone(),
+    })
+}
+
+/// What the configuration of a project says about a run.
+struct Around {
+    config: Config,
+    agents: Registry,
+    terms: Terms,
+    after: ops::After,
 }
 
 /// The directory whose configuration counts: the main work tree, or the repository itself when it is bare.

@@ -55,7 +55,7 @@ impl Keeper<'_> {
         let plan = ops::Prepared {
             branch: Some(branch.clone()),
             base: Some(base.to_string()),
-            model: self.model(),
+            model: self.terms.model.clone(),
             ..Default::default()
         };
         self.know(plan).await?;

@@ -1,6 +1,9 @@
-//! What an agent is told: where it is, what to do, and how to report.
+//! What an agent is told: where it is, what to do, what others found out before it, and how to report.
 
 use fleet_core::task::Task;
+use fleet_core::template::fill;
+
+use super::templates::Templates;
 
 /// What the text is made of.
 pub(super) struct Prompt<'a> {
@@ -8,56 +11,107 @@ pub(super) struct Prompt<'a> {
     /// The commit that the work starts from.
     pub(super) base: &'a str,
     pub(super) branch: &'a str,
+    pub(super) workspace: &'a str,
     /// Which attempt this is, counted from one.
     pub(super) attempt: i64,
     /// Whether an earlier attempt left work on the branch.
     pub(super) continues: bool,
+    /// What earlier attempts left.
+    pub(super) earlier: &'a Earlier,
+    /// What people said after the task was written, oldest first.
+    pub(super) prompts: &'a [String],
+}
+
+/// What earlier attempts at a task left behind for the next one.
+#[derive(Debug, Default)]
+pub(super) struct Earlier {
+    /// How the last one ended, in a sentence.
+    pub(super) end: Option<String>,
+    /// What their agents noted, oldest first.
+    pub(super) notes: Vec<String>,
 }
 
 impl Prompt<'_> {
-    /// The whole text. The task comes last: what stands at the end of a long text is followed best.
-    pub(super) fn text(&self) -> String {
-        [self.place(), self.history(), self.contract(), self.task_text()].concat()
+    /// For a new conversation. The task comes last: what stands at the end of a long text is followed best.
+    pub(super) fn text(&self, templates: &Templates) -> String {
+        self.fill(&templates.task)
     }
 
-    fn place(&self) -> String {
-        let work = if self.task.spec.read_only {
+    /// For a conversation that knows the task already.
+    pub(super) fn resumed(&self, templates: &Templates) -> String {
+        self.fill(&templates.resume)
+    }
+
+    fn fill(&self, template: &str) -> String {
+        let (rules, history, report) = (self.rules(), self.history(), self.report());
+        let (interruption, task, prompts) = (self.interruption(), self.task_text(), self.prompts());
+        let (attempt, id) = (self.attempt.to_string(), self.task.id.to_string());
+        let filled = fill(template, |name| {
+            Some(match name {
+                "attempt" => attempt.as_str(),
+                "base" => self.base,
+                "branch" => self.branch,
+                "description" => self.task.spec.description.as_str(),
+                "history" => &history,
+                "interruption" => &interruption,
+                "prompts" => &prompts,
+                "report" => &report,
+                "rules" => rules,
+                "task" => &task,
+                "task_id" => &id,
+                "title" => self.task.spec.title.as_str(),
+                "workspace" => self.workspace,
+                _ => return None,
+            })
+        });
+        format!("{}\n", filled.trim_end())
+    }
+
+    const fn rules(&self) -> &'static str {
+        if self.task.spec.read_only {
             "Only look: do not change any file. Your answer is your report."
         } else {
             "Work only inside this directory. Commit your work if you like; what you leave uncommitted is committed \
              for you. Do not switch branches, do not push, do not touch other branches."
-        };
-        format!(
-            "You work alone in a git worktree made for this task: the current directory, on branch `{}`, which \
-             started from commit {}. Nobody answers questions while you work. {work}\n\n",
-            self.branch, self.base,
-        )
+        }
     }
 
     fn history(&self) -> String {
-        if !self.continues {
+        if self.attempt <= 1 {
             return String::new();
         }
-        format!(
-            "This is attempt {}. An earlier attempt left its work on this branch: look at `git log {}..` and \
-             `git status` first, keep what is good, and go on from there.\n\n",
-            self.attempt, self.base,
-        )
+        let mut parts = vec![format!("This is attempt {}.", self.attempt)];
+        parts.extend(self.earlier.end.as_ref().map(|end| format!(" How the one before it ended: {end}.")));
+        if self.continues {
+            parts.push(format!(
+                " It left its work on this branch: look at `git log {}..` and `git status` first, keep what is good, \
+                 and go on from there.",
+                self.base,
+            ));
+        }
+        if !self.earlier.notes.is_empty() {
+            parts.push("\nEarlier attempts noted:".to_owned());
+            parts.extend(self.earlier.notes.iter().map(|note| format!("\n- {note}")));
+        }
+        parts.push("\n\n".to_owned());
+        parts.concat()
     }
 
-    fn contract(&self) -> String {
-        let changes = if self.task.spec.read_only { "completed_no_changes" } else { "completed" };
+    fn interruption(&self) -> String {
+        match &self.earlier.end {
+            Some(end) => format!("Your work was interrupted: {end}. "),
+            None => String::new(),
+        }
+    }
+
+    fn report(&self) -> String {
+        let status = if self.task.spec.read_only { "completed_no_changes" } else { "completed" };
         format!(
-            "When you are finished, end your last message with this JSON, filled in:\n\
-             ```json\n\
-             {{\"summary\": \"what you did, in one or two sentences\", \"status\": \"{changes}\", \
+            "```json\n\
+             {{\"summary\": \"what you did, in one or two sentences\", \"status\": \"{status}\", \
              \"files_changed\": [], \"commits\": [], \
              \"tests\": [{{\"name\": \"…\", \"outcome\": \"passed\"}}], \"next_steps\": []}}\n\
-             ```\n\
-             `status` is `completed`, `completed_no_changes` when nothing had to be changed, or `blocked` when you \
-             cannot go on; then `summary` says what you need. Changes are checked against git.\n\
-             On the way, `\"$FLEET_BIN\" progress \"…\"` tells where you are and `\"$FLEET_BIN\" note \"…\"` keeps \
-             something worth knowing.\n\n",
+             ```"
         )
     }
 
@@ -65,12 +119,20 @@ impl Prompt<'_> {
         let title = &self.task.spec.title;
         let description = self.task.spec.description.as_str();
         if description.is_empty() {
-            return format!("Your task: {title}\n");
+            return title.to_string();
         }
         // Of a prompt that was typed as a whole, the title is the beginning.
         if description.starts_with(title.as_str().trim_end_matches('…')) {
-            return format!("Your task: {description}\n");
+            return description.to_owned();
         }
-        format!("Your task: {title}\n\n{description}\n")
+        format!("{title}\n\n{description}")
+    }
+
+    fn prompts(&self) -> String {
+        let added = |prompt: &String| format!("\nAdded by the person who gave you this task: {prompt}\n");
+        self.prompts.iter().map(added).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_agents::{Brief, Stream};
+use fleet_agents::{Brief, Conversation, Stream};
 use fleet_core::id::RunId;
 use fleet_core::outcome::{AgentExit, Evidence, Stop};
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -19,8 +19,8 @@ use super::Witness;
 use crate::closing::{self, EndOfRun, Saved, Shown, commit_message, judge};
 use crate::home::{Home, RunFolder};
 use crate::keeper::journal::{self, Heard, Journal};
-use crate::keeper::{blocking, checkout, declared};
-use crate::{Engine, clock, fault, problems};
+use crate::keeper::{Talk, blocking, checkout, declared};
+use crate::{Engine, agents, clock, fault, problems};
 
 /// Nobody keeps these processes any more: they get a short while to end by themselves.
 const LADDER: Ladder = Ladder {
@@ -155,7 +155,7 @@ struct Scene<'a> {
 
 /// Tells the store how it ended: as its keeper wrote down, or as far as can be seen now.
 async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<String> {
-    let folder = scene.folder;
+    let (folder, project, agent) = (scene.folder, &scene.detail.project, &scene.detail.run.agent);
     let end = match noted(folder, scene.detail) {
         Some(end) => end,
         None => reconstruct(engine, scene).await?,
@@ -167,7 +167,9 @@ async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<String> {
         Ending::Failed(_, text) | Ending::Released(text) | Ending::Cancelled(text) => text.clone(),
         Ending::Asked => "its keeper was gone, its question is kept".to_owned(),
     };
-    end.record(engine.store().await?).await?;
+    // A project that is gone has no wishes.
+    let after = engine.at(checkout(project)).and_then(|here| agents::after(&here, agent)).unwrap_or_default();
+    end.record(engine.store().await?, &after).await?;
     Ok(said)
 }
 
@@ -195,7 +197,8 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
         }
         other => other,
     };
-    Ok(EndOfRun { run: detail.run.id, fence: detail.run.fence, ending, result: Some(result) })
+    let (run, fence, reset) = (detail.run.id, detail.run.fence, heard.limited_until);
+    Ok(EndOfRun { run, fence, ending, result: Some(result), reset })
 }
 
 /// What its keeper wrote down about its end.
@@ -257,7 +260,9 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
     let stored = u64::try_from(run.decoded).unwrap_or(0);
     let prompt = std::fs::read_to_string(folder.prompt()).unwrap_or_default();
     let workspace = Path::new(run.workspace.as_deref().unwrap_or_default());
+    let talk = Talk::of(folder);
     let brief = Brief {
+        conversation: talk.as_ref().map_or(Conversation::New { id: None }, Talk::conversation),
         prompt_file: &folder.prompt(),
         model: run.model.as_deref(),
         ..Brief::plain(&prompt, workspace)

@@ -6,7 +6,7 @@
 mod autostart;
 pub mod registry;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fleet_agents::Program;
@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::reconcile::{Reconciler, Witness};
-use crate::{Engine, clock, fault, problems};
+use crate::{Engine, agents, clock, fault, problems};
 use registry::{Registered, Runner};
 
 pub use autostart::{autostart, start_in_background};
@@ -255,9 +255,9 @@ impl Shift<'_> {
             runs,
             default_agent,
             able: Some(able),
-            accounts: BTreeMap::new(),
+            accounts: agents::accounts(self.engine)?,
             caps: config.caps().clone(),
-            budget: None,
+            budget: agents::budget(config),
             lease: config.runner().lease,
             now: clock::now(),
         };

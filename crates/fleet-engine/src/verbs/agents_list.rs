@@ -78,8 +78,9 @@ pub(super) async fn views(engine: &Engine, all: Vec<(String, About)>) -> Outcome
     let installed = agents::look(engine, &all).await;
     let pauses = pauses(engine).await?;
     let view = |((name, about), installed): ((String, About), Option<Installed>)| {
-        let pause = pauses.get(&name);
-        view(engine, &name, about, installed).map(|view| AgentView {
+        let view = view(engine, &name, about, installed)?;
+        let pause = pauses.get(&view.account);
+        Ok(AgentView {
             paused_until: pause.map(|pause| Moment(pause.until)),
             pause_reason: pause.map(|pause| pause.why.clone()),
             ..view
@@ -130,6 +131,6 @@ async fn pauses(engine: &Engine) -> Outcome<BTreeMap<String, ops::Pause>> {
     if !doctor::is_there(engine) {
         return Ok(BTreeMap::new());
     }
-    let pauses = engine.call(ops::Pauses { now: engine.now() }).await?;
-    Ok(pauses.into_iter().map(|pause| (pause.agent.clone(), pause)).collect())
+    let pauses = engine.call(ops::ListPauses { now: engine.now() }).await?;
+    Ok(pauses.into_iter().map(|pause| (pause.account.clone(), pause)).collect())
 }

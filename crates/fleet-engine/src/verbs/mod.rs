@@ -33,3 +33,4 @@ pub mod task_move;
 pub mod task_show;
 pub mod trust;
 pub mod undo;
+pub mod why;

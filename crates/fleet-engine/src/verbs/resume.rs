@@ -44,7 +44,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
     }
     let default_agent = engine.config()?.agent();
     for one in engine.call(ops::FollowTasks { ids: ids.clone() }).await? {
-        let agent = one.task.spec.agent.as_ref().map_or(default_agent, |agent| agent.as_str());
+        let agent = one.task.agent().map_or(default_agent, |agent| agent.as_str());
         check_agent(engine, agent)?;
     }
     let now = engine.now();

@@ -17,6 +17,7 @@ pub use decode::{Decoded, LogEntry};
 pub use follow::{End, Following};
 
 use crate::home::Home;
+use crate::keeper::Talk;
 use crate::{Engine, problems};
 
 /// Which log.
@@ -48,6 +49,7 @@ pub struct Log {
     path: PathBuf,
     errors: PathBuf,
     prompt: PathBuf,
+    talk: Option<Talk>,
     agents: Registry,
 }
 
@@ -83,6 +85,7 @@ pub async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
         path: if request.stream == Stream::Out { folder.stdout() } else { folder.stderr() },
         errors: folder.stderr(),
         prompt: folder.prompt(),
+        talk: Talk::of(&folder),
         agents: engine.agents()?,
         run: detail.run,
     })

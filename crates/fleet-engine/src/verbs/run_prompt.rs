@@ -71,7 +71,7 @@ async fn check_startable(engine: &Engine, id: TaskId) -> Outcome<()> {
         return Ok(());
     }
     let default = engine.config()?.agent();
-    check_agent(engine, task.spec.agent.as_ref().map_or(default, |agent| agent.as_str()))
+    check_agent(engine, task.agent().map_or(default, |agent| agent.as_str()))
 }
 
 /// A keeper elsewhere, or one that has not told its name yet, hears of it when it renews its lease.

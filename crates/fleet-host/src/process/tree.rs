@@ -83,6 +83,11 @@ impl Tree {
         membership::members(self, processes).into_iter().map(Member::from_entry).collect()
     }
 
+    /// What they have read and written so far, of those that are still there. Nothing where the system does not tell.
+    pub fn io_bytes_in(&self, processes: &Processes) -> u64 {
+        membership::members(self, processes).iter().map(|entry| table::io_bytes(entry.pid)).sum()
+    }
+
     /// What they use now.
     pub fn usage(&self) -> Usage {
         self.usage_in(&Processes::scan())

@@ -39,6 +39,7 @@ pub(crate) mod task;
 mod text_input;
 pub(crate) mod trust;
 pub(crate) mod undo;
+pub(crate) mod why;
 
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
@@ -113,6 +114,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Prompt(command) => command.run(context).await,
         Command::Kill(command) => command.run(context).await,
         Command::Undo(command) => command.run(context).await,
+        Command::Why(command) => command.run(context).await,
         Command::Clean(command) => command.run(context).await,
         Command::Disk(_) => disk::Disk::run(context).await,
         Command::Gc(command) => command.run(context).await,

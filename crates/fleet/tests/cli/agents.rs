@@ -78,9 +78,9 @@ fn a_program_that_fails_is_there_without_a_version() {
 
 #[test]
 fn a_program_sees_no_key_of_the_user() {
-    let world = World::sqlite();
+    let mut world = World::sqlite();
     let (_, log) = scripted(&world, "echo \"1.0.${ANTHROPIC_API_KEY:-0}\"");
-    let world = World { fleet: world.fleet.env("ANTHROPIC_API_KEY", "7"), ..world };
+    world.fleet = world.fleet.env("ANTHROPIC_API_KEY", "7");
     assert_eq!(demo(&world)["version"], "1.0.0");
     assert!(log.exists());
 }

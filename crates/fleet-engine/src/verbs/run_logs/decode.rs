@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fleet_agents::{AgentEvent, Brief, Decoder, When};
+use fleet_agents::{AgentEvent, Brief, Conversation, Decoder, When};
 use fleet_core::outcome::AgentExit;
 use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
@@ -12,6 +12,7 @@ use fleet_host::log::{LogReader, Piece};
 use serde::Serialize;
 
 use super::{Log, Stream};
+use crate::keeper::Talk;
 use crate::keeper::journal::LONGEST_LINE;
 
 /// One thing that an agent did or said, as its log has it.
@@ -65,7 +66,9 @@ impl Log {
         let adapter = self.agents.find(&self.run.agent)?;
         let prompt = std::fs::read_to_string(&self.prompt).unwrap_or_default();
         let workspace = Path::new(self.run.workspace.as_deref().unwrap_or_default());
+        let new = Conversation::New { id: None };
         let brief = Brief {
+            conversation: self.talk.as_ref().map_or(new, Talk::conversation),
             prompt_file: &self.prompt,
             model: self.run.model.as_deref(),
             ..Brief::plain(&prompt, workspace)

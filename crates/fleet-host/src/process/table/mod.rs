@@ -12,9 +12,9 @@ mod ps;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-pub(super) use procfs::{age, all, boot, last_pid, marked, one};
+pub(super) use procfs::{age, all, boot, io_bytes, last_pid, marked, one};
 #[cfg(not(target_os = "linux"))]
-pub(super) use ps::{age, all, boot, last_pid, marked, one};
+pub(super) use ps::{age, all, boot, io_bytes, last_pid, marked, one};
 
 /// A process, as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -42,6 +42,16 @@ pub(in crate::process) fn one(pid: i32) -> Option<Entry> {
     parse_stat(&room[..length])
 }
 
+/// What a process has read and written, be it files, pipes or the network. Nothing for those of other users.
+pub(in crate::process) fn io_bytes(pid: i32) -> u64 {
+    let counters = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    let counted = counters.lines().filter_map(|line| line.split_once(": "));
+    counted
+        .filter(|(name, _)| matches!(*name, "rchar" | "wchar"))
+        .filter_map(|(_, n)| n.parse::<u64>().ok())
+        .sum()
+}
+
 /// The number that was given last. While it stays the same nobody is born.
 pub(in crate::process) fn last_pid() -> Option<i32> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;

@@ -117,6 +117,7 @@ impl EndRun {
 fn goes_on(task: &mut Task) -> Consequence {
     let (detail, failures) = ("somebody had more to say".to_owned(), task.history.failures);
     task.history.remark = Some(detail.clone());
+    task.history.reason = None;
     let fact = Fact::TaskRequeued { reason: None, detail, failures, not_before: None };
     Consequence { event: TaskMove::Requeue, fact }
 }

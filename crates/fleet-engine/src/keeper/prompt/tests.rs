@@ -1,0 +1,70 @@
+use fleet_core::id::IdMaker;
+use fleet_core::task::{Description, TaskHistory, TaskParts, TaskSpec, TaskState, Title};
+use fleet_core::time::Millis;
+
+use super::*;
+
+fn task(title: &str, description: &str, read_only: bool) -> Task {
+    let spec = TaskSpec {
+        description: Description::try_from(description.to_owned()).unwrap(),
+        read_only,
+        ..TaskSpec::new(Title::try_from(title.to_owned()).unwrap())
+    };
+    Task::from(TaskParts {
+        id: IdMaker::default().next(Millis(1_800_000_000_000), 1),
+        project: IdMaker::default().next(Millis(1_800_000_000_000), 2),
+        spec,
+        history: TaskHistory::default(),
+        open_deps: 0,
+        version: 1,
+        created_at: Millis(0),
+        updated_at: Millis(0),
+        state: TaskState::Queued,
+    })
+}
+
+fn templates() -> Templates {
+    let nowhere = std::path::Path::new("/nonexistent");
+    Templates::load(nowhere, nowhere).unwrap()
+}
+
+fn prompt<'a>(task: &'a Task, earlier: &'a Earlier, prompts: &'a [String]) -> Prompt<'a> {
+    let (base, branch, workspace) = ("abc123", "fix/login", "/w");
+    Prompt { task, base, branch, workspace, attempt: 1, continues: false, earlier, prompts }
+}
+
+#[test]
+fn a_first_attempt_is_told_where_it_is_and_what_to_do() {
+    let task = task("Fix {branch} names", "They hold {braces}.", false);
+    let text = prompt(&task, &Earlier::default(), &[]).text(&templates());
+    assert!(
+        text.starts_with("You work alone in a git worktree") && text.contains("branch `fix/login`"),
+        "{text}"
+    );
+    assert!(text.ends_with("Your task: Fix {branch} names\n\nThey hold {braces}.\n"), "{text}");
+    assert!(text.contains("\"status\": \"completed\"") && !text.contains("attempt"), "{text}");
+}
+
+#[test]
+fn a_later_attempt_hears_what_was_left_and_what_was_added() {
+    let task = task("Look", "", true);
+    let earlier =
+        Earlier { end: Some("it ran out of time".to_owned()), notes: vec!["tests are in t/".to_owned()] };
+    let prompts = ["Also the docs.".to_owned()];
+    let prompt = Prompt { attempt: 3, continues: true, ..prompt(&task, &earlier, &prompts) };
+    let text = prompt.text(&templates());
+    for part in [
+        "This is attempt 3.",
+        "it ran out of time",
+        "git log abc123..",
+        "- tests are in t/",
+        "Also the docs.",
+        "Only look",
+        "completed_no_changes",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let resumed = prompt.resumed(&templates());
+    assert!(resumed.starts_with("Your work was interrupted: it ran out of time."), "{resumed}");
+    assert!(resumed.contains("Also the docs.") && !resumed.contains("Your task:"), "{resumed}");
+}

@@ -1,0 +1,114 @@
+//! The texts that prompts are made from: our own, or those that the user or the project put in their place.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::problems::chain;
+
+/// Longer ones are a mistake.
+const LONGEST: u64 = 256 * 1024;
+
+/// One template for each kind of beginning.
+pub(super) struct Templates {
+    /// For a new conversation.
+    pub(super) task: String,
+    /// For one that goes on.
+    pub(super) resume: String,
+}
+
+impl Templates {
+    /// The project's own come first, then the user's, then ours.
+    pub(super) fn load(home: &Path, checkout: &Path) -> Result<Self, String> {
+        let load = |name: &str, ours: &str| {
+            let project = read_inside(checkout, &[".fleet", "templates", name])?;
+            let found = match project {
+                Some(text) => Some(text),
+                None => read_inside(home, &["templates", name])?,
+            };
+            Ok::<_, String>(found.unwrap_or_else(|| ours.to_owned()))
+        };
+        Ok(Self {
+            task: load("task.md", include_str!("templates/task.md"))?,
+            resume: load("resume.md", include_str!("templates/resume.md"))?,
+        })
+    }
+}
+
+/// The file, if it is there. Nothing on the way may be a link: a repository could name a file of the user's with one,
+/// and what is in a prompt is sent away.
+fn read_inside(root: &Path, parts: &[&str]) -> Result<Option<String>, String> {
+    let mut path = PathBuf::from(root);
+    for part in parts {
+        path.push(part);
+        match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() => {
+                return Err(format!(
+                    "the template {} is or is in a link, which is not followed",
+                    path.display()
+                ));
+            }
+            Ok(_) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(format!("the template {}: {error}", path.display())),
+        }
+    }
+    let read = || -> std::io::Result<String> {
+        let mut text = String::new();
+        std::fs::File::open(&path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    let text = read().map_err(|error| format!("the template {}: {}", path.display(), chain(&error)))?;
+    if text.len() as u64 > LONGEST {
+        return Err(format!("the template {} is longer than {LONGEST} bytes", path.display()));
+    }
+    Ok(Some(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn write(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn the_project_comes_before_the_user_and_both_before_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, checkout) = (dir.path().join("home"), dir.path().join("repo"));
+        let ours = Templates::load(&home, &checkout).unwrap();
+        assert!(ours.task.contains("{task}") && ours.resume.contains("{prompts}"));
+        write(&home.join("templates/task.md"), "user {task}");
+        assert_eq!(Templates::load(&home, &checkout).unwrap().task, "user {task}");
+        write(&checkout.join(".fleet/templates/task.md"), "project {task}");
+        let loaded = Templates::load(&home, &checkout).unwrap();
+        assert_eq!((loaded.task.as_str(), loaded.resume), ("project {task}", ours.resume));
+    }
+
+    #[test]
+    fn no_template_is_read_through_a_link_or_without_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, checkout) = (dir.path().join("home"), dir.path().join("repo"));
+        let place = checkout.join(".fleet/templates/task.md");
+        write(&dir.path().join("secret"), "secret");
+        write(&place, "");
+        std::fs::remove_file(&place).unwrap();
+        symlink(dir.path().join("secret"), &place).unwrap();
+        assert!(Templates::load(&home, &checkout).err().unwrap().contains("link"));
+        std::fs::remove_file(&place).unwrap();
+        write(&place, &"x".repeat(300_000));
+        assert!(Templates::load(&home, &checkout).err().unwrap().contains("longer"));
+        std::fs::write(&place, b"\xff").unwrap();
+        assert!(Templates::load(&home, &checkout).err().unwrap().contains("UTF-8"));
+    }
+}

@@ -1,0 +1,152 @@
+//! Why a task stands where it stands: what happened, how that is known, what comes next by itself, what a person can
+//! do.
+
+mod evidence;
+mod waiting;
+mod words;
+
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::problem::Outcome;
+use fleet_core::run::{Reason, Run};
+use fleet_core::task::{Status, Task, TaskState};
+use fleet_store::ops;
+use serde::Serialize;
+
+use crate::Engine;
+use crate::views::Moment;
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// The task.
+    pub task: TaskId,
+    /// Its title.
+    pub title: String,
+    /// Where it stands.
+    pub status: &'static str,
+    /// Its newest run, if it has one.
+    pub run: Option<RunId>,
+    /// Which attempt that is.
+    pub attempt: Option<i64>,
+    /// The agent of that run, or the one that will be started.
+    pub agent: String,
+    /// Why that run failed, if it did.
+    pub reason: Option<Reason>,
+    /// What happened, in a sentence.
+    pub what: String,
+    /// How that is known, oldest first.
+    pub evidence: Vec<String>,
+    /// What comes next by itself, in a sentence.
+    pub next: String,
+    /// When that is, if it is known.
+    pub next_at: Option<Moment>,
+    /// What a person can do, most useful first; commands in backquotes.
+    pub advice: Vec<String>,
+}
+
+/// What comes next, and when.
+pub(super) struct Next {
+    pub(super) text: String,
+    pub(super) at: Option<Moment>,
+}
+
+impl Next {
+    fn now(text: impl Into<String>) -> Self {
+        Self { text: text.into(), at: None }
+    }
+}
+
+/// Explains the task that somebody means: by its id, or that of one of its runs, or its branch.
+pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
+    let id = match engine.task_id(typed).await {
+        Ok(id) => id,
+        Err(problem) => match engine.run_id(typed).await {
+            Ok(run) => engine.call(ops::GetRun { run }).await?.run.task,
+            Err(_) => return Err(problem),
+        },
+    };
+    let detail = engine.call(ops::GetTask { id }).await?;
+    let (task, newest) = (&detail.task, detail.runs.last());
+    let default = engine.config()?.agent();
+    let agent = match newest.filter(|_| task.state() != TaskState::Queued) {
+        Some(run) => run.agent.clone(),
+        None => task.agent().map_or(default, |agent| agent.as_str()).to_owned(),
+    };
+    let failed = newest.filter(|run| run.reason.is_some());
+    let evidence = match newest {
+        Some(run) => evidence::of(engine, run).await?,
+        None => Vec::new(),
+    };
+    let next = waiting::next(engine, task, &agent).await?;
+    Ok(Response {
+        task: id,
+        title: task.spec.title.to_string(),
+        status: task.status(engine.now()).as_str(),
+        run: newest.map(|run| run.id),
+        attempt: newest.map(|run| run.fence),
+        reason: failed.and_then(|run| run.reason),
+        what: what(task, newest, engine),
+        evidence,
+        next: next.text,
+        next_at: next.at,
+        advice: advice(engine, task, failed, &agent)?,
+        agent,
+    })
+}
+
+/// What happened, in a sentence.
+fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
+    let status = task.status(engine.now());
+    let ended = |run: &Run| match (run.reason, &run.detail) {
+        (Some(reason), Some(detail)) => Some(format!("{}: {detail}", words::meaning(reason))),
+        (Some(reason), None) => Some(words::meaning(reason).to_owned()),
+        (None, detail) => detail.clone(),
+    };
+    match (status, newest) {
+        (Status::In(TaskState::Done), _) => "it is done".to_owned(),
+        (Status::In(TaskState::Running), Some(run)) => format!("{} is at work on it", run.agent),
+        (Status::In(TaskState::Waiting), _) => "its agent asked a person something".to_owned(),
+        (Status::In(TaskState::Held), _) => {
+            let remark = task.history.remark.as_deref();
+            remark.map_or_else(
+                || "somebody put it aside".to_owned(),
+                |why| format!("somebody put it aside: {why}"),
+            )
+        }
+        (Status::In(TaskState::Cancelled), _) => "somebody does not want it any more".to_owned(),
+        (_, Some(run)) => ended(run).unwrap_or_else(|| "its last run was ended".to_owned()),
+        (_, None) => "it was not started yet".to_owned(),
+    }
+}
+
+/// What a person can do.
+fn advice(engine: &Engine, task: &Task, failed: Option<&Run>, agent: &str) -> Outcome<Vec<String>> {
+    let mut advice = Vec::new();
+    let is_over = !matches!(task.state(), TaskState::Done | TaskState::Running);
+    if let Some(reason) = failed.filter(|_| is_over).and_then(|run| run.reason) {
+        let agents = engine.agents()?;
+        let about = agents.find(agent).map(fleet_agents::Adapter::about);
+        advice.extend(words::remedy(reason, task.id, agent, about.as_ref()));
+    }
+    if let Some(run) = failed {
+        advice.push(format!(
+            "`fleet logs {}` shows what it did, `fleet show {}` all that is known",
+            run.id, run.id
+        ));
+    }
+    match task.state() {
+        TaskState::Failed | TaskState::Cancelled => {
+            advice.push(format!("`fleet task retry {}` tries again", task.id));
+        }
+        TaskState::Held => advice.push(format!("`fleet task release {}` takes it up again", task.id)),
+        TaskState::Running => advice.push(format!("`fleet logs {} --follow` shows what it does", task.id)),
+        TaskState::Waiting => {
+            advice.push(format!(
+                "`fleet show {}` has the question, `fleet prompt {} \"…\"` answers it",
+                task.id, task.id
+            ));
+        }
+        TaskState::Queued | TaskState::Done => {}
+    }
+    Ok(advice)
+}

@@ -1,0 +1,59 @@
+//! What was seen of a run that tells why it ended as it did.
+
+use fleet_core::event::Fact;
+use fleet_core::outcome::RunResult;
+use fleet_core::problem::Outcome;
+use fleet_core::run::Run;
+use fleet_core::time::Span;
+use fleet_store::ops;
+
+use crate::{Engine, clock};
+
+/// Events that tell of trouble.
+const KINDS: &[&str] =
+    &["run.retrying", "run.limited", "run.denied", "run.error", "run.stopping", "run.reported"];
+/// More of them say nothing new.
+const MOST: i64 = 30;
+
+/// What was seen, oldest first.
+pub(super) async fn of(engine: &Engine, run: &Run) -> Outcome<Vec<String>> {
+    let events = engine.call(ops::RunEventsOf { run: run.id, kinds: KINDS, limit: MOST }).await?;
+    let mut seen: Vec<String> = Vec::new();
+    for event in events {
+        let Some(text) = said(event.fact) else { continue };
+        // An agent that tries again and again says the same again and again.
+        if seen.last() != Some(&text) {
+            seen.push(text);
+        }
+    }
+    let result = engine.call(ops::GetRun { run: run.id }).await?.result;
+    let result: Option<RunResult> = result.and_then(|text| serde_json::from_str(&text).ok());
+    seen.extend(result.into_iter().flat_map(|result| result.remarks));
+    let usage = run.usage;
+    if usage.input_tokens + usage.output_tokens > 0 {
+        seen.push(format!("it used {} tokens", usage.input_tokens + usage.output_tokens));
+    }
+    Ok(seen)
+}
+
+fn said(fact: Fact) -> Option<String> {
+    Some(match fact {
+        Fact::RunRetrying { attempt, wait_ms, text } => {
+            let again = match attempt {
+                Some(attempt) => format!("the agent tried again by itself (attempt {attempt})"),
+                None => "the agent tried again by itself".to_owned(),
+            };
+            let wait = wait_ms.map(|ms| format!(" after {}", Span(std::time::Duration::from_millis(ms))));
+            format!("{again}{}: {text}", wait.unwrap_or_default())
+        }
+        Fact::RunLimited { until, text } => match until {
+            Some(until) => format!("the provider limits the account until {}: {text}", clock::rfc3339(until)),
+            None => format!("the provider limits the account: {text}"),
+        },
+        Fact::RunDenied { tool, text } => format!("the agent was not allowed to use {tool}: {text}"),
+        Fact::RunError { text, .. } => format!("the agent reported an error: {text}"),
+        Fact::RunStopping { why } => format!("it was stopped: {why}"),
+        Fact::RunReported { status, summary } => format!("the agent declared `{status}`: {summary}"),
+        _ => return None,
+    })
+}

@@ -1,0 +1,62 @@
+//! What comes next for a task by itself, and what it waits for.
+
+use fleet_core::problem::Outcome;
+use fleet_core::task::{Status, Task, TaskState};
+use fleet_store::ops;
+
+use super::Next;
+use crate::home::Home;
+use crate::runner::registry;
+use crate::verbs::task_show;
+use crate::views::Moment;
+use crate::{Engine, agents, clock, problems, runner};
+
+pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
+    Ok(match task.status(engine.now()) {
+        Status::In(TaskState::Running) => {
+            Next::now("it goes on until its agent is through or a limit is reached")
+        }
+        Status::In(TaskState::Done) => Next::now("nothing: it is done"),
+        Status::In(TaskState::Failed) => Next::now("nothing: a person has to look"),
+        Status::In(TaskState::Cancelled) => Next::now("nothing, unless somebody retries it"),
+        Status::In(TaskState::Held) => Next::now("nothing until it is released"),
+        Status::In(TaskState::Waiting) => Next::now("nothing until somebody answers"),
+        Status::Blocked => blocked(engine, task).await?,
+        Status::Scheduled => {
+            let due = task.due().map(Moment);
+            Next { text: "it is tried again at that time".to_owned(), at: due }
+        }
+        Status::Ready | Status::In(TaskState::Queued) => ready(engine, agent).await?,
+    })
+}
+
+async fn blocked(engine: &Engine, task: &Task) -> Outcome<Next> {
+    let obstacle = task_show::obstacle(engine, task.id).await?;
+    let on = obstacle.and_then(|obstacle| Some((*obstacle.chain.last()?, obstacle.state)));
+    Ok(Next::now(match on {
+        Some((id, state)) => format!("it starts when what it waits for is done: {id} is {state}"),
+        None => "it starts when what it waits for is done".to_owned(),
+    }))
+}
+
+/// Why a task that could start does not. The first obstacle is told; others come to light when it is gone.
+async fn ready(engine: &Engine, agent: &str) -> Outcome<Next> {
+    let home = Home::new(engine.home());
+    let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+    if up.is_empty() {
+        return Ok(Next::now("nothing: no runner is up here (`fleet start`)"));
+    }
+    if !runner::can_start(engine, Some(agent))? {
+        return Ok(Next::now(format!("nothing: `{agent}` cannot be started here (`fleet agents`)")));
+    }
+    let now = clock::now();
+    let account = agents::account(engine, agent)?;
+    let pauses = engine.call(ops::ListPauses { now }).await?;
+    if let Some(pause) = pauses.into_iter().find(|pause| pause.account == account) {
+        let text = format!("it starts when the pause of the account `{account}` is over: {}", pause.why);
+        return Ok(Next { text, at: Some(Moment(pause.until)) });
+    }
+    Ok(Next::now(
+        "it starts as soon as a slot is free and no cap, no budget and no running task of the same files is in the way",
+    ))
+}

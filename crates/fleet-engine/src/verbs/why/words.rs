@@ -1,0 +1,71 @@
+//! What each reason means, and what mends it.
+
+use fleet_agents::About;
+use fleet_core::id::TaskId;
+use fleet_core::run::Reason;
+
+/// The reason in words, to be followed by the details.
+pub(super) const fn meaning(reason: Reason) -> &'static str {
+    match reason {
+        Reason::AgentError => "the agent ended with an error of its own",
+        Reason::BlockedByAgent => "the agent said that it cannot go on",
+        Reason::NoChanges => "changes were expected, and git shows none",
+        Reason::RateLimited => "the provider asked to slow down",
+        Reason::QuotaExhausted => "the quota of the account is used up",
+        Reason::Auth => "the provider refused the credentials",
+        Reason::BadModel => "the provider does not know the model",
+        Reason::ContextOverflow => "the conversation no longer fits the model",
+        Reason::ProviderOutage => "the provider is out of reach or overloaded",
+        Reason::Stale => "the agent showed no sign of work for too long",
+        Reason::TimedOut => "it took longer than it may",
+        Reason::OverBudget => "it would have used more money or tokens than it may",
+        Reason::SetupFailed => "the workspace or the agent could not be set up",
+        Reason::WorkspaceFailed => "the workspace could not be made or looked at",
+        Reason::Lost => "its keeper vanished",
+        Reason::Untrusted => "the repository brings commands that nobody has allowed yet",
+        Reason::AgentMissing => "the agent's program is not there",
+        Reason::BranchTaken => "the branch is somebody else's",
+    }
+}
+
+/// What a person can do about it, most useful first.
+pub(super) fn remedy(reason: Reason, task: TaskId, agent: &str, about: Option<&About>) -> Vec<String> {
+    let other_agent = || format!("let another agent do it: `fleet task edit {task} --agent NAME`");
+    match reason {
+        Reason::Auth => {
+            let login = about
+                .map_or_else(|| format!("log in to {agent}"), |about| format!("log in: {}", about.login));
+            vec![format!("{login}, then `fleet task retry {task}`"), other_agent()]
+        }
+        Reason::AgentMissing => {
+            let install = about
+                .map_or_else(|| format!("install {agent}"), |about| format!("install it: {}", about.install));
+            vec![install, other_agent()]
+        }
+        Reason::BadModel => vec![
+            format!("choose another model: `fleet task edit {task} --model NAME`"),
+            format!("`fleet agents show {agent}` tells what it is configured with"),
+        ],
+        Reason::QuotaExhausted | Reason::RateLimited => vec![
+            other_agent(),
+            format!(
+                "or name agents that take over by themselves: `fleet config set agents.{agent}.fallback '[\"NAME\"]'`"
+            ),
+        ],
+        Reason::Untrusted => vec!["look at the repository's own commands with `fleet trust`".to_owned()],
+        Reason::BranchTaken => vec![format!("choose another branch: `fleet task edit {task} --branch NAME`")],
+        Reason::SetupFailed => {
+            vec!["`workspaces.setup` has the set-up commands: `fleet config show`".to_owned()]
+        }
+        Reason::TimedOut => vec![format!("give it more time: `fleet task edit {task} --limit time=8h`")],
+        Reason::OverBudget => vec![format!("let it use more: `fleet task edit {task} --limit usd=5`")],
+        Reason::Stale => vec![format!("allow longer silence: `fleet config set limits.idle 1h`")],
+        Reason::BlockedByAgent => vec![format!("say what it needs: `fleet prompt {task} \"…\"`")],
+        Reason::AgentError
+        | Reason::NoChanges
+        | Reason::ContextOverflow
+        | Reason::ProviderOutage
+        | Reason::WorkspaceFailed
+        | Reason::Lost => Vec::new(),
+    }
+}

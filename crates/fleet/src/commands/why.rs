@@ -1,0 +1,53 @@
+//! `fleet why`
+
+use clap::Args;
+use fleet_core::text::escaped;
+use fleet_core::time::Millis;
+use fleet_engine::verbs::why::{self, Response};
+
+use super::Context;
+use crate::Done;
+use crate::output::{dim, fields, paint_status, strong, until};
+
+/// Explain where a task stands: what happened, how that is known, and what comes next
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Why {
+    /// The task: its id, the id of one of its runs, or its branch
+    id: String,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet why login-fix
+  fleet why t0skybd1 --json | jq -r .reason";
+
+impl Why {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let answer = why::run(&context.engine, &self.id).await?;
+        context.output.show(&answer, || render(&answer, context.engine.now()))
+    }
+}
+
+fn render(answer: &Response, now: Millis) -> String {
+    let head = format!("{}  {}", strong(answer.task.to_string().as_str()), strong(&escaped(&answer.title)));
+    let mut rows =
+        vec![("status", paint_status(answer.status)), ("what", escaped(&answer.what).into_owned())];
+    if let Some(reason) = answer.reason {
+        rows.push(("reason", reason.to_string()));
+    }
+    let attempt = answer.attempt.map(|attempt| format!(", attempt {attempt}"));
+    rows.push(("agent", format!("{}{}", answer.agent, attempt.unwrap_or_default())));
+    let at = answer.next_at.as_ref().map(|at| format!(" ({})", until(at.0, now)));
+    rows.push(("next", format!("{}{}", escaped(&answer.next), at.unwrap_or_default())));
+    let evidence: Vec<String> = answer.evidence.iter().map(|line| format!("  {}", escaped(line))).collect();
+    let advice: Vec<String> =
+        answer.advice.iter().map(|line| format!("  {} {}", dim("→"), escaped(line))).collect();
+    let mut parts = vec![head, fields(&rows)];
+    if !evidence.is_empty() {
+        parts.push(format!("{}\n{}", dim("how that is known"), evidence.join("\n")));
+    }
+    if !advice.is_empty() {
+        parts.push(advice.join("\n"));
+    }
+    parts.join("\n\n")
+}
