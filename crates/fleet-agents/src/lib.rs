@@ -6,11 +6,14 @@
 //! a line that it does not understand is passed on as it is, and no line makes it fail.
 
 mod adapter;
+mod agy;
 pub mod claude;
+mod codex;
 mod common;
 pub mod demo;
 mod elsewhere;
 mod event;
+mod gemini;
 mod opencode;
 mod registry;
 pub mod vendors;

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use crate::adapter::Adapter;
+use crate::agy::Agy;
 use crate::claude::Claude;
+use crate::codex::Codex;
 use crate::demo::Demo;
+use crate::gemini::Gemini;
 use crate::opencode::Opencode;
 
 /// Every agent that can be started, each under its name.
@@ -21,7 +24,16 @@ impl std::fmt::Debug for Registry {
 
 impl Default for Registry {
     fn default() -> Self {
-        Self { adapters: vec![Arc::new(Claude), Arc::new(Opencode), Arc::new(Demo)] }
+        Self {
+            adapters: vec![
+                Arc::new(Claude),
+                Arc::new(Codex),
+                Arc::new(Gemini),
+                Arc::new(Opencode),
+                Arc::new(Agy),
+                Arc::new(Demo),
+            ],
+        }
     }
 }
 

@@ -13,6 +13,11 @@ const FILE_KEYS: &[&str] = &["file_path", "filePath", "notebook_path", "absolute
 const TELLING_KEYS: &[&str] =
     &["command", "cmd", "file_path", "notebook_path", "absolute_path", "path", "pattern", "query", "url"];
 
+/// The line as a JSON object; anything else is not what an agent's event looks like.
+pub(crate) fn object(line: &[u8]) -> Option<Value> {
+    serde_json::from_slice(line).ok().filter(Value::is_object)
+}
+
 /// The text at this key, unless it is empty.
 pub(crate) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key)?.as_str().filter(|text| !text.is_empty())
@@ -71,6 +76,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn only_objects_are_events() {
+        assert!(object(br#"{"type":"x"}"#).is_some());
+        for line in [&b""[..], b"[]", b"1", b"\"x\"", b"{", b"\xff{}"] {
+            assert!(object(line).is_none(), "{line:?}");
+        }
+        let deep = "{\"a\":".repeat(100_000);
+        assert!(object(deep.as_bytes()).is_none(), "nesting has a limit");
+    }
 
     #[test]
     fn numbers_of_all_shapes() {

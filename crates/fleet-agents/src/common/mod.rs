@@ -1,5 +1,5 @@
 //! What several adapters need: looking into JSON that nobody vouches for, tools and the files they touch, and what a
-//! provider's refusal means.
+//! provider's refusal means, and how much of all that is kept.
 //!
 //! Owns no agent's format. Must never fail on what an agent wrote: what is not there or not of the expected kind is
 //! nothing.
@@ -10,6 +10,8 @@ pub(crate) mod json;
 pub(crate) mod pointer;
 pub(crate) mod refusal;
 pub(crate) mod tool;
+pub(crate) mod trouble;
+pub(crate) mod words;
 
 /// The longest last message that is kept: more than any report. What is longer is cut.
 pub(crate) const LONGEST_FINAL: usize = 256 * 1024;

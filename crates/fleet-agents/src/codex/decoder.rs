@@ -1,0 +1,243 @@
+//! From Codex's lines to events.
+
+use std::collections::VecDeque;
+
+use fleet_core::outcome::AgentExit;
+use fleet_core::run::Reason;
+use serde_json::Value;
+
+use super::items::{Stage, Tool};
+use super::trouble::{Again, failure_of};
+use crate::adapter::{Decoder, Failure, Stream};
+use crate::common::json::{list, number, object, one_line, text};
+use crate::common::trouble::told;
+use crate::common::words::{self, Tail};
+use crate::event::{AgentEvent, Counted, Meter, Tokens};
+
+/// How many tools are remembered as running: more do not run at once.
+const MOST_RUNNING: usize = 64;
+
+/// How much of what it wrote to standard error is kept, for a Codex that ends before its first event.
+const LONGEST_STDERR: usize = 4 * 1024;
+
+#[derive(Debug)]
+pub(super) struct CodexDecoder {
+    /// What the counters of the conversation stood at before.
+    before: Meter,
+    now: Option<Meter>,
+    final_text: Option<String>,
+    running: VecDeque<String>,
+    /// The last thing that went wrong since the agent last did anything.
+    trouble: Option<Failure>,
+    /// What was last told as an error, which Codex says two or three times.
+    told: Option<Failure>,
+    /// The end that Codex itself told of.
+    end: Option<Result<(), Failure>>,
+    stderr: Tail,
+}
+
+impl Decoder for CodexDecoder {
+    fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
+        let understood = match stream {
+            Stream::Out if !cut => object(line).and_then(|event| self.event(&event)),
+            Stream::Out => None,
+            Stream::Err => {
+                self.stderr.push(String::from_utf8_lossy(&line[..line.len().min(LONGEST_STDERR)]).trim_end());
+                None
+            }
+        };
+        understood.unwrap_or_else(|| AgentEvent::raw(stream, line, cut).into_iter().collect())
+    }
+
+    fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
+        if self.end.is_none() {
+            let failure = self.trouble.take().unwrap_or_else(|| self.unsaid(exit));
+            self.end = Some(Err(failure));
+        }
+        Vec::new()
+    }
+
+    fn final_text(&self) -> Option<&str> {
+        self.final_text.as_deref()
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        self.now
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        self.end.clone().and_then(Result::err)
+    }
+}
+
+impl CodexDecoder {
+    pub(super) const fn new(before: Meter) -> Self {
+        Self {
+            before,
+            now: None,
+            final_text: None,
+            running: VecDeque::new(),
+            trouble: None,
+            told: None,
+            end: None,
+            stderr: Tail::new(LONGEST_STDERR),
+        }
+    }
+
+    /// What an event means; `None` if that is unknown.
+    fn event(&mut self, event: &Value) -> Option<Vec<AgentEvent>> {
+        Some(match text(event, "type")? {
+            "thread.started" => {
+                let session = text(event, "thread_id")?.to_owned();
+                vec![AgentEvent::SessionStarted { session }]
+            }
+            // The turn says nothing yet, and a plan comes again as a whole.
+            "turn.started" | "item.plan.delta" => Vec::new(),
+            "turn.completed" => self.completed(event),
+            "turn.failed" => self.failed(text(event.get("error")?, "message")?),
+            "error" => self.error(text(event, "message")?),
+            "item.started" => return self.item(Stage::Started, event.get("item")?),
+            "item.updated" => return self.item(Stage::Updated, event.get("item")?),
+            "item.completed" => return self.item(Stage::Completed, event.get("item")?),
+            "request_user_input" => question(event),
+            _ => return None,
+        })
+    }
+
+    /// The counters are those of the whole conversation, whoever took part in it before.
+    fn completed(&mut self, event: &Value) -> Vec<AgentEvent> {
+        self.end = Some(Ok(()));
+        self.trouble = None;
+        let ended = AgentEvent::Ended { text: self.final_text.clone() };
+        let Some(usage) = event.get("usage") else { return vec![ended] };
+        let now = tokens(usage);
+        self.now = Some(Meter { tokens: now, micro_usd: 0 });
+        let tokens = since(self.before.tokens, now);
+        vec![AgentEvent::Usage { tokens, counted: Counted::Total }, ended]
+    }
+
+    fn failed(&mut self, message: &str) -> Vec<AgentEvent> {
+        let failure = failure_of(message);
+        let events = self.tell(&failure);
+        self.end = Some(Err(failure));
+        events
+    }
+
+    fn error(&mut self, message: &str) -> Vec<AgentEvent> {
+        let again = Again::read(message);
+        let failure = failure_of(again.map_or(message, |again| again.why));
+        let mut events = Vec::new();
+        if let Some(Again { attempt, .. }) = again {
+            events.push(AgentEvent::Retry { attempt, wait: None, text: words::trouble(message) });
+        }
+        // A refusal is told at its first sign: Codex would go on trying what can only be refused again.
+        if again.is_none() || failure.reason.is_hopeless() {
+            events.extend(self.tell(&failure));
+        }
+        self.trouble = Some(failure);
+        events
+    }
+
+    /// What people and the keeper are told of a failure, once.
+    fn tell(&mut self, failure: &Failure) -> Vec<AgentEvent> {
+        if self.told.as_ref() == Some(failure) {
+            return Vec::new();
+        }
+        self.told = Some(failure.clone());
+        told(failure)
+    }
+
+    fn item(&mut self, stage: Stage, item: &Value) -> Option<Vec<AgentEvent>> {
+        let done = stage == Stage::Completed;
+        match text(item, "type")? {
+            // Not a failure: unknown model data, or another way to the provider.
+            "error" if done => {
+                let text = words::trouble(text(item, "message").unwrap_or_default());
+                return Some(vec![AgentEvent::Error { reason: Reason::AgentError, text }]);
+            }
+            "agent_message" | "plan" | "reasoning" if !done => return Some(Vec::new()),
+            "agent_message" | "plan" => {
+                let text = words::final_text(text(item, "text")?);
+                self.progress();
+                self.final_text = Some(text.clone());
+                return Some(vec![AgentEvent::Text { text }]);
+            }
+            "reasoning" => {
+                self.progress();
+                return Some(vec![AgentEvent::Reasoning { text: words::final_text(text(item, "text")?) }]);
+            }
+            _ => {}
+        }
+        let tool = Tool::read(item)?;
+        self.progress();
+        Some(self.tool(stage, tool))
+    }
+
+    /// Some tools are told of only when they are over; each gets a call and a result.
+    fn tool(&mut self, stage: Stage, tool: Tool) -> Vec<AgentEvent> {
+        let known = self.running.iter().position(|id| *id == tool.id);
+        let mut events = Vec::new();
+        if known.is_none() || stage == Stage::Updated {
+            events.push(tool.call());
+        }
+        if stage == Stage::Completed {
+            known.and_then(|at| self.running.remove(at));
+            events.extend(tool.end());
+        } else if known.is_none() {
+            self.running.push_back(one_line(&tool.id));
+            if self.running.len() > MOST_RUNNING {
+                self.running.pop_front();
+            }
+        }
+        events
+    }
+
+    /// The agent does something, so it got over what went wrong.
+    fn progress(&mut self) {
+        self.trouble = None;
+        self.told = None;
+    }
+
+    /// Codex ended without a word on its turn: what it wrote to standard error may say why, and else the exit does.
+    fn unsaid(&self, exit: &AgentExit) -> Failure {
+        let complaint = |line: &&str| {
+            let line = line.trim_start();
+            line.starts_with("Error") || line.starts_with("error") || line.starts_with("Not inside")
+        };
+        let text = match self.stderr.as_str().lines().rev().find(complaint) {
+            Some(line) => words::trouble(line),
+            None => format!("Codex did not finish its turn: {exit}"),
+        };
+        // No provider was asked yet, so only what Codex says about itself counts: a tool server may want a login, too.
+        let reason = if text.contains("codex login") { Reason::Auth } else { Reason::AgentError };
+        Failure::new(reason, text)
+    }
+}
+
+fn question(event: &Value) -> Vec<AgentEvent> {
+    let questions: Vec<&str> =
+        list(event, "questions").iter().filter_map(|asked| text(asked, "question")).collect();
+    vec![AgentEvent::Question { text: words::trouble(&questions.join("\n")) }]
+}
+
+/// Codex counts cached tokens as read ones, too, and thinking as written.
+fn tokens(usage: &Value) -> Tokens {
+    let cache_read = number(usage, "cached_input_tokens").unwrap_or(0);
+    let cache_write = number(usage, "cache_write_input_tokens").unwrap_or(0);
+    let input =
+        number(usage, "input_tokens").unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write);
+    Tokens { input, output: number(usage, "output_tokens").unwrap_or(0), cache_read, cache_write }
+}
+
+/// What came since. Counters that went down were started anew, so they count from there.
+fn since(before: Tokens, now: Tokens) -> Tokens {
+    let newer = || {
+        Some(Tokens {
+            input: now.input.checked_sub(before.input)?,
+            output: now.output.checked_sub(before.output)?,
+            cache_read: now.cache_read.checked_sub(before.cache_read)?,
+            cache_write: now.cache_write.checked_sub(before.cache_write)?,
+        })
+    };
+    newer().unwrap_or(now)
+}

@@ -1,0 +1,53 @@
+//! Codex, the coding agent of OpenAI: `codex exec --json`.
+//!
+//! Owns how it is started and what its lines mean; written for and tried with 0.166. Its errors are plain English, so
+//! the reasons are in [`trouble`]; its things done are items, which are in [`items`].
+
+mod decoder;
+mod items;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod trouble;
+
+use decoder::CodexDecoder;
+
+use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program};
+
+/// The adapter of Codex.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Codex;
+
+impl Adapter for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn about(&self) -> About {
+        About {
+            title: "Codex".into(),
+            provider: "openai".into(),
+            program: Program::OnPath("codex".into()),
+            version_args: &["--version"],
+            install: "npm install -g @openai/codex".into(),
+            login: "codex login".into(),
+            login_env: &["CODEX_API_KEY", "OPENAI_API_KEY"],
+            login_files: &[".codex/auth.json", "CODEX_HOME:auth.json"],
+            takes_prompts: false,
+            trust: [
+                "reads, and runs commands that change nothing, in Codex's own read-only sandbox",
+                "edits and runs commands in Codex's own sandbox: its workspace, git and temporary files can be \
+                 written, and there is no network",
+                "does anything, without asking and without a sandbox",
+            ],
+        }
+    }
+
+    fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
+        plan::plan(brief)
+    }
+
+    fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        Box::new(CodexDecoder::new(brief.conversation.meter()))
+    }
+}

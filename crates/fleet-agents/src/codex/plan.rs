@@ -1,0 +1,127 @@
+//! How Codex is started.
+//!
+//! What is left alone: how often and how long it tries again (`request_max_retries`, `stream_max_retries`,
+//! `stream_idle_timeout_ms`). These are settings of a provider; Codex refuses them for the built-in one, and for one
+//! of the user's we would have to know its name. It gives up within half a minute anyway, except when the provider
+//! says nothing at all, or cannot be reached, which only a watch from outside ends.
+
+use serde_json::json;
+
+use crate::adapter::{Brief, LaunchPlan, McpServer, PlannedFile, Program, Trust};
+
+/// The keys of Codex and of the provider that it has built in, its own directory, and the certificates it trusts.
+/// Not all of `CODEX_*`: a fleet that is itself started by Codex must not tell its agents that they are in a sandbox.
+const PASS_ENV: &[&str] = &[
+    "OPENAI_*",
+    "AZURE_OPENAI_*",
+    "CODEX_HOME",
+    "CODEX_API_KEY",
+    "CODEX_ACCESS_TOKEN",
+    "CODEX_SQLITE_HOME",
+    "CODEX_CA_CERTIFICATE",
+];
+
+pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
+    let mut plan = LaunchPlan::new(Program::OnPath("codex".into()));
+    plan.pass_env = PASS_ENV.iter().map(|&name| name.into()).collect();
+    push(&mut plan, &["exec", "--json", "--skip-git-repo-check"]);
+    // Plugins are looked up on the network at every start, which costs seconds and needs a resolver.
+    push(&mut plan, &["--disable", "plugins"]);
+    set(&mut plan, "analytics.enabled", "false");
+    set(&mut plan, "check_for_update_on_startup", "false");
+    trust(&mut plan, brief);
+    model(&mut plan, brief);
+    if let Some(schema) = brief.schema {
+        let path = brief.scratch.join("codex-schema.json");
+        push(&mut plan, &["--output-schema", &path.to_string_lossy()]);
+        plan.files.push(PlannedFile { path, content: schema.to_owned() });
+    }
+    for server in brief.mcp {
+        mcp(&mut plan, server);
+    }
+    plan.args.extend(brief.extra_args.iter().cloned());
+    // The options of `exec` have to stand in front of its subcommand, which knows fewer of them.
+    if let Some(session) = brief.conversation.resumed() {
+        push(&mut plan, &["resume", session]);
+    }
+    push(&mut plan, &["-"]);
+    plan
+}
+
+fn push(plan: &mut LaunchPlan, args: &[&str]) {
+    plan.args.extend(args.iter().map(|&arg| arg.to_owned()));
+}
+
+/// One setting for this process. The value is TOML.
+fn set(plan: &mut LaunchPlan, key: &str, value: &str) {
+    push(plan, &["-c", &format!("{key}={value}")]);
+}
+
+fn trust(plan: &mut LaunchPlan, brief: &Brief<'_>) {
+    match brief.trust {
+        Trust::ReadOnly => push(plan, &["-s", "read-only"]),
+        Trust::Sandbox => {
+            push(plan, &["-s", "workspace-write"]);
+            // Codex protects the git directory that the workspace points to, even below a directory that may be
+            // written, unless that very directory is named. `--add-dir` adds to what the user's settings allow;
+            // `writable_roots` would replace it.
+            for dir in brief.git_dirs {
+                push(plan, &["--add-dir", &dir.to_string_lossy()]);
+            }
+        }
+        Trust::Full => push(plan, &["--dangerously-bypass-approvals-and-sandbox"]),
+    }
+}
+
+fn model(plan: &mut LaunchPlan, brief: &Brief<'_>) {
+    if let Some(model) = brief.model {
+        push(plan, &["-m", model]);
+    }
+    if let Some(effort) = brief.effort {
+        set(plan, "model_reasoning_effort", &toml_string(effort));
+    }
+    if let Some(text) = brief.system_prompt {
+        // There is no file for it: `model_instructions_file` would replace Codex's own instructions.
+        set(plan, "developer_instructions", &toml_string(text));
+    }
+}
+
+/// Whoever runs the fleet has chosen the server, and nobody is there to be asked: without a word on approval every
+/// call of it is refused, in a sandbox. Its variables go by the environment, since arguments can be read by all.
+fn mcp(plan: &mut LaunchPlan, server: &McpServer) {
+    let (shared, own): (Vec<_>, Vec<_>) = server
+        .env
+        .iter()
+        .partition(|(name, value)| plan.env.iter().all(|(known, other)| known != name || other == value));
+    for variable in &shared {
+        if !plan.env.contains(variable) {
+            plan.env.push((*variable).clone());
+        }
+    }
+    let names: Vec<&String> = shared.iter().map(|(name, _)| name).collect();
+    let own: Vec<String> =
+        own.iter().map(|(name, value)| format!("{}={}", toml_string(name), toml_string(value))).collect();
+    let table = format!(
+        "{{command={},args={},env_vars={},env={{{}}},default_tools_approval_mode=\"approve\"}}",
+        toml_string(&server.command),
+        toml(&json!(server.args)),
+        toml(&json!(names)),
+        own.join(","),
+    );
+    set(plan, &format!("mcp_servers.{}", key(&server.name)), &table);
+}
+
+/// A name that is one step of a dotted path.
+fn key(name: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || character == '-' || character == '_';
+    name.chars().map(|character| if plain(character) { character } else { '_' }).collect()
+}
+
+fn toml_string(text: &str) -> String {
+    toml(&json!(text))
+}
+
+/// Strings and lists of them are the same in JSON and TOML, but for one character that JSON leaves as it is.
+fn toml(value: &serde_json::Value) -> String {
+    value.to_string().replace('\u{7f}', "\\u007f")
+}

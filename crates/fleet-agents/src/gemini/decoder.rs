@@ -1,0 +1,274 @@
+//! From the lines of Gemini CLI to events.
+
+use std::collections::VecDeque;
+
+use fleet_core::outcome::AgentExit;
+use fleet_core::run::Reason;
+use serde_json::Value;
+
+use super::retries::{Retries, Told};
+use super::trouble::{by_exit, failure_of};
+use crate::adapter::{Decoder, Failure, Stream};
+use crate::common::LONGEST_FINAL;
+use crate::common::json::{files, number, object, one_line, summary, text};
+use crate::common::trouble::told;
+use crate::common::words::{self, Tail};
+use crate::event::{AgentEvent, Counted, Tokens};
+
+/// How many tools are remembered by name: more do not run at once.
+const MOST_RUNNING: usize = 64;
+
+/// Its answers come in pieces, which are put together to whole lines, but to no more than this.
+const LONGEST_PIECE: usize = 4 * 1024;
+
+/// How much of what it wrote to standard error is kept, for one that ends before its first event.
+const LONGEST_STDERR: usize = 4 * 1024;
+
+#[derive(Debug)]
+pub(super) struct GeminiDecoder {
+    /// What it says in one go, between two tools.
+    said: Tail,
+    /// Whether the next words begin anew.
+    is_over: bool,
+    /// The line that has not ended.
+    piece: String,
+    running: VecDeque<(String, String)>,
+    retries: Retries,
+    /// Why the last attempt failed, unless it has done something since.
+    trouble: Option<Failure>,
+    /// The end that it told of itself.
+    end: Option<Result<(), Failure>>,
+    stderr: Tail,
+}
+
+impl Default for GeminiDecoder {
+    fn default() -> Self {
+        Self {
+            said: Tail::new(LONGEST_FINAL),
+            is_over: false,
+            piece: String::new(),
+            running: VecDeque::new(),
+            retries: Retries::default(),
+            trouble: None,
+            end: None,
+            stderr: Tail::new(LONGEST_STDERR),
+        }
+    }
+}
+
+impl Decoder for GeminiDecoder {
+    fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
+        let understood = match stream {
+            Stream::Out if !cut => object(line).and_then(|event| self.event(&event)),
+            Stream::Out => None,
+            Stream::Err => self.complaint(&String::from_utf8_lossy(&line[..line.len().min(LONGEST_STDERR)])),
+        };
+        understood.unwrap_or_else(|| AgentEvent::raw(stream, line, cut).into_iter().collect())
+    }
+
+    fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
+        let mut events = self.flush();
+        let notice = self.retries.end().into_iter().collect();
+        events.extend(self.retried(notice));
+        let failure = match self.end.take() {
+            Some(Ok(())) => None,
+            Some(Err(failure)) => Some(failure),
+            None => Some(self.trouble.take().unwrap_or_else(|| self.unsaid(exit))),
+        };
+        self.end = Some(failure.map_or(Ok(()), |failure| Err(by_exit_if_unknown(failure, exit))));
+        events
+    }
+
+    fn final_text(&self) -> Option<&str> {
+        Some(self.said.as_str()).filter(|said| !said.is_empty())
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        self.end.clone().and_then(Result::err)
+    }
+}
+
+impl GeminiDecoder {
+    /// What an event means; `None` if that is unknown.
+    fn event(&mut self, event: &Value) -> Option<Vec<AgentEvent>> {
+        match text(event, "type")? {
+            "init" => {
+                let session = text(event, "session_id")?.to_owned();
+                Some(vec![AgentEvent::SessionStarted { session }])
+            }
+            "message" => self.message(event),
+            "tool_use" => Some(self.tool_use(event)),
+            "tool_result" => Some(self.tool_result(event)),
+            "error" => Some(self.warning(text(event, "message").unwrap_or_default())),
+            "result" => self.result(event),
+            _ => None,
+        }
+    }
+
+    fn message(&mut self, event: &Value) -> Option<Vec<AgentEvent>> {
+        let content = text(event, "content").unwrap_or_default();
+        match text(event, "role")? {
+            // The prompt, once more.
+            "user" => Some(Vec::new()),
+            "assistant" => Some(self.says(content)),
+            _ => None,
+        }
+    }
+
+    fn says(&mut self, content: &str) -> Vec<AgentEvent> {
+        self.trouble = None;
+        if std::mem::take(&mut self.is_over) {
+            self.said.clear();
+        }
+        self.said.add(content);
+        self.piece.push_str(content);
+        let whole = match self.piece.rfind('\n') {
+            _ if self.piece.len() > LONGEST_PIECE => self.piece.len(),
+            Some(end) => end + 1,
+            None => return Vec::new(),
+        };
+        let rest = self.piece.split_off(whole);
+        let events = self.flush();
+        self.piece = rest;
+        events
+    }
+
+    /// What it has said and not yet been told of.
+    fn flush(&mut self) -> Vec<AgentEvent> {
+        let piece = std::mem::take(&mut self.piece);
+        let text = piece.trim_end();
+        if text.is_empty() { Vec::new() } else { vec![AgentEvent::Text { text: text.to_owned() }] }
+    }
+
+    fn tool_use(&mut self, event: &Value) -> Vec<AgentEvent> {
+        self.trouble = None;
+        self.is_over = true;
+        let mut events = self.flush();
+        let (id, name) = (
+            text(event, "tool_id").unwrap_or_default(),
+            one_line(text(event, "tool_name").unwrap_or_default()),
+        );
+        let input = event.get("parameters").unwrap_or(&Value::Null);
+        events.push(AgentEvent::ToolCall {
+            id: id.to_owned(),
+            name: name.clone(),
+            input_summary: summary(input),
+            files: files(input),
+        });
+        self.running.push_back((one_line(id), name));
+        if self.running.len() > MOST_RUNNING {
+            self.running.pop_front();
+        }
+        events
+    }
+
+    fn tool_result(&mut self, event: &Value) -> Vec<AgentEvent> {
+        let id = text(event, "tool_id").unwrap_or_default();
+        let error = event.get("error");
+        let said = text(event, "output").or_else(|| error.and_then(|error| text(error, "message")));
+        let summary = words::summary(said.unwrap_or_default());
+        let at = self.running.iter().position(|(known, _)| known == id);
+        let tool = at.and_then(|at| self.running.remove(at)).map_or_else(String::new, |(_, name)| name);
+        let mut events = self.flush();
+        let is_denied = error.and_then(|error| text(error, "type")) == Some("policy_violation")
+            || summary.starts_with("Access denied");
+        if error.is_some() && is_denied {
+            events.push(AgentEvent::Denied { tool, text: summary.clone() });
+        }
+        let ok = text(event, "status") == Some("success");
+        events.push(AgentEvent::ToolResult { id: id.to_owned(), ok, summary, files: Vec::new() });
+        events
+    }
+
+    /// Something that it goes on after, such as a loop that it has seen.
+    fn warning(&mut self, message: &str) -> Vec<AgentEvent> {
+        let mut events = self.flush();
+        events.push(AgentEvent::Error { reason: Reason::AgentError, text: words::trouble(message) });
+        events
+    }
+
+    fn result(&mut self, event: &Value) -> Option<Vec<AgentEvent>> {
+        let status = text(event, "status")?;
+        let mut events = self.flush();
+        events
+            .extend(event.get("stats").map(tokens).filter(|tokens| *tokens != Tokens::default()).map(usage));
+        if status == "success" {
+            self.end = Some(Ok(()));
+            events.push(AgentEvent::Ended { text: self.final_text().map(str::to_owned) });
+            return Some(events);
+        }
+        let error = event.get("error").unwrap_or(&Value::Null);
+        let mut failure = failure_of(text(error, "message").unwrap_or("Gemini CLI ended with an error"));
+        if text(error, "type") == Some("FatalAuthenticationError") {
+            failure.reason = Reason::Auth;
+        }
+        events.extend(told(&failure));
+        self.end = Some(Err(failure));
+        Some(events)
+    }
+
+    /// A line of standard error; `None` if it is just a line.
+    fn complaint(&mut self, line: &str) -> Option<Vec<AgentEvent>> {
+        let line = line.trim_end();
+        // Where in its own code an error came up: many lines for each attempt, and of use to its authors only.
+        if line.starts_with("    at ") || line.starts_with("      at ") {
+            return Some(Vec::new());
+        }
+        let Some(notices) = self.retries.line(line) else {
+            self.stderr.push(line);
+            return None;
+        };
+        Some(self.retried(notices))
+    }
+
+    fn retried(&mut self, notices: Vec<Told>) -> Vec<AgentEvent> {
+        let mut events = Vec::new();
+        for (event, failure) in notices {
+            events.extend(event);
+            self.trouble = Some(failure);
+        }
+        events
+    }
+
+    /// It ended without a result, as it does when it is told to end: what it wrote to standard error may say why,
+    /// and else the exit does.
+    fn unsaid(&self, exit: &AgentExit) -> Failure {
+        let complaint = |line: &&str| {
+            ["Error", "error:", "Auth method", "auth method", "trusted directory"]
+                .iter()
+                .any(|word| line.contains(word))
+        };
+        match self.stderr.as_str().lines().rev().find(complaint) {
+            Some(line) => failure_of(line),
+            None => Failure::new(Reason::AgentError, format!("Gemini CLI ended without a result: {exit}")),
+        }
+    }
+}
+
+/// The exit status is a hint, for what no words explain.
+fn by_exit_if_unknown(failure: Failure, exit: &AgentExit) -> Failure {
+    let reason = match failure.reason {
+        Reason::AgentError => by_exit(exit).unwrap_or(Reason::AgentError),
+        known => known,
+    };
+    Failure { reason, ..failure }
+}
+
+fn usage(tokens: Tokens) -> AgentEvent {
+    AgentEvent::Usage { tokens, counted: Counted::Total }
+}
+
+/// Of this process only, also in a conversation that went on. Thinking is nowhere but in the total; it is paid like
+/// what is written.
+fn tokens(stats: &Value) -> Tokens {
+    let (read, written) =
+        (number(stats, "input_tokens").unwrap_or(0), number(stats, "output_tokens").unwrap_or(0));
+    let thought = number(stats, "total_tokens").unwrap_or(0).saturating_sub(read).saturating_sub(written);
+    let cache_read = number(stats, "cached").unwrap_or(0);
+    Tokens {
+        input: read.saturating_sub(cache_read),
+        output: written.saturating_add(thought),
+        cache_read,
+        cache_write: 0,
+    }
+}

@@ -1,0 +1,136 @@
+//! The notices about failed attempts, which Gemini CLI writes to standard error over one or more lines.
+
+use std::time::Duration;
+
+use fleet_core::text::shortened;
+
+use super::trouble::failure_of;
+use crate::adapter::{Failure, Stream};
+use crate::common::trouble::number_after;
+use crate::common::words;
+use crate::event::AgentEvent;
+
+/// A notice is given up as one when it goes on for longer than this.
+const MOST_LINES: usize = 12;
+
+/// What the last notice ends with.
+const LAST: &str = "Max attempts reached";
+
+/// And no line of it counts for more.
+const LONGEST_LINE: usize = 1024;
+
+/// A notice of which the end has not been seen.
+#[derive(Debug)]
+struct Notice {
+    attempt: u32,
+    text: String,
+    lines: usize,
+}
+
+/// Reads the notices.
+#[derive(Debug, Default)]
+pub(super) struct Retries {
+    open: Option<Notice>,
+}
+
+/// What a notice tells: an event, and why the attempt failed.
+pub(super) type Told = (Option<AgentEvent>, Failure);
+
+impl Retries {
+    /// One more line: what it tells, which is nothing while a notice goes on; `None` if it is about something else.
+    pub(super) fn line(&mut self, line: &str) -> Option<Vec<Told>> {
+        let line = shortened(line, LONGEST_LINE);
+        match (attempt(&line), self.open.take()) {
+            (Some(attempt), before) => {
+                let mut all: Vec<Told> = before.as_ref().map(told).into_iter().collect();
+                all.extend(self.on(Notice { attempt, text: line.into_owned(), lines: 1 }));
+                Some(all)
+            }
+            (None, Some(notice)) => {
+                let text = format!("{}\n{line}", notice.text);
+                Some(self.on(Notice { text, lines: notice.lines + 1, ..notice }).into_iter().collect())
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// No more lines come.
+    pub(super) fn end(&mut self) -> Option<Told> {
+        self.open.take().as_ref().map(told)
+    }
+
+    fn on(&mut self, notice: Notice) -> Option<Told> {
+        let is_whole =
+            ["Retrying after ", "Retrying with backoff", LAST].iter().any(|end| notice.text.contains(end));
+        if is_whole || notice.lines >= MOST_LINES {
+            return Some(told(&notice));
+        }
+        self.open = Some(notice);
+        None
+    }
+}
+
+/// The number of the attempt that failed: `Attempt 1 failed`.
+fn attempt(line: &str) -> Option<u32> {
+    let (number, _) = line.strip_prefix("Attempt ")?.split_once(" failed")?;
+    number.parse().ok()
+}
+
+fn told(notice: &Notice) -> Told {
+    let failure = failure_of(&notice.text);
+    // There may be other attempts, with another model, so this is no more than a line.
+    if notice.text.contains(LAST) {
+        return (AgentEvent::raw(Stream::Err, notice.text.as_bytes(), false), failure);
+    }
+    let wait = number_after(&notice.text, "Retrying after ").map(Duration::from_millis);
+    let text = words::trouble(&notice.text);
+    (Some(AgentEvent::Retry { attempt: notice.attempt.checked_add(1), wait, text }), failure)
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet_core::run::Reason;
+
+    use super::*;
+
+    fn read(lines: &str) -> Vec<(Option<u32>, Option<u64>, Reason)> {
+        let mut retries = Retries::default();
+        let mut notices: Vec<Told> = lines.lines().filter_map(|line| retries.line(line)).flatten().collect();
+        notices.extend(retries.end());
+        notices
+            .into_iter()
+            .filter_map(|(event, failure)| match event {
+                Some(AgentEvent::Retry { attempt, wait, .. }) => {
+                    Some((attempt, wait.map(|wait| wait.as_millis().try_into().unwrap()), failure.reason))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn notices_are_read_over_one_or_more_lines() {
+        let short = "Attempt 1 failed with status 503. Retrying with backoff... _ApiError: {";
+        assert_eq!(read(short), [(Some(2), None, Reason::ProviderOutage)]);
+        let long = "Attempt 3 failed: You exceeded your current quota.\n* limit: 10\nPlease retry in 34s.. Retrying after 35000ms...";
+        assert_eq!(read(long), [(Some(4), Some(35_000), Reason::RateLimited)]);
+        let cut = "Attempt 3 failed: You exceeded your current quota.\n* limit: 10";
+        assert_eq!(read(cut), [(Some(4), None, Reason::RateLimited)]);
+        let two = format!("{cut}\n{short}");
+        assert_eq!(
+            read(&two),
+            [(Some(4), None, Reason::RateLimited), (Some(2), None, Reason::ProviderOutage)]
+        );
+        assert_eq!(read("Attempt 5 failed: You exceeded your current quota.\nMax attempts reached"), []);
+        assert_eq!(read("Attempt to read failed"), []);
+    }
+
+    #[test]
+    fn a_notice_without_end_is_not_kept_for_ever() {
+        let mut retries = Retries::default();
+        assert_eq!(retries.line("Attempt 1 failed: x"), Some(Vec::new()));
+        let notices: usize =
+            (0..100).filter_map(|_| retries.line(&"y".repeat(10_000))).map(|told| told.len()).sum();
+        assert_eq!(notices, 1);
+    }
+}

@@ -1,0 +1,148 @@
+use std::path::Path;
+use std::time::Duration;
+
+use fleet_core::run::Reason;
+use serde_json::{Value, json};
+
+use super::trouble::failure_of;
+use super::*;
+use crate::adapter::{Conversation, McpServer, PromptVia, Stream, Trust};
+use crate::event::{AgentEvent, Meter, When};
+
+fn brief() -> Brief<'static> {
+    Brief { scratch: Path::new("/run/scratch"), ..Brief::plain("Do it well", Path::new("/run/tree")) }
+}
+
+const ALWAYS: [&str; 5] = ["--output-format", "stream-json", "--skip-trust", "--approval-mode", "yolo"];
+
+#[test]
+fn the_prompt_comes_by_standard_input() {
+    let plan = Gemini.plan(&brief());
+    assert_eq!((&plan.program, plan.prompt), (&Program::OnPath("gemini".into()), PromptVia::Stdin));
+    assert_eq!(plan.args, ALWAYS);
+    let env: Vec<(&str, &str)> =
+        plan.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let expected = [
+        ("GEMINI_CLI_NO_RELAUNCH", "true"),
+        ("GEMINI_TELEMETRY_ENABLED", "false"),
+        ("TMPDIR", "/run/scratch"),
+        ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/run/scratch/gemini-defaults.json"),
+    ];
+    assert_eq!(env, expected);
+}
+
+#[test]
+fn each_trust_has_its_mode() {
+    let mode = |trust| Gemini.plan(&Brief { trust, ..brief() }).args[4].clone();
+    assert_eq!(mode(Trust::ReadOnly), "default");
+    assert_eq!(mode(Trust::Sandbox), "yolo");
+    assert_eq!(mode(Trust::Full), "yolo");
+}
+
+#[test]
+fn model_conversation_and_what_the_user_adds() {
+    let extra = ["--extensions".to_owned(), "none".to_owned()];
+    let new =
+        Brief { conversation: Conversation::New { id: Some("11-22") }, model: Some("flash"), ..brief() };
+    assert_eq!(Gemini.plan(&new).args[5..], ["-m", "flash", "--session-id", "11-22"]);
+    let conversation = Conversation::Resume { session: "11-22", meter: Meter::default() };
+    let resumed = Brief { conversation, extra_args: &extra, ..brief() };
+    assert_eq!(Gemini.plan(&resumed).args[5..], ["--resume", "11-22", "--extensions", "none"]);
+}
+
+#[test]
+fn settings_of_the_run_are_defaults_below_those_of_the_user() {
+    let mcp = [McpServer {
+        name: "fleet".to_owned(),
+        command: "/bin/fleet".to_owned(),
+        args: vec!["mcp".to_owned()],
+        env: vec![("K".to_owned(), "v".to_owned())],
+    }];
+    let plan = Gemini.plan(&Brief { mcp: &mcp, ..brief() });
+    assert_eq!(plan.files.len(), 1);
+    let settings: Value = serde_json::from_str(&plan.files[0].content).unwrap();
+    assert_eq!(settings["general"]["maxAttempts"], json!(4));
+    assert_eq!(settings["general"]["enableAutoUpdate"], json!(false));
+    let server = json!({"command": "/bin/fleet", "args": ["mcp"], "env": {"K": "v"}, "trust": true});
+    assert_eq!(settings["mcpServers"], json!({"fleet": server}));
+    assert_eq!(settings["security"], Value::Null, "how to sign in is the user's choice");
+}
+
+#[test]
+fn standing_orders_and_schema_are_a_file_that_the_prompt_names() {
+    let scratch = Path::new("/a b/(c)");
+    let brief =
+        Brief { scratch, system_prompt: Some("Be brief"), schema: Some(r#"{"type":"object"}"#), ..brief() };
+    let plan = Gemini.plan(&brief);
+    let expected = [
+        "--include-directories",
+        "/a b/(c)/gemini-orders",
+        "-p",
+        r"Standing orders for all of this: @/a\ b/\(c\)/gemini-orders/orders.md",
+    ];
+    assert_eq!(plan.args[5..], expected);
+    let orders = plan.files.iter().find(|file| file.path.ends_with("orders.md")).unwrap();
+    assert!(orders.content.starts_with("Be brief\n\n") && orders.content.ends_with(r#"{"type":"object"}"#));
+}
+
+#[test]
+fn every_sentence_has_its_reason() {
+    let after = |seconds| Some(When::After(Duration::from_secs(seconds)));
+    for (message, reason, until) in [
+        (
+            "[API Error: You exceeded your current quota.\nPlease retry in 34s.]",
+            Reason::RateLimited,
+            after(34),
+        ),
+        (r#"[API Error: {"error":{"code":429,"message":"Resource exhausted"}}]"#, Reason::RateLimited, None),
+        ("[API Error: You have exhausted your daily quota on this model.]", Reason::QuotaExhausted, None),
+        (
+            "[API Error: You have exhausted your capacity on this model. Your quota will reset after 5h23m0s.]",
+            Reason::QuotaExhausted,
+            after(19_380),
+        ),
+        ("[API Error: No capacity available for model x on the server]", Reason::ProviderOutage, None),
+        (
+            r#"[API Error: {"error":{"code":503,"message":"The model is overloaded."}}]"#,
+            Reason::ProviderOutage,
+            None,
+        ),
+        (r#"[API Error: {"error":{"code":403,"message":"no"}}]"#, Reason::Auth, None),
+        ("Please set an Auth method in your settings", Reason::Auth, None),
+        (
+            r#"[API Error: {"error":{"code":404,"message":"models/x is not found for API version v1beta"}}]"#,
+            Reason::BadModel,
+            None,
+        ),
+        ("[API Error: exception TypeError: fetch failed sending request]", Reason::ProviderOutage, None),
+        ("Operation cancelled.", Reason::AgentError, None),
+        ("", Reason::AgentError, None),
+    ] {
+        let failure = failure_of(message);
+        assert_eq!((failure.reason, failure.until), (reason, until), "{message}");
+    }
+}
+
+#[test]
+fn people_read_the_sentence_and_not_its_wrapping() {
+    let text = |message: &str| failure_of(message).text;
+    assert_eq!(text(r#"[API Error: {"error":{"code":500,"message":"Down [a]"}}]"#), "Down [a]");
+    assert_eq!(text("[API Error: model not found]\nTry another"), "model not found\nTry another");
+    assert_eq!(text("\u{1b}[31mRed\u{1b}[0m \u{1b}[1;2"), "Red");
+    assert_eq!(text("[API Error: open"), "open");
+}
+
+#[test]
+fn an_answer_is_what_was_said_after_the_last_tool() {
+    let mut decoder = Gemini.decoder(&brief());
+    let says =
+        |content: &str| json!({"type": "message", "role": "assistant", "content": content, "delta": true});
+    let tool = json!({"type": "tool_use", "tool_name": "read_file", "tool_id": "1", "parameters": {"file_path": "a"}});
+    let warning = json!({"type": "error", "severity": "warning", "message": "Loop detected"});
+    let lines = [says("I lo"), says("ok.\nThen"), tool, warning, says("Do"), says("ne.")];
+    let events: Vec<AgentEvent> =
+        lines.iter().flat_map(|line| decoder.line(Stream::Out, line.to_string().as_bytes(), false)).collect();
+    let told: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    assert_eq!(decoder.final_text(), Some("Done."));
+}
