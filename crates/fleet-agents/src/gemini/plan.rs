@@ -3,8 +3,9 @@
 //! Settings of one run go into a file of defaults, which is the lowest of its layers: what the user chose, such as
 //! the way to sign in, wins. A file of system settings would win over the user, and hide one that an administrator
 //! put there. Gemini CLI reads either only if the file and all directories above it belong to root and nobody else
-//! may write them; elsewhere it says so on standard error and goes on without. Then it tries a limited provider for
-//! five minutes, and tool servers are not there: somebody who needs them uses Gemini CLI by the Agent Client Protocol.
+//! may write them; elsewhere it warns on standard error and goes on without. So nobody but root is given one, unless
+//! there are tool servers, whose absence that warning explains: whoever needs them and is not root uses Gemini CLI by
+//! the Agent Client Protocol. Without the file, a provider that limits or fails is tried for five minutes.
 //!
 //! What is left out: its sandbox is another process of itself in a container, or on macOS one that cannot write the
 //! git directory of a linked worktree; and how hard the model thinks and how long a silent provider is waited for
@@ -98,15 +99,17 @@ fn escaped(path: &Path) -> String {
 }
 
 fn environment(plan: &mut LaunchPlan, brief: &Brief<'_>) {
-    let path = brief.scratch.join("gemini-defaults.json");
     let mut set = |name: &str, value: &str| plan.env.push((name.to_owned(), value.to_owned()));
     // Otherwise it starts itself again as a child, to which no signal is passed on.
     set("GEMINI_CLI_NO_RELAUNCH", "true");
     set("GEMINI_TELEMETRY_ENABLED", "false");
     // Every error leaves a file with the whole request there.
     set("TMPDIR", &brief.scratch.to_string_lossy());
-    set("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", &path.to_string_lossy());
-    plan.files.push(PlannedFile { path, content: defaults(brief).to_string() });
+    if brief.is_root || !brief.mcp.is_empty() {
+        let path = brief.scratch.join("gemini-defaults.json");
+        set("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", &path.to_string_lossy());
+        plan.files.push(PlannedFile { path, content: defaults(brief).to_string() });
+    }
 }
 
 fn defaults(brief: &Brief<'_>) -> Value {

@@ -26,9 +26,10 @@ fn the_prompt_comes_by_standard_input() {
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
         ("GEMINI_TELEMETRY_ENABLED", "false"),
         ("TMPDIR", "/run/scratch"),
-        ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/run/scratch/gemini-defaults.json"),
     ];
     assert_eq!(env, expected);
+    assert!(plan.files.is_empty());
+    assert!(!plan.args.iter().any(|arg| arg.contains("well")));
 }
 
 #[test]
@@ -58,8 +59,14 @@ fn settings_of_the_run_are_defaults_below_those_of_the_user() {
         args: vec!["mcp".to_owned()],
         env: vec![("K".to_owned(), "v".to_owned())],
     }];
+    let path = Path::new("/run/scratch/gemini-defaults.json");
+    let variable = ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH".to_owned(), path.to_string_lossy().into_owned());
+    for brief in [Brief { is_root: true, ..brief() }, Brief { mcp: &mcp, ..brief() }] {
+        let plan = Gemini.plan(&brief);
+        assert_eq!((plan.files.len(), plan.files[0].path.as_path()), (1, path));
+        assert!(plan.env.contains(&variable));
+    }
     let plan = Gemini.plan(&Brief { mcp: &mcp, ..brief() });
-    assert_eq!(plan.files.len(), 1);
     let settings: Value = serde_json::from_str(&plan.files[0].content).unwrap();
     assert_eq!(settings["general"]["maxAttempts"], json!(4));
     assert_eq!(settings["general"]["enableAutoUpdate"], json!(false));
