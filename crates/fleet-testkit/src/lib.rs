@@ -13,6 +13,7 @@
 
 pub mod clis;
 pub mod fleet;
+pub mod mcp;
 pub mod model;
 pub mod postgres;
 pub mod repo;

@@ -23,6 +23,8 @@ pub struct Direct {
     cwd: PathBuf,
     session: Option<String>,
     more: Vec<String>,
+    variables: Vec<(String, String)>,
+    plan: bool,
 }
 
 /// What an agent left.
@@ -44,7 +46,23 @@ impl Direct {
     pub fn new(cli: Cli, program: PathBuf, base: String, place: &Path) -> Self {
         let (home, cwd) = (place.join("home"), place.join("work"));
         std::fs::create_dir_all(&cwd).expect("a directory to work in can be made");
-        Self { cli, program, base, home, cwd, session: None, more: Vec::new() }
+        Self {
+            cli,
+            program,
+            base,
+            home,
+            cwd,
+            session: None,
+            more: Vec::new(),
+            variables: Vec::new(),
+            plan: false,
+        }
+    }
+
+    /// The same, talking to another address.
+    #[must_use]
+    pub fn asking(&self, base: String) -> Self {
+        Self { base, ..self.clone() }
     }
 
     /// Where it works.
@@ -65,11 +83,29 @@ impl Direct {
         Self { more, ..self.clone() }
     }
 
+    /// The same, with one more variable in its environment.
+    #[must_use]
+    pub fn env(&self, name: &str, value: &str) -> Self {
+        let mut changed = self.clone();
+        changed.variables.push((name.to_owned(), value.to_owned()));
+        changed
+    }
+
+    /// The same, logged in with a plan instead of a key (see [`super::on_a_plan`]).
+    #[must_use]
+    pub fn on_a_plan(&self) -> Self {
+        Self { plan: true, ..self.clone() }
+    }
+
     /// Starts it.
     pub fn start(&self, prompt: &str) -> Running {
         let mut command = Command::new(&self.program);
         command.args(self.arguments(prompt)).current_dir(&self.cwd).env_clear();
-        command.envs(self.cli.environment(&self.base, &self.home)).envs(unattended(self.cli).iter().copied());
+        let environment = self.cli.environment(&self.base, &self.home);
+        command
+            .envs(if self.plan { super::on_a_plan(environment) } else { environment })
+            .envs(unattended(self.cli).iter().copied());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("an installed agent can be started");
         let (stdout, stderr) = (Collected::from(child.stdout.take()), Collected::from(child.stderr.take()));
@@ -136,6 +172,11 @@ impl Running {
     /// What it has printed so far, in JSON.
     pub fn events(&self) -> Vec<Value> {
         events(&self.stdout.text())
+    }
+
+    /// Whether it has not ended yet.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Waits for its end. Panics, with what it said, if that takes longer than `bound`.

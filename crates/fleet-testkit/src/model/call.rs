@@ -57,6 +57,14 @@ pub(super) fn write_command(path: &str, content: &str) -> String {
     format!("printf '%s\\n' {} > {}", quoted(content.trim_end()), quoted(path))
 }
 
+/// The command that never ends; its process number is in the file, if there is one.
+///
+/// `$!` and not `$$`, which is somebody else in the subshells of agents. And no `sh -c` whose `$0` is the file: gemini
+/// takes such a wrapper away, and `$0` is then the shell's own program.
+pub(super) fn sleep_command(path: Option<&str>, sleep: &str) -> String {
+    path.map_or_else(|| sleep.to_owned(), |path| format!("{sleep} & echo $! > {}; wait", quoted(path)))
+}
+
 /// Runs a command in the agent's shell.
 pub(super) fn shell(talk: &Talk, command: &str) -> Option<Call> {
     let plain = json!({"command": command, "description": "a scripted command"});
@@ -90,20 +98,20 @@ fn program(talk: &Talk, command: &str) -> Option<Call> {
 /// The tool of our MCP server, which every agent decorates differently.
 pub(super) const MCP_TOOL: &str = "fake_echo";
 
-/// Calls the tool of our MCP server. Claude may hide it behind a search, which then has to come first.
+/// Calls the tool of our MCP server, once for each prompt. Claude may hide it behind a search, which then has to come
+/// first.
 pub(super) fn mcp(talk: &Talk) -> Option<Call> {
+    let called = talk.called();
+    if called.iter().any(|name| name.contains(MCP_TOOL)) {
+        return None;
+    }
     let arguments = json!({"text": "ping"});
     if let Some(tool) = talk.tools.iter().find(|tool| tool.name.contains(MCP_TOOL)) {
-        return (!talk.after_tool()).then(|| Call::new(tool, arguments));
+        return Some(Call::new(tool, arguments));
     }
-    let search = talk.tool("ToolSearch")?;
-    let name = hidden(talk)?;
-    let query = json!({"query": format!("select:{name}"), "max_results": 5});
-    match talk.turns.iter().filter(|turn| matches!(turn, super::talk::Turn::Tool(_))).count() {
-        0 => Some(Call::new(search, query)),
-        1 => Some(Call { name, namespace: String::new(), input: Input::Arguments(arguments) }),
-        _ => None,
-    }
+    let search = talk.tool("ToolSearch").filter(|search| !called.contains(&search.name.as_str()))?;
+    let query = json!({"query": format!("select:{}", hidden(talk)?), "max_results": 5});
+    Some(Call::new(search, query))
 }
 
 /// The full name of the tool, from the list of hidden ones that the model is told.
@@ -149,23 +157,33 @@ mod tests {
         assert_eq!(write_command("a b", "it's\n"), r"printf '%s\n' 'it'\''s' > 'a b'");
     }
 
+    fn calling(talk: &mut Talk, name: &str) {
+        talk.push_model("", vec![name.to_owned()]);
+        talk.turns.push(Turn::Tool("done".to_owned()));
+    }
+
     #[test]
     fn a_hidden_tool_is_looked_up_first() {
         let mut talk = offering(&["ToolSearch"]);
         assert_eq!(mcp(&talk), None, "nobody said that there is one");
         talk.turns.push(Turn::User("tools:\nmcp__mine__fake_echo\n".to_owned()));
         assert_eq!(mcp(&talk).unwrap().arguments()["query"], "select:mcp__mine__fake_echo");
-        talk.turns.push(Turn::Tool("found".to_owned()));
+        calling(&mut talk, "ToolSearch");
+        assert_eq!(mcp(&talk), None, "it was looked for in vain");
+        talk.tools = offering(&["ToolSearch", "mcp__mine__fake_echo"]).tools;
         assert_eq!(mcp(&talk).unwrap().name, "mcp__mine__fake_echo");
-        talk.turns.push(Turn::Tool("echo".to_owned()));
+        calling(&mut talk, "mcp__mine__fake_echo");
         assert_eq!(mcp(&talk), None);
     }
 
     #[test]
-    fn an_offered_tool_is_called_once() {
+    fn an_offered_tool_is_called_once_for_each_prompt() {
         let mut talk = offering(&["Read", "mcp_mine_fake_echo"]);
         assert_eq!(mcp(&talk).unwrap().name, "mcp_mine_fake_echo");
-        talk.turns.push(Turn::Tool("echo".to_owned()));
+        calling(&mut talk, "mcp_mine_fake_echo");
         assert_eq!(mcp(&talk), None);
+        talk.push_model("Done.", Vec::new());
+        talk.turns.push(Turn::User("again".to_owned()));
+        assert!(mcp(&talk).is_some());
     }
 }

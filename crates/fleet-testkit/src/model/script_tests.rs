@@ -43,10 +43,18 @@ fn said(scenario: &str, talk: &Talk) -> String {
 fn a_prompt_is_worked_on_and_then_reported() {
     let first = talk(&[prompt("TARGET=a.txt")]);
     assert_eq!(call("ok", &first).unwrap().arguments(), json!({"file_path": "a.txt", "content": CONTENT}));
-    assert_eq!(call("sleep", &first).unwrap().arguments()["command"], SLEEP_COMMAND);
+    assert_eq!(call("sleep", &talk(&[prompt("go")])).unwrap().arguments()["command"], SLEEP_COMMAND);
+    assert_eq!(
+        call("sleep", &first).unwrap().arguments()["command"],
+        "tail -f /dev/null & echo $! > 'a.txt'; wait"
+    );
     assert!(call("sh", &first).unwrap().arguments()["command"].as_str().unwrap().ends_with("> 'a.txt'"));
     assert_eq!(call("text", &first), None);
-    let second = talk(&[prompt("TARGET=a.txt"), Turn::Model { text: String::new(), calls: 1 }, result()]);
+    let second = talk(&[
+        prompt("TARGET=a.txt"),
+        Turn::Model { text: String::new(), calls: vec!["Write".to_owned()] },
+        result(),
+    ]);
     for scenario in ["ok", "sh", "sleep", "multi"] {
         assert_eq!(call(scenario, &second), None, "{scenario}");
     }
@@ -57,7 +65,7 @@ fn a_prompt_is_worked_on_and_then_reported() {
 
 #[test]
 fn follow_ups_are_counted_and_write_only_what_they_name() {
-    let answer = Turn::Model { text: "This is answer 1".to_owned(), calls: 0 };
+    let answer = Turn::Model { text: "This is answer 1".to_owned(), calls: Vec::new() };
     let thanks = talk(&[prompt("TARGET=a.txt"), answer.clone(), prompt("thanks")]);
     assert_eq!(call("multi", &thanks), None);
     assert!(said("multi", &thanks).starts_with("This is answer 2"), "{}", said("multi", &thanks));

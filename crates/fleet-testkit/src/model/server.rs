@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// | `sh` | the same, in the agent's shell |
 /// | `text` | only says that it is done |
 /// | `multi` | writes the files that prompts name, and counts its answers: "This is answer 2" |
-/// | `sleep` | runs a command that never ends |
+/// | `sleep` | runs a command that never ends, and has written its process number to the file, if one is named |
 /// | `mcp` | calls the tool `fake_echo` of an MCP server |
 /// | `schema`, `badschema` | gives an answer that follows the schema it was asked for, or does not |
 /// | `loop` | writes the file again and again |

@@ -24,18 +24,31 @@ pub struct Talk {
 pub enum Turn {
     /// The user, or the agent in the user's name.
     User(String),
-    /// The model: its words, and how many calls of tools came with them.
+    /// The model: its words, and the tools that it called with them.
     Model {
         /// What it said.
         text: String,
-        /// How many tools it called.
-        calls: usize,
+        /// The names of the tools that it called.
+        calls: Vec<String>,
     },
     /// What a tool answered.
     Tool(String),
 }
 
 impl Turn {
+    /// Words of the model without a call: what it ends with.
+    fn is_answer(&self) -> bool {
+        matches!(self, Self::Model { calls, .. } if calls.is_empty())
+    }
+
+    /// The tools that it called.
+    fn calls(&self) -> &[String] {
+        match self {
+            Self::Model { calls, .. } => calls,
+            Self::User(_) | Self::Tool(_) => &[],
+        }
+    }
+
     /// What it says in the user's name.
     fn prompt(&self) -> Option<&str> {
         match self {
@@ -81,8 +94,7 @@ impl Talk {
     /// Which answer to the user this is, counted from one. Answers are counted and not prompts, because agents say
     /// much in the user's name.
     pub fn answer_number(&self) -> usize {
-        let given = |turn: &&Turn| matches!(turn, Turn::Model { calls: 0, .. });
-        self.turns.iter().filter(given).count() + 1
+        self.turns.iter().filter(|turn| turn.is_answer()).count() + 1
     }
 
     /// The file that the latest prompt which names one wants written.
@@ -92,9 +104,17 @@ impl Talk {
 
     /// The file that is wanted since the model's last answer: an earlier prompt has been served.
     pub fn new_target(&self) -> Option<&str> {
-        let answered = |turn: &Turn| matches!(turn, Turn::Model { calls: 0, .. });
-        let since = self.turns.iter().rposition(answered).map_or(0, |at| at + 1);
-        self.turns.get(since..).unwrap_or_default().iter().rev().filter_map(Turn::prompt).find_map(target)
+        self.since_answer().iter().rev().filter_map(Turn::prompt).find_map(target)
+    }
+
+    /// The names of the tools that were called since the model's last answer.
+    pub fn called(&self) -> Vec<&str> {
+        self.since_answer().iter().flat_map(Turn::calls).map(String::as_str).collect()
+    }
+
+    fn since_answer(&self) -> &[Turn] {
+        let since = self.turns.iter().rposition(Turn::is_answer).map_or(0, |at| at + 1);
+        self.turns.get(since..).unwrap_or_default()
     }
 
     /// A tool by its exact name.
@@ -103,11 +123,11 @@ impl Talk {
     }
 
     /// Adds a turn of the model, or more to the one that is last: some protocols have an item for each piece.
-    pub(super) fn push_model(&mut self, said: &str, called: usize) {
+    pub(super) fn push_model(&mut self, said: &str, called: Vec<String>) {
         match self.turns.last_mut() {
             Some(Turn::Model { text, calls }) => {
                 text.push_str(said);
-                *calls += called;
+                calls.extend(called);
             }
             _ => self.turns.push(Turn::Model { text: said.to_owned(), calls: called }),
         }
@@ -160,7 +180,7 @@ mod tests {
     }
 
     fn answer() -> Turn {
-        Turn::Model { text: String::new(), calls: 0 }
+        Turn::Model { text: String::new(), calls: Vec::new() }
     }
 
     #[test]
@@ -191,12 +211,14 @@ mod tests {
     fn answers_are_counted_without_calls() {
         let mut talk = Talk { turns: vec![user("a")], ..Talk::default() };
         assert_eq!(talk.answer_number(), 1);
-        talk.push_model("I will.", 0);
-        talk.push_model("", 1);
+        talk.push_model("I will.", Vec::new());
+        talk.push_model("", vec!["Write".to_owned()]);
         talk.turns.push(Turn::Tool("done".to_owned()));
         assert_eq!((talk.answer_number(), talk.after_tool()), (1, true));
-        talk.push_model("Done.", 0);
+        assert_eq!(talk.called(), ["Write"]);
+        talk.push_model("Done.", Vec::new());
         talk.turns.push(user("b"));
         assert_eq!((talk.answer_number(), talk.after_tool()), (2, false));
+        assert_eq!(talk.called(), [""; 0]);
     }
 }

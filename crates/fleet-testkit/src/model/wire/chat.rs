@@ -22,7 +22,10 @@ pub(super) fn read(body: &Value) -> Talk {
     for message in list(body, "messages") {
         let text = text_of(&message["content"]);
         match message["role"].as_str().unwrap_or_default() {
-            "assistant" => talk.push_model(&text, list(message, "tool_calls").len()),
+            "assistant" => {
+                let calls = list(message, "tool_calls").iter();
+                talk.push_model(&text, calls.map(|call| string(&call["function"], "name")).collect());
+            }
             "tool" => talk.turns.push(Turn::Tool(text)),
             "user" => talk.turns.push(Turn::User(text)),
             _ => talk.push_system(&text),

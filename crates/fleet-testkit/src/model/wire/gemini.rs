@@ -30,7 +30,7 @@ pub(super) fn read(path: &str, body: &Value) -> Talk {
         let having = |key: &'static str| list(content, "parts").iter().filter_map(move |part| part.get(key));
         let text = text_of(&content["parts"]);
         if content["role"] == "model" {
-            talk.push_model(&text, having("functionCall").count());
+            talk.push_model(&text, having("functionCall").map(|call| string(call, "name")).collect());
             continue;
         }
         if !text.trim().is_empty() {

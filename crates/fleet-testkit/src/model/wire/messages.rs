@@ -27,7 +27,7 @@ pub(super) fn read(body: &Value) -> Talk {
             |kind: &'static str| list(message, "content").iter().filter(move |block| block["type"] == kind);
         let text = text_of(content);
         if message["role"] == "assistant" {
-            talk.push_model(&text, of_kind("tool_use").count());
+            talk.push_model(&text, of_kind("tool_use").map(|block| string(block, "name")).collect());
             continue;
         }
         if !text.trim().is_empty() {

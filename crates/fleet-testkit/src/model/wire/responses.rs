@@ -32,12 +32,12 @@ fn read_item(item: &Value, talk: &mut Talk) {
     let kind = item["type"].as_str().unwrap_or("message");
     let text = || text_of(&item["content"]);
     match (kind, item["role"].as_str().unwrap_or_default()) {
-        ("message", "assistant") => talk.push_model(&text(), 0),
+        ("message", "assistant") => talk.push_model(&text(), Vec::new()),
         ("message", "user") => talk.turns.push(Turn::User(text())),
         ("message", _) => talk.push_system(&text()),
         // Codex's own models are told their tools in the course of the conversation.
         ("additional_tools", _) => talk.tools.extend(tools(list(item, "tools"))),
-        (kind, _) if kind.ends_with("_call") => talk.push_model("", 1),
+        (kind, _) if kind.ends_with("_call") => talk.push_model("", vec![string(item, "name")]),
         (kind, _) if kind.ends_with("_output") => talk.turns.push(Turn::Tool(text_of(&item["output"]))),
         _ => {}
     }

@@ -18,7 +18,7 @@ fn conversation(protocol: Protocol) -> (&'static str, Value) {
                 "tools": [{"name": "Write", "input_schema": {"type": "object"}}],
                 "messages": [
                     {"role": "user", "content": "do it"},
-                    {"role": "assistant", "content": [{"type": "text", "text": "yes"}, {"type": "tool_use", "id": "1"}]},
+                    {"role": "assistant", "content": [{"type": "text", "text": "yes"}, {"type": "tool_use", "name": "Write"}]},
                     {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "done"}]}]},
                 ],
             }),
@@ -58,7 +58,7 @@ fn conversation(protocol: Protocol) -> (&'static str, Value) {
                 "messages": [
                     {"role": "system", "content": "be"}, {"role": "system", "content": "good"},
                     {"role": "user", "content": [{"type": "text", "text": "do it"}]},
-                    {"role": "assistant", "content": "yes", "tool_calls": [{"id": "1"}]},
+                    {"role": "assistant", "content": "yes", "tool_calls": [{"function": {"name": "Write"}}]},
                     {"role": "tool", "content": "done"},
                 ],
             }),
@@ -76,7 +76,7 @@ fn all_protocols_tell_the_same() {
         assert!(matches!(result, Some(Turn::Tool(text)) if text.contains("done")), "{protocol:?}");
         assert_eq!(
             talk.turns[..2],
-            [Turn::User("do it".into()), Turn::Model { text: "yes".into(), calls: 1 }]
+            [Turn::User("do it".into()), Turn::Model { text: "yes".into(), calls: vec!["Write".into()] }]
         );
         assert_eq!((talk.model.as_str(), talk.system.as_str()), ("m", "be\ngood"), "{protocol:?}");
         assert_eq!((talk.tools.len(), talk.stream, talk.turns.len()), (1, true, 3), "{protocol:?}");
