@@ -126,7 +126,7 @@ fn view(engine: &Engine, name: &str, about: About, installed: Option<Installed>)
     })
 }
 
-/// Who takes no work, if there is a store to ask: looking must not make one.
+/// Which accounts take no work, if there is a store to ask: looking must not make one.
 async fn pauses(engine: &Engine) -> Outcome<BTreeMap<String, ops::Pause>> {
     if !doctor::is_there(engine) {
         return Ok(BTreeMap::new());

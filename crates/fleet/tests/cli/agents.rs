@@ -1,12 +1,27 @@
 //! `fleet agents`: which there are, and what is known about them.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::support::{World, error};
+
+/// A world in which no agent is installed, whatever the machine has: only git is found.
+fn world() -> World {
+    let mut world = World::sqlite();
+    let tools = world.repo.path().join("tools");
+    fs::create_dir(&tools).unwrap();
+    symlink(which("git"), tools.join("git")).unwrap();
+    world.fleet = world.fleet.env("PATH", &tools);
+    world
+}
+
+fn which(program: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file()).unwrap()
+}
 
 /// Puts a script in the place of the demo agent's program. It notes each start in a file.
 fn scripted(world: &World, script: &str) -> (PathBuf, PathBuf) {
@@ -24,7 +39,7 @@ fn demo(world: &World) -> Value {
 
 #[test]
 fn the_built_in_agent_is_always_there() {
-    let world = World::sqlite();
+    let world = world();
     world.fleet.ok(&["config", "set", "agents.demo.cap", "3"]);
     let agent = demo(&world);
     assert_eq!((&agent["program"], &agent["login"]["state"]), (&Value::Null, &json!("not_needed")));
@@ -43,7 +58,7 @@ fn the_built_in_agent_is_always_there() {
 
 #[test]
 fn looking_leaves_nothing_behind() {
-    let world = World::sqlite();
+    let world = world();
     fs::remove_dir_all(world.fleet.home()).ok();
     world.fleet.ok(&["agents"]);
     assert!(!world.fleet.home().exists());
@@ -51,7 +66,7 @@ fn looking_leaves_nothing_behind() {
 
 #[test]
 fn a_program_is_asked_once_until_it_is_another_one() {
-    let world = World::sqlite();
+    let world = world();
     let (program, log) = scripted(&world, "echo tool v9.8.7");
     for _ in 0..2 {
         let agent = demo(&world);
@@ -64,7 +79,7 @@ fn a_program_is_asked_once_until_it_is_another_one() {
 
 #[test]
 fn a_program_that_fails_is_there_without_a_version() {
-    let world = World::sqlite();
+    let world = world();
     let (program, _) = scripted(&world, "echo broken >&2; exit 3");
     let agent = demo(&world);
     assert_eq!((&agent["version"], &agent["path"]), (&Value::Null, &json!(program.to_str().unwrap())));
@@ -78,7 +93,7 @@ fn a_program_that_fails_is_there_without_a_version() {
 
 #[test]
 fn a_program_sees_no_key_of_the_user() {
-    let mut world = World::sqlite();
+    let mut world = world();
     let (_, log) = scripted(&world, "echo \"1.0.${ANTHROPIC_API_KEY:-0}\"");
     world.fleet = world.fleet.env("ANTHROPIC_API_KEY", "7");
     assert_eq!(demo(&world)["version"], "1.0.0");
@@ -87,7 +102,7 @@ fn a_program_sees_no_key_of_the_user() {
 
 #[test]
 fn a_recording_is_decoded_from_a_file_or_a_pipe() {
-    let world = World::sqlite();
+    let world = world();
     let (out, err) = (world.repo.path().join("out"), world.repo.path().join("err"));
     let text = "{\"type\":\"session\",\"id\":\"s\"}\n{\"type\":\"rate_limit\",\"wait_ms\":60000}\n";
     fs::write(&out, text).unwrap();

@@ -305,18 +305,20 @@ const AGENT: &str = "name: string; title: string; is_default: boolean; program: 
     account: string; paused_until: time or null; pause_reason: string or null; takes_prompts: boolean";
 
 fn answers_about_agents(world: &World) {
-    let all = world.fleet.json(&["agents"]);
+    // Whatever is installed on this machine is none of the test's business.
+    let fleet = world.fleet.env("PATH", "/nowhere");
+    let all = fleet.json(&["agents"]);
     shape(&all, "agents: list");
     for agent in all["agents"].as_array().unwrap() {
         shape(agent, AGENT);
         shape(&agent["login"], "state: string; sign: string or null");
     }
-    let shown = world.fleet.json(&["agents", "show", "demo"]);
+    let shown = fleet.json(&["agents", "show", "demo"]);
     let more = "trust_levels: list; effort: string or null; args: list of strings; system_prompt: boolean; \
         mcp: string or null; structured: boolean; fallback: list of strings; install: string; login_help: string";
     shape(&shown, &format!("{AGENT}; {more}"));
     shape(&shown["trust_levels"][0], "trust: string; means: string; chosen: boolean");
-    let told = world.fleet.stdin("x\n").json(&["agents", "decode", "demo"]);
+    let told = fleet.stdin("x\n").json(&["agents", "decode", "demo"]);
     shape(
         &told,
         "agent: string; session: string or null; ended: boolean; outcome: object; usage: object; \

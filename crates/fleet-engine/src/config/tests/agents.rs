@@ -1,6 +1,7 @@
 //! The settings of agents, of failures and of money: what they become, and what is refused.
 
 use fleet_agents::Trust;
+use fleet_core::policy::Policy;
 use fleet_core::run::Reason;
 
 use crate::config::{AgentSettings, Spending, set};
@@ -129,7 +130,10 @@ fn what_is_done_about_failures_is_one_of_four_words() {
     let world = World::new().user("[policy]\nrate_limited = 'give_up'\nlost = 'hand_over'\n");
     let policy = world.load().unwrap().policy().clone();
     assert_eq!((&*policy[&Reason::RateLimited], &*policy[&Reason::Lost]), ("give_up", "hand_over"));
-    assert_eq!((&*policy[&Reason::Auth], &*policy[&Reason::Stale]), ("give_up", "retry"), "the usual");
+    let usual = World::new().load().unwrap().policy().clone();
+    for reason in Reason::ALL {
+        assert_eq!(usual[reason], Policy::default().action(*reason).as_str(), "the default of {reason}");
+    }
     for reason in Reason::ALL {
         let world = World::new().user(format!("policy.{reason} = 'pause'"));
         assert_eq!(world.load().unwrap().policy()[reason], "pause", "{reason}");
