@@ -15,6 +15,7 @@ mod elsewhere;
 mod event;
 mod gemini;
 mod opencode;
+mod prices;
 mod registry;
 pub mod vendors;
 
@@ -25,4 +26,5 @@ pub use adapter::{
 pub use elsewhere::Elsewhere;
 pub use event::{AgentEvent, Counted, Meter, Tokens, When};
 pub use opencode::Opencode;
+pub use prices::{Price, Prices};
 pub use registry::Registry;

@@ -9,6 +9,7 @@ mod choice;
 mod installed;
 mod login;
 mod mcp;
+mod prices;
 mod terms;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub(crate) use after::{after, budget, until};
 pub use choice::{Refused, check, model};
 pub use installed::{Installed, look, path};
 pub use login::{Login, LoginState, login};
+pub use prices::{PriceTable, price_file, price_tables, prices};
 pub use terms::{Terms, Wish, terms};
 
 /// The account of an agent for which none is named.

@@ -3,6 +3,7 @@
 
 pub mod agents_decode;
 pub mod agents_list;
+pub mod agents_prices;
 pub mod agents_show;
 pub mod clean;
 pub mod demo;

@@ -118,3 +118,30 @@ fn a_recording_is_decoded_from_a_file_or_a_pipe() {
     assert_eq!((&told["unknown_lines"], &told["lines"]), (&json!(1), &json!(3)));
     assert_eq!(error(&world.fleet.fail(1, &["agents", "decode", "demo", "nothing", "--json"])).0, "io");
 }
+
+#[test]
+fn prices_of_ones_own_come_first() {
+    let world = world();
+    let built_in = world.fleet.json(&["agents", "prices"]);
+    let all = built_in["prices"].as_array().unwrap();
+    let known = all.iter().find(|price| price["model"] == "gpt-5.4").unwrap();
+    assert_eq!((&known["input"], &known["file"]), (&json!(2_500_000), &Value::Null));
+    let file = world.fleet.home().join("prices.toml");
+    fs::write(
+        &file,
+        "[models.'mine*']\ninput = 0.5\noutput = 1\n[models.'gpt-5.4']\ninput = 1\noutput = 2\n",
+    )
+    .unwrap();
+    let now = world.fleet.json(&["agents", "prices"]);
+    let models: Vec<&Value> = now["prices"].as_array().unwrap().iter().map(|price| &price["model"]).collect();
+    assert_eq!((models[0], models[1], models.len()), (&json!("mine*"), &json!("gpt-5.4"), all.len() + 1));
+    assert_eq!(now["prices"][1]["file"], file.to_str().unwrap());
+    let text = world.fleet.ok(&["agents", "prices"]);
+    assert!(text.contains("mine*") && text.contains("built in, 20"), "{text}");
+    fs::write(&file, "[models.x]\ninput = 'much'\n").unwrap();
+    let (code, message, _) = error(&world.fleet.fail(6, &["agents", "prices", "--json"]));
+    assert!(
+        code == "config-invalid" && message.contains("models.\"x\": `input` must be dollars"),
+        "{message}"
+    );
+}

@@ -318,6 +318,13 @@ fn answers_about_agents(world: &World) {
         mcp: string or null; structured: boolean; fallback: list of strings; install: string; login_help: string";
     shape(&shown, &format!("{AGENT}; {more}"));
     shape(&shown["trust_levels"][0], "trust: string; means: string; chosen: boolean");
+    let prices = fleet.json(&["agents", "prices"]);
+    shape(&prices, "prices: list; file: string");
+    shape(
+        &prices["prices"][0],
+        "model: string; input: number; output: number; cache_read: number; cache_write: number; \
+         file: string or null; date: string or null",
+    );
     let told = fleet.stdin("x\n").json(&["agents", "decode", "demo"]);
     shape(
         &told,

@@ -2,6 +2,7 @@
 
 mod decode;
 mod list;
+mod prices;
 mod show;
 
 use clap::{Args, Subcommand};
@@ -29,6 +30,7 @@ enum Verb {
     List(list::List),
     Show(show::Show),
     Decode(decode::Decode),
+    Prices(prices::Prices),
 }
 
 impl Agents {
@@ -37,6 +39,7 @@ impl Agents {
             None | Some(Verb::List(_)) => list::List::run(context).await,
             Some(Verb::Show(command)) => command.run(context).await,
             Some(Verb::Decode(command)) => command.run(context),
+            Some(Verb::Prices(_)) => prices::Prices::run(context),
         }
     }
 }
