@@ -5,6 +5,7 @@
 //! must never start a process, read a file or look at the clock. It must never trust what an agent prints either:
 //! a line that it does not understand is passed on as it is, and no line makes it fail.
 
+mod acp;
 mod adapter;
 mod agy;
 pub mod claude;
@@ -19,6 +20,7 @@ mod prices;
 mod registry;
 pub mod vendors;
 
+pub use acp::Acp;
 pub use adapter::{
     About, Adapter, Ask, Brief, Conversation, Decoder, Failure, LaunchPlan, McpServer, PlannedFile, Program,
     PromptVia, Stream, Trust,

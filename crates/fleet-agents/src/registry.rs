@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::acp::Acp;
 use crate::adapter::Adapter;
 use crate::agy::Agy;
 use crate::claude::Claude;
@@ -31,6 +32,8 @@ impl Default for Registry {
                 Arc::new(Gemini),
                 Arc::new(Opencode),
                 Arc::new(Agy),
+                Arc::new(Acp::COPILOT),
+                Arc::new(Acp::ANY),
                 Arc::new(Demo),
             ],
         }

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use super::*;
 use crate::adapter::{Ask, Conversation, McpServer, PromptVia, Trust};
 use crate::event::Meter;
@@ -78,9 +80,10 @@ fn everything_else_is_passed_by_its_own_way() {
     assert!(args.ends_with("--fallback-model sonnet"), "{args}");
     assert!(!args.contains("secret") && !args.contains("Be kind"), "{args}");
     let contents: Vec<_> = plan.files.iter().map(|file| file.content.as_str()).collect();
-    let servers =
-        r#"{"mcpServers":{"fleet":{"args":["mcp"],"command":"/bin/fleet","env":{"TOKEN":"secret"}}}}"#;
-    assert_eq!(contents, ["Be kind.", servers]);
+    let fleet = json!({ "args": ["mcp"], "command": "/bin/fleet", "env": { "TOKEN": "secret" } });
+    let servers: Value = serde_json::from_str(contents[1]).unwrap();
+    assert_eq!((contents[0], servers), ("Be kind.", json!({ "mcpServers": { "fleet": fleet } })));
+    assert_eq!(contents.len(), 2);
     assert!(plan.files.iter().all(|file| file.path.starts_with("/run/scratch")));
 }
 

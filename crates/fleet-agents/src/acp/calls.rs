@@ -1,0 +1,157 @@
+//! Tool calls that are under way. Agents tell of one in several messages, the first of which may say nothing yet.
+
+use std::collections::VecDeque;
+
+use agent_client_protocol_schema::v1::{
+    ContentBlock, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
+};
+use fleet_core::text::shortened;
+use serde_json::Value;
+
+use crate::common::tool::{self, one_line};
+use crate::common::{LONGEST_SUMMARY, pointer};
+use crate::event::AgentEvent;
+
+/// More at a time are the oldest forgotten: an agent that never ends its calls must not fill the memory.
+const MOST_CALLS: usize = 200;
+
+/// What is known of one.
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    id: String,
+    name: Option<String>,
+    title: String,
+    pub(super) kind: ToolKind,
+    input: String,
+    pub(super) files: Vec<String>,
+    is_told: bool,
+}
+
+/// Those that are under way.
+#[derive(Debug, Default)]
+pub(super) struct Calls(VecDeque<Call>);
+
+impl Calls {
+    /// News of a call.
+    pub(super) fn update(&mut self, update: &ToolCallUpdate) -> Vec<AgentEvent> {
+        let call = self.call(update);
+        let fields = &update.fields;
+        let status = fields.status.unwrap_or_default();
+        let is_over = matches!(status, ToolCallStatus::Completed | ToolCallStatus::Failed);
+        let mut events = Vec::new();
+        if is_over || status == ToolCallStatus::InProgress || call.says_something() {
+            events.extend(call.told());
+        }
+        if is_over {
+            events.push(call.result(fields, status == ToolCallStatus::Completed));
+            let id = call.id.clone();
+            self.0.retain(|call| call.id != id);
+        }
+        events
+    }
+
+    /// The agent asks whether it may go on with a call.
+    pub(super) fn asked(&mut self, update: &ToolCallUpdate) -> (&Call, Option<AgentEvent>) {
+        let call = self.call(update);
+        let told = call.told();
+        (call, told)
+    }
+
+    /// The call that an update is about, with what the update says.
+    fn call(&mut self, update: &ToolCallUpdate) -> &mut Call {
+        let id = shortened(&update.tool_call_id.0, LONGEST_SUMMARY);
+        let index = self.0.iter().position(|call| call.id == id).unwrap_or_else(|| {
+            if self.0.len() >= MOST_CALLS {
+                self.0.pop_front();
+            }
+            self.0.push_back(Call { id: id.clone().into_owned(), ..Call::default() });
+            self.0.len() - 1
+        });
+        let call = &mut self.0[index];
+        call.learn(update);
+        call
+    }
+}
+
+impl Call {
+    /// The agent's name for the tool, or else what kind of tool it is.
+    pub(super) fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| kind_name(self.kind))
+    }
+
+    fn learn(&mut self, update: &ToolCallUpdate) {
+        let fields = &update.fields;
+        self.kind = fields.kind.unwrap_or(self.kind);
+        if let Some(title) = &fields.title {
+            self.title = one_line(title);
+        }
+        if let Some(name) = &fields.name {
+            self.name = Some(one_line(name));
+        }
+        if let Some(input) = &fields.raw_input {
+            self.input = tool::summary(input);
+            for file in tool::files(input) {
+                tool::note(&mut self.files, Some(&file));
+            }
+        }
+        for file in files(fields) {
+            tool::note(&mut self.files, Some(&file));
+        }
+    }
+
+    fn says_something(&self) -> bool {
+        !self.input.is_empty() || !self.files.is_empty()
+    }
+
+    fn told(&mut self) -> Option<AgentEvent> {
+        if std::mem::replace(&mut self.is_told, true) {
+            return None;
+        }
+        let is_telling = |text: &&String| !text.is_empty() && **text != self.name();
+        let input_summary =
+            [&self.input, &self.title].into_iter().find(is_telling).cloned().unwrap_or_default();
+        Some(AgentEvent::ToolCall {
+            id: self.id.clone(),
+            name: self.name(),
+            input_summary,
+            files: self.files.clone(),
+        })
+    }
+
+    fn result(&self, fields: &ToolCallUpdateFields, ok: bool) -> AgentEvent {
+        let summary = output(fields).unwrap_or_default();
+        AgentEvent::ToolResult { id: self.id.clone(), ok, summary, files: self.files.clone() }
+    }
+}
+
+/// The word that the protocol has for a kind.
+fn kind_name(kind: ToolKind) -> String {
+    let word = serde_json::to_value(kind).ok();
+    word.as_ref().and_then(Value::as_str).unwrap_or("tool").to_owned()
+}
+
+/// The files that an update names.
+fn files(fields: &ToolCallUpdateFields) -> Vec<String> {
+    let locations = fields.locations.iter().flatten().map(|location| &location.path);
+    let diffs = fields.content.iter().flatten().filter_map(|content| match content {
+        ToolCallContent::Diff(diff) => Some(&diff.path),
+        _ => None,
+    });
+    locations.chain(diffs).map(|path| path.display().to_string()).collect()
+}
+
+/// What came of a call, in one line.
+fn output(fields: &ToolCallUpdateFields) -> Option<String> {
+    let said = fields.content.iter().flatten().find_map(|content| match content {
+        ToolCallContent::Content(content) => match &content.content {
+            ContentBlock::Text(text) => Some(one_line(&text.text)),
+            _ => None,
+        },
+        _ => None,
+    });
+    said.or_else(|| {
+        let raw = fields.raw_output.as_ref()?;
+        let keys = ["/output", "/error", "/formatted_output", "/content", ""];
+        keys.iter().find_map(|key| pointer::text(raw, key)).map(one_line)
+    })
+}

@@ -1,0 +1,398 @@
+//! Our side of the conversation.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1::{
+    AGENT_METHOD_NAMES as METHODS, CLIENT_METHOD_NAMES as ASKED, CancelNotification, ContentBlock, Error,
+    Implementation, InitializeRequest, InitializeResponse, LoadSessionRequest, McpServer, NewSessionRequest,
+    PlanEntryStatus, PromptRequest, PromptResponse, RequestPermissionRequest, RequestPermissionResponse,
+    ResumeSessionRequest, SessionNotification, SessionUpdate, StopReason,
+};
+use fleet_core::outcome::AgentExit;
+use fleet_core::run::Reason;
+use fleet_core::text::shortened;
+use serde_json::Value;
+
+use super::calls::Calls;
+use super::error::failure;
+use super::offers::{Offers, Setting, Wishes};
+use super::permission::{self, Rules};
+use super::speech::{Kind, Speech};
+use super::spending::{self, Spending};
+use super::wire::{FIRST_PROMPT, FIRST_SETTING, INITIALIZE, Incoming, OPEN, Outbox, tool_server};
+use crate::adapter::{Brief, Conversation, Decoder, Failure, Stream, Trust};
+use crate::common::tool::one_line;
+use crate::common::{LONGEST_SUMMARY, refusal};
+use crate::event::{AgentEvent, Meter};
+
+/// So many prompts wait for the end of a turn; whoever has more is told to resume later.
+const MOST_WAITING: usize = 100;
+
+/// Where the conversation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// The session is being opened and set up.
+    NotYet,
+    /// The agent works.
+    On,
+    /// It is the turn of whoever has a prompt.
+    Over,
+    /// There will be none.
+    Never,
+}
+
+/// Speaks with one process of an agent.
+#[derive(Debug)]
+pub(crate) struct AcpDecoder {
+    workspace: PathBuf,
+    servers: Vec<McpServer>,
+    resumed: Option<String>,
+    orders: Option<String>,
+    wishes: Wishes,
+    rules: Rules,
+    outbox: Outbox,
+    session: Option<String>,
+    /// The agent repeats what was said before, as it does when it loads a session.
+    is_repeating: bool,
+    turn: Turn,
+    /// Prompts for which it is not the turn yet, the task first.
+    waiting: VecDeque<String>,
+    next_prompt: u64,
+    /// The settings that were asked for and not confirmed.
+    settings: Vec<(u64, Setting)>,
+    speech: Speech,
+    calls: Calls,
+    spending: Spending,
+    trouble: Option<Failure>,
+    complaint: Option<String>,
+}
+
+impl AcpDecoder {
+    /// For a process that was started for this brief.
+    pub(crate) fn new(brief: &Brief<'_>) -> Self {
+        let is_new = matches!(brief.conversation, Conversation::New { .. });
+        let mut decoder = Self {
+            workspace: brief.workspace.to_owned(),
+            servers: brief.mcp.iter().map(tool_server).collect(),
+            resumed: brief.conversation.resumed().map(ToOwned::to_owned),
+            orders: brief.system_prompt.filter(|_| is_new).map(ToOwned::to_owned),
+            wishes: Wishes {
+                trust: brief.trust,
+                model: brief.model.map(ToOwned::to_owned),
+                effort: brief.effort.map(ToOwned::to_owned),
+            },
+            rules: Rules::new(brief),
+            outbox: Outbox::default(),
+            session: None,
+            is_repeating: false,
+            turn: Turn::NotYet,
+            waiting: VecDeque::from([brief.prompt.to_owned()]),
+            next_prompt: FIRST_PROMPT,
+            settings: Vec::new(),
+            speech: Speech::default(),
+            calls: Calls::default(),
+            spending: Spending::new(brief.conversation.meter()),
+            trouble: None,
+            complaint: None,
+        };
+        let us = Implementation::new("fleet", env!("CARGO_PKG_VERSION"));
+        let hello = InitializeRequest::new(ProtocolVersion::V1).client_info(us);
+        decoder.outbox.request(INITIALIZE, METHODS.initialize, &hello);
+        decoder
+    }
+
+    /// It failed in a way after which nothing more comes: whoever keeps it may close its input.
+    fn fail(&mut self, failure: Failure, turn: Turn) -> Vec<AgentEvent> {
+        let (reason, text) = (failure.reason, failure.text.clone());
+        let is_limit = matches!(reason, Reason::RateLimited | Reason::QuotaExhausted);
+        let limit = is_limit.then(|| AgentEvent::RateLimit { until: failure.until, text: text.clone() });
+        self.trouble = Some(failure);
+        self.turn = turn;
+        let error = AgentEvent::Error { reason, text };
+        limit.into_iter().chain([error, AgentEvent::Ended { text: None }]).collect()
+    }
+
+    fn answer(&mut self, id: u64, result: Result<Value, Box<Error>>) -> Option<Vec<AgentEvent>> {
+        match (id, result) {
+            (INITIALIZE, Ok(result)) => Some(self.initialized(&serde_json::from_value(result).ok()?)),
+            (OPEN, Ok(result)) => self.opened(result),
+            (INITIALIZE | OPEN, Err(error)) => {
+                self.is_repeating = false;
+                Some(self.fail(failure(&error), Turn::Never))
+            }
+            (id, Ok(result)) if id % 2 == 1 => Some(self.turn_over(&serde_json::from_value(result).ok()?)),
+            (id, Err(error)) if id % 2 == 1 => Some(self.turn_failed(failure(&error))),
+            (id, result) => Some(self.set(id, result.err().as_deref())),
+        }
+    }
+
+    /// The protocol is open: now the session.
+    fn initialized(&mut self, agent: &InitializeResponse) -> Vec<AgentEvent> {
+        if agent.protocol_version != ProtocolVersion::V1 {
+            let text = format!("it speaks version {} of the protocol, not 1", agent.protocol_version);
+            return self.fail(Failure::new(Reason::AgentError, text), Turn::Never);
+        }
+        let (cwd, servers) = (self.workspace.clone(), self.servers.clone());
+        let able = &agent.agent_capabilities;
+        match self.resumed.clone() {
+            // Better than to load, because nothing is repeated.
+            Some(session) if able.session_capabilities.resume.is_some() => {
+                let request = ResumeSessionRequest::new(session, cwd).mcp_servers(servers);
+                self.outbox.request(OPEN, METHODS.session_resume, &request);
+            }
+            Some(session) if able.load_session => {
+                self.is_repeating = true;
+                let request = LoadSessionRequest::new(session, cwd).mcp_servers(servers);
+                self.outbox.request(OPEN, METHODS.session_load, &request);
+            }
+            _ => {
+                self.resumed = None;
+                let request = NewSessionRequest::new(cwd).mcp_servers(servers);
+                self.outbox.request(OPEN, METHODS.session_new, &request);
+            }
+        }
+        Vec::new()
+    }
+
+    /// The session is there: now its settings, and then the task.
+    fn opened(&mut self, result: Value) -> Option<Vec<AgentEvent>> {
+        let told = result.get("sessionId").and_then(Value::as_str).map(ToOwned::to_owned);
+        let session = told.or_else(|| self.resumed.clone())?;
+        if self.session.is_some() {
+            return Some(Vec::new());
+        }
+        self.is_repeating = false;
+        let session = shortened(&session, LONGEST_SUMMARY).into_owned();
+        self.session = Some(session.clone());
+        let offers: Offers = serde_json::from_value(result).unwrap_or_default();
+        let ids = (FIRST_SETTING..).step_by(2);
+        for (id, request) in ids.zip(offers.requests(&session, &self.wishes)) {
+            self.outbox.request(id, request.method, &request.params);
+            self.settings.push((id, request.setting));
+        }
+        if self.settings.is_empty() {
+            self.next_turn();
+        }
+        Some(vec![AgentEvent::SessionStarted { session }])
+    }
+
+    /// A setting is confirmed or refused.
+    fn set(&mut self, id: u64, refused: Option<&Error>) -> Vec<AgentEvent> {
+        let Some(index) = self.settings.iter().position(|(asked, _)| *asked == id) else { return Vec::new() };
+        let (_, setting) = self.settings.swap_remove(index);
+        if let Some(error) = refused {
+            let failure = failure(error);
+            // A task goes on without the right amount of thought, but not with another model, and not unheld.
+            let kept = match setting {
+                Setting::Model => Some(Reason::BadModel),
+                Setting::Mode if self.wishes.trust == Trust::ReadOnly => Some(Reason::AgentError),
+                Setting::Mode | Setting::Effort => None,
+            };
+            if let Some(reason) = kept {
+                self.settings.clear();
+                return self.fail(Failure { reason, ..failure }, Turn::Never);
+            }
+        }
+        if self.settings.is_empty() && self.turn == Turn::NotYet {
+            self.next_turn();
+        }
+        Vec::new()
+    }
+
+    /// Sends the next prompt, if there is one.
+    fn next_turn(&mut self) -> bool {
+        let Some(session) = self.session.clone() else { return false };
+        let Some(prompt) = self.waiting.pop_front() else { return false };
+        let blocks = self.orders.take().into_iter().chain([prompt]).map(ContentBlock::from).collect();
+        self.outbox.request(self.next_prompt, METHODS.session_prompt, &PromptRequest::new(session, blocks));
+        self.next_prompt += 2;
+        self.turn = Turn::On;
+        self.trouble = None;
+        true
+    }
+
+    fn turn_over(&mut self, response: &PromptResponse) -> Vec<AgentEvent> {
+        let mut events: Vec<AgentEvent> = self.speech.flush().into_iter().collect();
+        events.extend(spending::of_turn(response));
+        let why = match response.stop_reason {
+            StopReason::EndTurn => None,
+            StopReason::MaxTokens => Some("the model's answer was too long"),
+            StopReason::MaxTurnRequests => Some("the agent's limit of requests in one turn was reached"),
+            StopReason::Refusal => Some("the model refused to go on"),
+            StopReason::Cancelled => Some("the turn was cancelled"),
+            _ => Some("the turn ended for a reason that is not known"),
+        };
+        if let Some(why) = why {
+            events.extend(self.turn_failed(Failure::new(Reason::AgentError, why)));
+            return events;
+        }
+        self.turn = Turn::Over;
+        self.trouble = None;
+        if !self.next_turn() {
+            events.push(AgentEvent::Ended { text: self.speech.last().map(ToOwned::to_owned) });
+        }
+        events
+    }
+
+    fn turn_failed(&mut self, failure: Failure) -> Vec<AgentEvent> {
+        let mut events: Vec<AgentEvent> = self.speech.flush().into_iter().collect();
+        events.extend(self.fail(failure, Turn::Over));
+        // Somebody still has something to say, and perhaps it helps.
+        if self.next_turn() {
+            events.pop();
+        }
+        events
+    }
+
+    fn notice(&mut self, method: &str, params: Value) -> Option<Vec<AgentEvent>> {
+        if method != ASKED.session_update {
+            return None;
+        }
+        let update = serde_json::from_value::<SessionNotification>(params).ok()?.update;
+        if self.is_repeating {
+            return Some(Vec::new());
+        }
+        let mut events = Vec::new();
+        match update {
+            SessionUpdate::AgentMessageChunk(chunk) => {
+                let id = chunk.message_id.as_ref().map(|id| id.0.as_ref());
+                events.extend(self.speech.piece(Kind::Said, id, words(&chunk.content)));
+                return Some(events);
+            }
+            SessionUpdate::AgentThoughtChunk(chunk) => {
+                let id = chunk.message_id.as_ref().map(|id| id.0.as_ref());
+                events.extend(self.speech.piece(Kind::Thought, id, words(&chunk.content)));
+                return Some(events);
+            }
+            SessionUpdate::ToolCall(call) => {
+                events.extend(self.speech.flush());
+                events.extend(self.calls.update(&call.into()));
+            }
+            SessionUpdate::ToolCallUpdate(update) => {
+                events.extend(self.speech.flush());
+                events.extend(self.calls.update(&update));
+            }
+            SessionUpdate::Plan(plan) => {
+                events.extend(self.speech.flush());
+                let lines = plan.entries.iter().map(|entry| {
+                    let done = entry.status == PlanEntryStatus::Completed;
+                    format!("- [{}] {}", if done { 'x' } else { ' ' }, one_line(&entry.content))
+                });
+                let lines: Vec<String> = lines.take(100).collect();
+                events.push(AgentEvent::Reasoning { text: lines.join("\n") });
+            }
+            SessionUpdate::UsageUpdate(update) => {
+                events.extend(update.cost.as_ref().and_then(|cost| self.spending.cost(cost)));
+            }
+            // What the agent could be asked for, how it is set, what it is called: nothing that it did.
+            _ => {}
+        }
+        Some(events)
+    }
+
+    /// The agent wants something from us.
+    fn request(&mut self, id: &Value, method: &str, params: Value) -> Option<Vec<AgentEvent>> {
+        if method != ASKED.session_request_permission {
+            self.outbox.refuse(id, &Error::method_not_found());
+            return None;
+        }
+        let Ok(asked) = serde_json::from_value::<RequestPermissionRequest>(params) else {
+            self.outbox.refuse(id, &Error::invalid_params());
+            return None;
+        };
+        let mut events: Vec<AgentEvent> = self.speech.flush().into_iter().collect();
+        let (call, told) = self.calls.asked(&asked.tool_call);
+        let objection = self.rules.objection(call);
+        events.extend(told);
+        let tool = call.name();
+        let outcome = permission::answer(&asked.options, objection.is_none());
+        self.outbox.answer(id, &RequestPermissionResponse::new(outcome));
+        events.extend(objection.map(|text| AgentEvent::Denied { tool, text }));
+        Some(events)
+    }
+}
+
+impl Decoder for AcpDecoder {
+    fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
+        if stream == Stream::Err {
+            let words = String::from_utf8_lossy(&line[..line.len().min(LONGEST_SUMMARY)]);
+            if !words.trim().is_empty() {
+                self.complaint = Some(one_line(&words));
+            }
+        } else if cut {
+            // One that waits for an answer has to get one, or the agent waits for ever.
+            if let Some(id) = Incoming::asker(line) {
+                self.outbox.refuse(&id.into(), &Error::invalid_request());
+            }
+        } else {
+            let understood = match Incoming::parse(line) {
+                Some(Incoming::Request { id, method, params }) => self.request(&id, &method, params),
+                Some(Incoming::Notice { method, params }) => self.notice(&method, params),
+                Some(Incoming::Answer { id, result }) => self.answer(id, result),
+                None => None,
+            };
+            if let Some(events) = understood {
+                return events;
+            }
+        }
+        AgentEvent::raw(stream, line, cut).into_iter().collect()
+    }
+
+    fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
+        let events = self.speech.flush().into_iter().collect();
+        let is_done = self.turn == Turn::Over && self.waiting.is_empty();
+        if self.trouble.is_some() || is_done || matches!(exit, AgentExit::NotStarted(_)) {
+            return events;
+        }
+        // Before there is a session, the last thing on standard error is why there is none.
+        let complaint = self.complaint.take().filter(|_| self.session.is_none());
+        let reason = complaint.as_deref().and_then(refusal::by_words).unwrap_or(Reason::AgentError);
+        let why = complaint
+            .map_or_else(|| format!("{exit} in the middle of its turn"), |why| format!("{exit}: {why}"));
+        self.trouble = Some(Failure::new(reason, why));
+        events
+    }
+
+    fn reply(&mut self) -> Vec<u8> {
+        self.outbox.take()
+    }
+
+    fn prompt(&mut self, text: &str) -> bool {
+        if self.turn == Turn::Never || self.waiting.len() >= MOST_WAITING {
+            return false;
+        }
+        self.waiting.push_back(text.to_owned());
+        if self.turn == Turn::Over {
+            self.next_turn();
+        }
+        true
+    }
+
+    fn interrupt(&mut self) -> bool {
+        let Some(session) = self.session.clone().filter(|_| self.turn == Turn::On) else { return false };
+        self.waiting.clear();
+        self.outbox.notify(METHODS.session_cancel, &CancelNotification::new(session));
+        true
+    }
+
+    fn final_text(&self) -> Option<&str> {
+        self.speech.last()
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        self.spending.meter()
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        self.trouble.clone()
+    }
+}
+
+fn words(content: &ContentBlock) -> &str {
+    match content {
+        ContentBlock::Text(text) => &text.text,
+        _ => "",
+    }
+}

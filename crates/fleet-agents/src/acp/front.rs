@@ -1,0 +1,110 @@
+//! The agents that are spoken with.
+
+use crate::acp::AcpDecoder;
+use crate::adapter::{About, Adapter, Ask, Brief, Decoder, LaunchPlan, Program, PromptVia};
+
+/// An agent that speaks the protocol.
+#[derive(Debug, Clone, Copy)]
+pub struct Acp {
+    name: &'static str,
+    title: &'static str,
+    provider: &'static str,
+    program: &'static str,
+    args: &'static [&'static str],
+    /// The options that name a model and an effort, where the agent has them; elsewhere the session is asked.
+    model_option: Option<&'static str>,
+    effort_option: Option<&'static str>,
+    env: &'static [(&'static str, &'static str)],
+    pass_env: &'static [&'static str],
+    install: &'static str,
+    login: &'static str,
+    login_env: &'static [&'static str],
+    login_files: &'static [&'static str],
+}
+
+impl Acp {
+    /// Whatever the configuration names under `agents.acp`: there is no program of this name, so that somebody who
+    /// has not described one is told how to.
+    pub const ANY: Self = Self {
+        name: "acp",
+        title: "any agent that speaks the Agent Client Protocol",
+        provider: "acp",
+        program: "acp",
+        args: &[],
+        model_option: None,
+        effort_option: None,
+        env: &[],
+        pass_env: &[],
+        install: "name a program that speaks the protocol in `[agents.acp]`, such as program = \"gemini\" and \
+                  args = [\"--acp\"]",
+        login: "as that program wants it",
+        login_env: &[],
+        login_files: &[],
+    };
+
+    /// GitHub Copilot.
+    pub const COPILOT: Self = Self {
+        name: "copilot",
+        title: "GitHub Copilot",
+        provider: "github",
+        program: "copilot",
+        args: &["--acp"],
+        model_option: Some("--model"),
+        effort_option: Some("--reasoning-effort"),
+        env: &[("COPILOT_AUTO_UPDATE", "false")],
+        pass_env: &["COPILOT_*", "GH_TOKEN", "GH_HOST", "GITHUB_TOKEN"],
+        install: "npm install -g @github/copilot",
+        login: "copilot login",
+        login_env: &["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_BASE_URL"],
+        login_files: &["COPILOT_HOME:config.json", ".copilot/config.json"],
+    };
+}
+
+impl Adapter for Acp {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> About {
+        About {
+            title: self.title.into(),
+            provider: self.provider.into(),
+            program: Program::OnPath(self.program.into()),
+            version_args: &["--version"],
+            install: self.install.into(),
+            login: self.login.into(),
+            login_env: self.login_env,
+            login_files: self.login_files,
+            takes_prompts: true,
+            trust: [
+                "every tool that it asks for is refused, except those that look; its own mode for reading is chosen \
+                 where it has one",
+                "every tool that it asks for is allowed, except changes to files outside of the workspace",
+                "every tool that it asks for is allowed",
+            ],
+        }
+    }
+
+    fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
+        let mut plan = LaunchPlan::new(Program::OnPath(self.program.into()));
+        plan.prompt = PromptVia::Dialogue;
+        plan.ask = Some(Ask::Say);
+        plan.args = self.args.iter().map(|arg| (*arg).to_owned()).collect();
+        for (option, value) in [(self.model_option, brief.model), (self.effort_option, brief.effort)] {
+            if let (Some(option), Some(value)) = (option, value) {
+                plan.args.extend([option.to_owned(), value.to_owned()]);
+            }
+        }
+        plan.args.extend(brief.extra_args.iter().cloned());
+        plan.env = self.env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        plan.pass_env = self.pass_env.iter().map(|name| (*name).into()).collect();
+        plan
+    }
+
+    fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        // What its options say need not be asked for again.
+        let model = brief.model.filter(|_| self.model_option.is_none());
+        let effort = brief.effort.filter(|_| self.effort_option.is_none());
+        Box::new(AcpDecoder::new(&Brief { model, effort, ..*brief }))
+    }
+}

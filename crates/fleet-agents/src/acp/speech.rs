@@ -1,0 +1,121 @@
+//! What the agent says and thinks, put together from the pieces in which it comes.
+
+use fleet_core::text::shortened;
+
+use crate::common::{LONGEST_FINAL, LONGEST_TEXT};
+use crate::event::AgentEvent;
+
+/// Long enough to be worth an event of its own at the next end of a line.
+const WORTH_TELLING: usize = 1024;
+/// Told even in the middle of a line.
+const TOO_MUCH: usize = 16 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Said,
+    Thought,
+}
+
+/// What was said and not told yet, and the whole of the last message.
+#[derive(Debug, Default)]
+pub(super) struct Speech {
+    pending: String,
+    kind: Option<Kind>,
+    /// The message that the pieces belong to, if the agent tells.
+    id: Option<String>,
+    last: String,
+    /// Something else came in between: the next piece begins a new message.
+    is_over: bool,
+}
+
+impl Speech {
+    /// A piece.
+    pub(super) fn piece(&mut self, kind: Kind, id: Option<&str>, text: &str) -> Vec<AgentEvent> {
+        let mut events = Vec::new();
+        let is_other = id.is_some() && self.id.as_deref() != id;
+        if self.kind != Some(kind) || is_other {
+            events.extend(self.flush());
+        }
+        if kind == Kind::Said {
+            if self.is_over || is_other {
+                self.last.clear();
+            }
+            self.is_over = false;
+            let room = LONGEST_FINAL.saturating_sub(self.last.len());
+            self.last.push_str(&text[..text.floor_char_boundary(room)]);
+        }
+        self.kind = Some(kind);
+        self.id = id.map(|id| shortened(id, 200).into_owned());
+        self.pending.push_str(text);
+        let is_line = self.pending.len() >= WORTH_TELLING && self.pending.ends_with('\n');
+        if is_line || self.pending.len() >= TOO_MUCH {
+            events.extend(self.told());
+        }
+        events
+    }
+
+    /// Something else happened: what was said so far is told.
+    pub(super) fn flush(&mut self) -> Option<AgentEvent> {
+        if self.kind == Some(Kind::Said) {
+            self.is_over = true;
+        }
+        self.told()
+    }
+
+    fn told(&mut self) -> Option<AgentEvent> {
+        let text = std::mem::take(&mut self.pending);
+        if text.trim().is_empty() {
+            return None;
+        }
+        let text = shortened(&text, LONGEST_TEXT).into_owned();
+        Some(match self.kind? {
+            Kind::Said => AgentEvent::Text { text },
+            Kind::Thought => AgentEvent::Reasoning { text },
+        })
+    }
+
+    /// The last message.
+    pub(super) fn last(&self) -> Option<&str> {
+        let last = self.last.trim();
+        (!last.is_empty()).then_some(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> AgentEvent {
+        AgentEvent::Text { text: text.to_owned() }
+    }
+
+    #[test]
+    fn pieces_become_messages() {
+        let mut speech = Speech::default();
+        assert_eq!(speech.piece(Kind::Said, None, "I will "), []);
+        assert_eq!(speech.piece(Kind::Said, None, "write."), []);
+        assert_eq!(speech.piece(Kind::Thought, None, "Hm"), [text("I will write.")]);
+        assert_eq!(speech.flush(), Some(AgentEvent::Reasoning { text: "Hm".to_owned() }));
+        assert_eq!(speech.flush(), None);
+        speech.piece(Kind::Said, None, "Done.");
+        speech.piece(Kind::Said, None, " ");
+        assert_eq!(speech.last(), Some("Done."), "a new message, because it thought in between");
+        assert_eq!(speech.flush(), Some(text("Done. ")));
+        speech.piece(Kind::Said, Some("a"), "one");
+        assert_eq!(speech.piece(Kind::Said, Some("b"), "two"), [text("one")]);
+        assert_eq!(speech.last(), Some("two"));
+    }
+
+    #[test]
+    fn a_long_message_is_told_in_parts_and_kept_in_bounds() {
+        let mut speech = Speech::default();
+        let line = format!("{}\n", "é".repeat(600));
+        assert_eq!(speech.piece(Kind::Said, None, &line), [text(&line)]);
+        for _ in 0..1000 {
+            assert!(speech.piece(Kind::Said, None, &line).len() < 2);
+        }
+        assert!(speech.last().unwrap().len() <= LONGEST_FINAL && speech.pending.is_empty());
+        let events = speech.piece(Kind::Said, None, &"x".repeat(TOO_MUCH));
+        assert_eq!(events.len(), 1);
+    }
+}

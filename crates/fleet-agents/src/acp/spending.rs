@@ -1,0 +1,69 @@
+//! Tokens and money, as the agents count them.
+
+use agent_client_protocol_schema::v1::{Cost, PromptResponse, Usage};
+use serde_json::Value;
+
+use crate::common::pointer::{micro_usd, number};
+use crate::event::{AgentEvent, Counted, Meter, Tokens};
+
+/// The money of a conversation, which agents count from its very beginning.
+#[derive(Debug)]
+pub(super) struct Spending {
+    /// What the conversation had cost before this process.
+    before: u64,
+    now: Option<u64>,
+}
+
+impl Spending {
+    pub(super) fn new(meter: Meter) -> Self {
+        Self { before: meter.micro_usd, now: None }
+    }
+
+    /// The agent says what the conversation has cost so far.
+    pub(super) fn cost(&mut self, cost: &Cost) -> Option<AgentEvent> {
+        let amount = micro_usd(cost.amount).filter(|_| cost.currency.eq_ignore_ascii_case("usd"))?;
+        // One that counts anew in each process begins below.
+        if self.now.is_none() && amount < self.before {
+            self.before = 0;
+        }
+        if self.now == Some(amount) || (self.now.is_none() && amount == 0) {
+            return None;
+        }
+        self.now = Some(amount);
+        let micro_usd = amount.saturating_sub(self.before);
+        Some(AgentEvent::Cost { micro_usd, counted: Counted::Total })
+    }
+
+    /// What the counter stands at.
+    pub(super) fn meter(&self) -> Option<Meter> {
+        self.now.map(|micro_usd| Meter { micro_usd, ..Meter::default() })
+    }
+}
+
+/// The tokens of one turn.
+pub(super) fn of_turn(response: &PromptResponse) -> Option<AgentEvent> {
+    let quota = || response.meta.as_ref().and_then(|meta| meta.get("quota")).and_then(quota);
+    let tokens = response.usage.as_ref().map(tokens).or_else(quota)?;
+    (tokens != Tokens::default()).then_some(AgentEvent::Usage { tokens, counted: Counted::Delta })
+}
+
+/// Some count cached tokens as input and thoughts as output, others beside; the sum tells which.
+fn tokens(usage: &Usage) -> Tokens {
+    let [thought, read, written] =
+        [usage.thought_tokens, usage.cached_read_tokens, usage.cached_write_tokens]
+            .map(Option::unwrap_or_default);
+    let (mut input, mut output) = (usage.input_tokens, usage.output_tokens);
+    if usage.total_tokens == input.saturating_add(output) {
+        input = input.saturating_sub(read).saturating_sub(written);
+    } else {
+        output = output.saturating_add(thought);
+    }
+    Tokens { input, output, cache_read: read, cache_write: written }
+}
+
+/// What Gemini tells instead.
+fn quota(quota: &Value) -> Option<Tokens> {
+    let input = number(quota, "/token_count/input_tokens")?;
+    let output = number(quota, "/token_count/output_tokens")?;
+    Some(Tokens { input, output, ..Tokens::default() })
+}
