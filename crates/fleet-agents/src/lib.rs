@@ -11,6 +11,7 @@ mod agy;
 pub mod claude;
 mod codex;
 mod common;
+mod custom;
 pub mod demo;
 mod elsewhere;
 mod event;
@@ -25,6 +26,7 @@ pub use adapter::{
     About, Adapter, Ask, Brief, Conversation, Decoder, Failure, LaunchPlan, McpServer, PlannedFile, Program,
     PromptVia, Stream, Trust,
 };
+pub use custom::{Custom, CustomError, CustomSpec, Patterns};
 pub use elsewhere::Elsewhere;
 pub use event::{AgentEvent, Counted, Meter, Tokens, When};
 pub use opencode::Opencode;

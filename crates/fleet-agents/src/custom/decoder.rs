@@ -1,0 +1,176 @@
+//! Reads the output of an agent that the user describes.
+
+use std::sync::Arc;
+
+use fleet_core::outcome::AgentExit;
+use fleet_core::run::Reason;
+use fleet_core::text::shortened;
+
+use super::patterns::Finder;
+use crate::adapter::{Decoder, Failure, Stream};
+use crate::common::tool::one_line;
+use crate::common::{LONGEST_FINAL, LONGEST_TEXT, ansi};
+use crate::event::{AgentEvent, Meter};
+
+pub(super) struct CustomDecoder {
+    /// What reads the output of the agent that this one is like; plain lines have none.
+    inner: Option<Box<dyn Decoder>>,
+    finder: Arc<Finder>,
+    /// The id that we gave the conversation, until it was told.
+    own_session: Option<String>,
+    /// The id that was told.
+    session: Option<String>,
+    /// The end of what it printed, in which a report may be.
+    tail: String,
+    last_line: Option<String>,
+    trouble: Option<Failure>,
+    is_well: bool,
+}
+
+impl CustomDecoder {
+    pub(super) fn new(inner: Option<Box<dyn Decoder>>, finder: Arc<Finder>, session: Option<&str>) -> Self {
+        Self {
+            inner,
+            finder,
+            own_session: session.map(ToOwned::to_owned),
+            session: None,
+            tail: String::new(),
+            last_line: None,
+            trouble: None,
+            is_well: false,
+        }
+    }
+
+    /// What the patterns find in a line.
+    fn find(&mut self, line: &str) -> Vec<AgentEvent> {
+        let mut events = Vec::new();
+        if self.session.is_none() {
+            let session = self.finder.session(line);
+            events.extend(session.map(|session| AgentEvent::SessionStarted { session }));
+        }
+        events.extend(self.finder.usage(line));
+        if let Some(failure) = self.finder.failure(line) {
+            let (reason, text) = (failure.reason, failure.text.clone());
+            let is_limit = matches!(reason, Reason::RateLimited | Reason::QuotaExhausted);
+            events.extend(is_limit.then(|| AgentEvent::RateLimit { until: None, text: text.clone() }));
+            events.push(AgentEvent::Error { reason, text });
+            self.trouble = Some(failure);
+        }
+        events
+    }
+
+    /// A session that was told already is no news: we may have set the id that the agent then tells.
+    fn is_news(&mut self, event: &AgentEvent) -> bool {
+        let AgentEvent::SessionStarted { session } = event else { return true };
+        self.session.replace(session.clone()).is_none_or(|known| known != *session)
+    }
+
+    /// A line that has no structure.
+    fn plain(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
+        let lossy = String::from_utf8_lossy(line);
+        let words = ansi::plain(&lossy);
+        let words = words.trim_end();
+        let mut events = self.find(words);
+        if !words.is_empty() {
+            self.last_line = Some(one_line(words));
+        }
+        match stream {
+            Stream::Out => {
+                self.keep(words);
+                if !words.is_empty() {
+                    events.push(AgentEvent::Text { text: shortened(words, LONGEST_TEXT).into_owned() });
+                }
+            }
+            Stream::Err if events.is_empty() => events.extend(AgentEvent::raw(stream, line, cut)),
+            Stream::Err => {}
+        }
+        events
+    }
+
+    /// Keeps the end of what was printed.
+    fn keep(&mut self, line: &str) {
+        if !self.tail.is_empty() {
+            self.tail.push('\n');
+        }
+        self.tail.push_str(&line[line.ceil_char_boundary(line.len().saturating_sub(LONGEST_FINAL))..]);
+        // Not at every line, because all of the rest is moved.
+        if self.tail.len() > 2 * LONGEST_FINAL {
+            let start = self.tail.ceil_char_boundary(self.tail.len() - LONGEST_FINAL);
+            self.tail.drain(..start);
+        }
+    }
+
+    fn end_of_lines(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
+        if self.is_well {
+            return vec![AgentEvent::Ended { text: self.final_text().map(ToOwned::to_owned) }];
+        }
+        if self.trouble.is_none() {
+            let why =
+                self.last_line.as_ref().map_or_else(|| exit.to_string(), |line| format!("{exit}: {line}"));
+            self.trouble = Some(Failure::new(Reason::AgentError, why));
+        }
+        Vec::new()
+    }
+}
+
+impl Decoder for CustomDecoder {
+    fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
+        let own = self.own_session.take().map(|session| AgentEvent::SessionStarted { session });
+        let events = match &mut self.inner {
+            None => self.plain(stream, line, cut),
+            Some(inner) => {
+                let events = inner.line(stream, line, cut);
+                // Only what it does not understand is left to the patterns.
+                match &events[..] {
+                    [AgentEvent::Raw { text, .. }] => {
+                        let found = self.find(&ansi::plain(text));
+                        if found.is_empty() { events } else { found }
+                    }
+                    _ => events,
+                }
+            }
+        };
+        own.into_iter().chain(events).filter(|event| self.is_news(event)).collect()
+    }
+
+    fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
+        self.is_well = exit.is_success();
+        match &mut self.inner {
+            Some(inner) => inner.end(exit),
+            None if matches!(exit, AgentExit::NotStarted(_)) => Vec::new(),
+            None => self.end_of_lines(exit),
+        }
+    }
+
+    fn reply(&mut self) -> Vec<u8> {
+        self.inner.as_mut().map(|inner| inner.reply()).unwrap_or_default()
+    }
+
+    fn prompt(&mut self, text: &str) -> bool {
+        self.inner.as_mut().is_some_and(|inner| inner.prompt(text))
+    }
+
+    fn interrupt(&mut self) -> bool {
+        self.inner.as_mut().is_some_and(|inner| inner.interrupt())
+    }
+
+    fn final_text(&self) -> Option<&str> {
+        match &self.inner {
+            Some(inner) => inner.final_text(),
+            None => Some(self.tail.trim()).filter(|tail| !tail.is_empty()),
+        }
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        self.inner.as_ref().and_then(|inner| inner.meter())
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        // Whoever ended well got over what was wrong.
+        let found = self.trouble.as_ref().filter(|_| !self.is_well).cloned();
+        let Some(inner) = &self.inner else { return found };
+        let told = inner.failure();
+        let is_vague = told.as_ref().is_none_or(|told| told.reason == Reason::AgentError);
+        if is_vague { found.or(told) } else { told }
+    }
+}

@@ -1,0 +1,193 @@
+//! Agents that only the user's configuration describes.
+//!
+//! Owns the meaning of such a description: arguments with placeholders, how the task is passed, and what the output
+//! means, which is either that of a known agent, whose decoder is taken as it is, or plain lines, in which patterns
+//! find what matters. A description with a mistake is refused when it is read, with what to change; nothing is left
+//! to fail in the middle of a run.
+
+mod decoder;
+mod patterns;
+mod spec;
+mod template;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use decoder::CustomDecoder;
+use patterns::Finder;
+pub use spec::{CustomError, CustomSpec, Patterns};
+use template::{Arguments, Placeholder, Values};
+
+use crate::adapter::{
+    About, Adapter, Brief, Conversation, Decoder, LaunchPlan, PlannedFile, Program, PromptVia, Trust,
+};
+use crate::registry::Registry;
+
+/// The word for output that has no structure.
+const LINES: &str = "lines";
+
+/// The file that holds what an agent is told beside its task.
+const ORDERS: &str = "system-prompt.md";
+
+/// An agent of the user's.
+pub struct Custom {
+    name: String,
+    program: String,
+    args: Arguments,
+    resume_args: Option<Arguments>,
+    trust_args: [Arguments; 3],
+    prompt: Option<PromptVia>,
+    /// The agent whose output this one's is like; plain lines if there is none.
+    like: Option<Arc<dyn Adapter>>,
+    finder: Arc<Finder>,
+    provider: Option<String>,
+    install: Option<String>,
+    login: Option<String>,
+}
+
+impl Custom {
+    /// The agent that is described, or what is wrong with the description. `known` are the agents whose output it may
+    /// name.
+    pub fn new(spec: CustomSpec, known: &Registry) -> Result<Self, CustomError> {
+        if spec.program.trim().is_empty() {
+            return Err(CustomError::NoProgram { agent: spec.name });
+        }
+        let like = like(&spec, known)?;
+        let read = |args: &[String]| Arguments::read(&spec.name, args);
+        let args = read(&spec.args)?;
+        let resume_args = spec.resume_args.as_deref().map(read).transpose()?;
+        let [read_only, sandbox, full] = &spec.trust_args;
+        let trust_args = [read(read_only)?, read(sandbox)?, read(full)?];
+        let finder = Arc::new(Finder::new(&spec.name, &spec.patterns)?);
+        let is_named = |args: &Arguments| args.names(Placeholder::PromptFile);
+        let names_file = is_named(&args) && resume_args.as_ref().is_none_or(is_named);
+        if spec.prompt == Some(PromptVia::File) && !names_file {
+            return Err(CustomError::PromptNowhere { agent: spec.name });
+        }
+        let CustomSpec { name, program, prompt, provider, install, login, .. } = spec;
+        Ok(Self {
+            name,
+            program,
+            args,
+            resume_args,
+            trust_args,
+            prompt,
+            like,
+            finder,
+            provider,
+            install,
+            login,
+        })
+    }
+
+    /// The arguments that a conversation is begun or continued with.
+    fn arguments(&self, brief: &Brief<'_>) -> &Arguments {
+        let resume = self.resume_args.as_ref().filter(|_| brief.conversation.resumed().is_some());
+        resume.unwrap_or(&self.args)
+    }
+
+    fn names(&self, brief: &Brief<'_>, placeholder: Placeholder) -> bool {
+        self.arguments(brief).names(placeholder) || self.trusted(brief.trust).names(placeholder)
+    }
+
+    const fn trusted(&self, trust: Trust) -> &Arguments {
+        let [read_only, sandbox, full] = &self.trust_args;
+        match trust {
+            Trust::ReadOnly => read_only,
+            Trust::Sandbox => sandbox,
+            Trust::Full => full,
+        }
+    }
+
+    /// What the plan of the agent that this one is like says.
+    fn model_plan(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
+        self.like.as_ref().map(|like| like.plan(brief))
+    }
+
+    /// The id that a new conversation gets from us, if the arguments pass it on.
+    fn own_session<'a>(&self, brief: &Brief<'a>) -> Option<&'a str> {
+        let Conversation::New { id } = brief.conversation else { return None };
+        id.filter(|_| self.names(brief, Placeholder::NewSession))
+    }
+}
+
+/// The agent whose output the described one's is like.
+fn like(spec: &CustomSpec, known: &Registry) -> Result<Option<Arc<dyn Adapter>>, CustomError> {
+    let output = spec.output.as_deref().unwrap_or(LINES);
+    if output == LINES {
+        return Ok(None);
+    }
+    known.get(output).map(Some).ok_or_else(|| CustomError::Output {
+        agent: spec.name.clone(),
+        output: output.to_owned(),
+        known: known.all().map(Adapter::name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+impl Adapter for Custom {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn about(&self) -> About {
+        let usual = "as its own settings have it: `[agents]` gives it no arguments for this";
+        let added = "with the arguments that `[agents]` gives it for this";
+        let words = |trust| if self.trusted(trust).is_empty() { usual } else { added };
+        let told = |text: &Option<String>, else_: &'static str| {
+            text.clone().map_or(Cow::Borrowed(else_), Cow::Owned)
+        };
+        let takes_prompts = self.prompt.is_none_or(|prompt| prompt == PromptVia::Dialogue)
+            && self.like.as_ref().is_some_and(|like| like.about().takes_prompts);
+        About {
+            title: self.name.clone().into(),
+            provider: self.provider.clone().unwrap_or_else(|| self.name.clone()).into(),
+            program: Program::OnPath(self.program.clone().into()),
+            version_args: &["--version"],
+            install: told(&self.install, "as its makers say"),
+            login: told(&self.login, "as its makers say"),
+            login_env: &[],
+            login_files: &[],
+            takes_prompts,
+            trust: [words(Trust::ReadOnly), words(Trust::Sandbox), words(Trust::Full)],
+        }
+    }
+
+    /// The arguments of the user are all in the description, so that [`Brief::extra_args`] are not added.
+    fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
+        let orders = brief.scratch.join(ORDERS);
+        let values = Values { brief, orders: &orders, new_session: self.own_session(brief) };
+        let mut plan = LaunchPlan::new(Program::OnPath(self.program.clone().into()));
+        plan.args = self.arguments(brief).expand(&values);
+        plan.args.extend(self.trusted(brief.trust).expand(&values));
+        if let Some(model) = self.model_plan(brief) {
+            plan.pass_env = model.pass_env;
+            plan.prompt = model.prompt;
+            plan.ask = model.ask;
+        }
+        if let Some(prompt) = self.prompt {
+            plan.prompt = prompt;
+        }
+        if plan.prompt != PromptVia::Dialogue {
+            plan.ask = None;
+        }
+        let is_named = self.names(brief, Placeholder::SystemPromptFile);
+        let content = brief.system_prompt.filter(|_| is_named).map(ToOwned::to_owned);
+        plan.files.extend(content.map(|content| PlannedFile { path: orders, content }));
+        plan
+    }
+
+    fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
+        // What the arguments say already is not asked for once more.
+        let unless = |placeholder| !self.names(brief, placeholder);
+        let rest = Brief {
+            model: brief.model.filter(|_| unless(Placeholder::Model)),
+            effort: brief.effort.filter(|_| unless(Placeholder::Effort)),
+            system_prompt: brief.system_prompt.filter(|_| unless(Placeholder::SystemPromptFile)),
+            ..*brief
+        };
+        let inner = self.like.as_ref().map(|like| like.decoder(&rest));
+        Box::new(CustomDecoder::new(inner, Arc::clone(&self.finder), self.own_session(brief)))
+    }
+}
