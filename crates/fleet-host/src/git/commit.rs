@@ -11,6 +11,7 @@ use super::capture::{Captured, Purpose, Skips, Wanted, capture};
 use super::checkout::Checkout;
 use super::command::Git;
 use super::error::GitError;
+use super::files::{self, Head};
 use super::gitdir::is_absence;
 use super::oid::Oid;
 use super::refs::{self, branch_commit, checked_out_at, is_ancestor};
@@ -184,6 +185,11 @@ fn write(wanted: &CommitLeftovers<'_>, tree: &Oid, parent: Option<&Oid>) -> Resu
 
 /// What `HEAD` stands for: the full name of a branch, or `None` when it is detached.
 fn symbolic_head(checkout: &Checkout) -> Result<Option<String>, GitError> {
+    match files::head(&checkout.git_dir) {
+        Some(Head::Branch(name)) => return Ok(Some(name)),
+        Some(Head::Detached(_)) => return Ok(None),
+        None => {}
+    }
     let answer = Git::about(&checkout.git_dir).args(["symbolic-ref", "--quiet", "HEAD"]).answer()?;
     if answer.code == Some(1) {
         return Ok(None);

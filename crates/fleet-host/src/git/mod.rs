@@ -12,6 +12,7 @@ mod config;
 mod discover;
 mod error;
 mod evidence;
+mod files;
 mod gitdir;
 mod landed;
 mod oid;

@@ -10,12 +10,16 @@ use fleet_core::refname::{check_ref_name, check_revision};
 
 use super::command::{Answer, Git, oid_of};
 use super::error::GitError;
+use super::files;
 use super::oid::Oid;
 
 /// Asks git whether it would work in this directory. Later commands name the repository, and git then takes it for
 /// granted that somebody wants that; standing in it, it refuses what belongs to another user (`safe.directory`) or what
 /// is only a folder of another repository (`safe.bareRepository`): their configuration can run programs.
 pub fn check_safe(directory: &Path) -> Result<(), GitError> {
+    if files::is_ours(directory) {
+        return Ok(());
+    }
     Git::standing_in(directory).args(["rev-parse", "--git-common-dir"]).run()
 }
 
@@ -44,12 +48,18 @@ pub fn head_commit(repo: &Path) -> Result<Oid, GitError> {
 
 /// The current commit, if there is one.
 pub(super) fn head(repo: &Path) -> Result<Option<Oid>, GitError> {
+    if let Some(tip) = files::head_commit(repo) {
+        return Ok(tip.commit());
+    }
     maybe(Git::about(repo).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).answer()?)
 }
 
 /// The commit of a branch, or `None` if there is no such branch.
 pub fn branch_commit(repo: &Path, branch: &str) -> Result<Option<Oid>, GitError> {
     let name = full_name(branch)?;
+    if let Some(tip) = files::commit_of(repo, &name) {
+        return Ok(tip.commit());
+    }
     maybe(Git::about(repo).args(["rev-parse", "--verify", "--quiet", "--end-of-options", &name]).answer()?)
 }
 
@@ -126,7 +136,11 @@ pub fn delete_branch(repo: &Path, branch: &str, expected: &Oid) -> Result<bool, 
 
 /// Where a branch is checked out, by whatever worktree of the repository.
 pub fn checked_out_at(repo: &Path, branch: &str) -> Result<Option<PathBuf>, GitError> {
-    let git = Git::about(repo).args(["for-each-ref", "--format=%(worktreepath)", "--", &full_name(branch)?]);
+    let name = full_name(branch)?;
+    if files::is_checked_out_nowhere(repo, &name) {
+        return Ok(None);
+    }
+    let git = Git::about(repo).args(["for-each-ref", "--format=%(worktreepath)", "--", &name]);
     let answer = git.bytes()?;
     let path = answer.strip_suffix(b"\n").unwrap_or(&answer);
     Ok((!path.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(path))))

@@ -1,0 +1,236 @@
+//! What a repository says in plain files, read without a git.
+//!
+//! Owns the quick answers: where `HEAD` and a branch are, whether a branch is checked out, whether git would work in a
+//! directory. A process costs more than everything else about such a question, and every run asks several. Only what
+//! `gitrepository-layout(5)` documents is read, and whatever is not as plain as it mostly is (a table of refs, a ref
+//! that stands for another, an owner that is not us) is left to git: `None` always means "ask git". Must never write.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::gitdir::is_absence;
+use super::oid::Oid;
+
+/// A file of one ref is a line; more is something else.
+const LINE: u64 = 4096;
+/// A larger file of packed refs is searched faster by git, which need not read all of it.
+const PACKED: u64 = 4 << 20;
+
+/// What `HEAD` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Head {
+    /// The full name of a branch, which need not exist.
+    Branch(String),
+    /// A commit.
+    Detached(Oid),
+}
+
+/// Where a branch is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Tip {
+    /// At this commit.
+    At(Oid),
+    /// Nowhere: there is no such branch, or it has no commit yet.
+    Nowhere,
+}
+
+impl Tip {
+    /// The commit.
+    pub(super) fn commit(self) -> Option<Oid> {
+        match self {
+            Self::At(commit) => Some(commit),
+            Self::Nowhere => None,
+        }
+    }
+}
+
+/// What the `HEAD` of a git directory says.
+pub(super) fn head(git_dir: &Path) -> Option<Head> {
+    plain_refs(git_dir)?;
+    head_at(&git_dir.join("HEAD"))
+}
+
+/// The current commit.
+pub(super) fn head_commit(git_dir: &Path) -> Option<Tip> {
+    match head(git_dir)? {
+        Head::Detached(commit) => Some(Tip::At(commit)),
+        Head::Branch(name) => commit_of(git_dir, &name),
+    }
+}
+
+/// The commit of a branch, by its full name.
+pub(super) fn commit_of(git_dir: &Path, name: &str) -> Option<Tip> {
+    let common_dir = plain_refs(git_dir)?;
+    // Others may be of one worktree alone, or stand for something else.
+    name.strip_prefix("refs/heads/")?;
+    match fs::metadata(common_dir.join(name)) {
+        Ok(found) if found.is_file() => parse_oid(&read_line(&common_dir.join(name))?).map(Tip::At),
+        Ok(found) if found.is_dir() => packed(&common_dir, name),
+        Err(error) if is_absence(&error) => packed(&common_dir, name),
+        _ => None,
+    }
+}
+
+/// Whether no worktree of the repository has this branch, by its full name, checked out. False if it may be.
+pub(super) fn is_checked_out_nowhere(git_dir: &Path, name: &str) -> bool {
+    let is_elsewhere = |file: &Path| match head_at(file) {
+        Some(Head::Branch(other)) => other != name,
+        Some(Head::Detached(_)) => true,
+        None => false,
+    };
+    let Some(common_dir) = plain_refs(git_dir) else { return false };
+    let worktrees = match fs::read_dir(common_dir.join("worktrees")) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path().join("HEAD"))).collect(),
+        Err(error) if is_absence(&error) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    };
+    let is_free = |heads: Vec<PathBuf>| heads.iter().all(|head| is_elsewhere(head));
+    is_elsewhere(&common_dir.join("HEAD")) && worktrees.is_ok_and(is_free)
+}
+
+/// Whether git would certainly work in this directory: the root of a checkout that belongs to us, as its repository
+/// does. False if only git can tell, by `safe.directory` and the like.
+pub(super) fn is_ours(directory: &Path) -> bool {
+    let me = rustix::process::geteuid().as_raw();
+    let is_my_folder =
+        |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == me);
+    let git_dir = directory.join(".git");
+    is_my_folder(directory)
+        && is_my_folder(&git_dir)
+        && git_dir.join("objects").is_dir()
+        && git_dir.join("refs").is_dir()
+        && head_at(&git_dir.join("HEAD")).is_some()
+}
+
+/// The common directory of a repository that keeps its refs as files.
+fn plain_refs(git_dir: &Path) -> Option<PathBuf> {
+    let common_dir = match read_line(&git_dir.join("commondir")) {
+        Some(path) => git_dir.join(path),
+        None if git_dir.join("commondir").exists() => return None,
+        None => git_dir.to_owned(),
+    };
+    let is_plain = !common_dir.join("reftable").exists() && common_dir.join("refs").is_dir();
+    is_plain.then_some(common_dir)
+}
+
+fn head_at(file: &Path) -> Option<Head> {
+    let line = read_line(file)?;
+    match line.strip_prefix("ref:") {
+        Some(name) => {
+            let name = name.trim_start();
+            name.starts_with("refs/heads/").then(|| Head::Branch(name.to_owned()))
+        }
+        None => parse_oid(&line).map(Head::Detached),
+    }
+}
+
+/// The line of a file that has one. A link is not followed: it is how refs were made to stand for others once.
+fn read_line(file: &Path) -> Option<String> {
+    if !fs::symlink_metadata(file).ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(file).ok()?.take(LINE).read_to_string(&mut text).ok()?;
+    let line = text.strip_suffix('\n')?;
+    (!line.is_empty() && !line.contains('\n')).then(|| line.to_owned())
+}
+
+fn parse_oid(line: &str) -> Option<Oid> {
+    Oid::parse(line.trim_end()).ok()
+}
+
+/// The commit of a ref that has no file of its own.
+fn packed(common_dir: &Path, name: &str) -> Option<Tip> {
+    let file = match File::open(common_dir.join("packed-refs")) {
+        Err(error) if is_absence(&error) => return Some(Tip::Nowhere),
+        file => file.ok()?,
+    };
+    if file.metadata().ok()?.len() > PACKED {
+        return None;
+    }
+    let mut content = Vec::new();
+    file.take(PACKED).read_to_end(&mut content).ok()?;
+    let wanted = [b" ", name.as_bytes()].concat();
+    let line = content.split(|byte| *byte == b'\n').find(|line| line.ends_with(&wanted));
+    let Some(line) = line else { return Some(Tip::Nowhere) };
+    // Anything but an id before the name is not what we take it for.
+    parse_oid(std::str::from_utf8(&line[..line.len() - wanted.len()]).ok()?).map(Tip::At)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "1111111111111111111111111111111111111111";
+    const TWO: &str = "2222222222222222222222222222222222222222";
+
+    fn repository() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("refs/heads/folder")).unwrap();
+        fs::write(dir.path().join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(dir.path().join("refs/heads/main"), format!("{ONE}\n")).unwrap();
+        let packed =
+            format!("# pack-refs with: peeled\n{TWO} refs/heads/folder\n{TWO} refs/heads/main\n^{ONE}\n");
+        fs::write(dir.path().join("packed-refs"), packed).unwrap();
+        dir
+    }
+
+    fn at(text: &str) -> Tip {
+        Tip::At(Oid::parse(text).unwrap())
+    }
+
+    #[test]
+    fn a_file_comes_before_what_is_packed() {
+        let dir = repository();
+        assert_eq!(head_commit(dir.path()), Some(at(ONE)));
+        assert_eq!(commit_of(dir.path(), "refs/heads/main"), Some(at(ONE)));
+        assert_eq!(commit_of(dir.path(), "refs/heads/folder"), Some(at(TWO)), "an empty folder of that name");
+        assert_eq!(commit_of(dir.path(), "refs/heads/ain"), Some(Tip::Nowhere));
+        assert_eq!(commit_of(dir.path(), "refs/heads/main/below"), Some(Tip::Nowhere));
+        fs::write(dir.path().join("HEAD"), "ref: refs/heads/unborn\n").unwrap();
+        assert_eq!(head_commit(dir.path()), Some(Tip::Nowhere));
+    }
+
+    #[test]
+    fn what_is_not_plain_is_left_to_git() {
+        let dir = repository();
+        let write = |text: &str| fs::write(dir.path().join("refs/heads/main"), text).unwrap();
+        for odd in ["ref: refs/heads/other\n", "", "1111\n", ONE, &format!("{ONE}\n{TWO}\n")] {
+            write(odd);
+            assert_eq!(commit_of(dir.path(), "refs/heads/main"), None, "{odd:?}");
+        }
+        assert_eq!(commit_of(dir.path(), "refs/tags/a"), None);
+        fs::write(dir.path().join("HEAD"), "ref: refs/bisect/bad\n").unwrap();
+        assert_eq!(head(dir.path()), None);
+        fs::create_dir(dir.path().join("reftable")).unwrap();
+        assert_eq!(commit_of(dir.path(), "refs/heads/folder"), None);
+        assert!(!is_checked_out_nowhere(dir.path(), "refs/heads/folder"));
+    }
+
+    #[test]
+    fn a_branch_is_checked_out_where_a_head_names_it() {
+        let dir = repository();
+        let free = |name: &str| is_checked_out_nowhere(dir.path(), name);
+        assert!(free("refs/heads/other") && !free("refs/heads/main"));
+        let worktree = dir.path().join("worktrees/w1");
+        fs::create_dir_all(&worktree).unwrap();
+        assert!(!free("refs/heads/other"), "one that cannot be read may have it");
+        fs::write(worktree.join("HEAD"), format!("{ONE}\n")).unwrap();
+        assert!(free("refs/heads/other"));
+        fs::write(worktree.join("HEAD"), "ref: refs/heads/other\n").unwrap();
+        assert!(!free("refs/heads/other"));
+    }
+
+    #[test]
+    fn only_a_checkout_of_our_own_is_certainly_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_ours(dir.path()));
+        fs::rename(repository().keep(), dir.path().join(".git")).unwrap();
+        assert!(!is_ours(dir.path()), "there is no folder of objects");
+        fs::create_dir(dir.path().join(".git/objects")).unwrap();
+        assert!(is_ours(dir.path()));
+        assert!(!is_ours(&dir.path().join(".git")), "a bare one is for git to judge");
+    }
+}
