@@ -14,7 +14,7 @@ use fleet_core::run::{Ending, Reason, RunMove};
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
 use fleet_host::git::{
-    self, BranchHas, Checkout, GitError, Leftovers, Oid, TakeSnapshot, Workspace, WorkspaceError,
+    self, BranchHas, Checkout, GitError, Leftovers, Oid, TakeSnapshot, Untouched, Workspace, WorkspaceError,
 };
 use fleet_store::{Store, StoreError, ops};
 use serde::{Deserialize, Serialize};
@@ -102,11 +102,13 @@ pub(crate) struct Shown {
 }
 
 /// How much of the work is in safety.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Saved {
     /// All of it.
     #[default]
     All,
+    /// There was nothing to be saved.
+    Needless(Untouched),
     /// All but files that cannot be read or stored: the workspace itself has to be kept.
     Some,
 }
@@ -120,6 +122,7 @@ impl Saved {
     pub(crate) fn release(self, workspace: Workspace, home: &Home) -> Result<(), WorkspaceError> {
         match self {
             Self::All => workspace.release(),
+            Self::Needless(seen) => workspace.release_untouched(&seen),
             Self::Some => workspace.set_aside(&home.kept()),
         }
     }
@@ -157,15 +160,19 @@ pub(crate) fn is_gone(workspace: &Workspace) -> bool {
     }
 }
 
+/// What there is of a run that did nothing at all, as with most tasks that only look: one question instead of many.
+/// Changes nothing. `None` if something was done, or if it cannot be told.
+pub(crate) fn show_nothing(workspace: &Workspace, base: &Oid) -> Option<Shown> {
+    let saved = Saved::Needless(workspace.untouched(base)?);
+    Some(Shown { is_empty: true, saved, ..Shown::default() })
+}
+
 /// Commits what the agent left uncommitted, puts everything in safety and tells what there is now.
 ///
 /// In this order: work that the branch could not follow (an agent detached its HEAD, or somebody else moved the
 /// branch) is then reachable from the snapshot. Until it is, everything stays where it is.
 pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str) -> Result<Shown, GitError> {
     let checkout = workspace.checkout()?;
-    if is_untouched(&checkout, workspace.branch(), base) {
-        return Ok(Shown { is_empty: true, ..Shown::default() });
-    }
     git::revive_branch(&checkout, workspace.branch(), base)?;
     if git::has_staged_alone(&checkout)? {
         save(workspace, run, "before it was committed", clock::now())?;
@@ -193,15 +200,6 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let (commits, files) = (count(changes.commits_total), count(changes.files_total));
     Ok(Shown { is_empty: false, saved, remarks, commits, files, names })
-}
-
-/// Whether nothing was done at all, as with most tasks that only look: three quick questions instead of ten. Whatever
-/// cannot be answered counts as no.
-fn is_untouched(checkout: &Checkout, branch: &str, base: &Oid) -> bool {
-    let is_at_base = |at: Result<Option<Oid>, GitError>| at.is_ok_and(|at| at.as_ref() == Some(base));
-    matches!(git::work_tree_dirty(checkout), Ok(false))
-        && is_at_base(git::branch_commit(&checkout.common_dir, branch))
-        && is_at_base(git::head_commit(&checkout.git_dir).map(Some))
 }
 
 /// Work that is not where everybody looks for it.

@@ -6,37 +6,42 @@ use fleet_core::outcome::{AgentExit, Declared, Evidence};
 use fleet_core::problem::Outcome;
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, RunMove, RunReport};
-use fleet_host::git::{self, WorkspaceError};
+use fleet_host::git::{self, GitError, WorkspaceError};
 use fleet_store::{StoreError, ops};
 
 use super::attend::Seen;
 use super::prepare::Prepared;
 use super::{AGAIN, Keeper, Left, blocking};
-use crate::closing::{self, EndOfRun, Saved, commit_message, judge};
+use crate::closing::{self, EndOfRun, Saved, Shown, commit_message, judge};
 use crate::fault;
 
 impl Keeper<'_> {
     /// Looks at what the agent left, decides, records, and gives the workspace back.
     pub(super) async fn finish(&self, prepared: Prepared, seen: Seen) -> Outcome<Left> {
-        let (run, now, workspace) = (self.run.id, self.engine.now(), Arc::clone(&prepared.workspace));
+        let (run, now) = (self.run.id, self.engine.now());
         if matches!(seen.exit, AgentExit::NotStarted(_)) {
             self.end_processes().await;
         }
         // A run whose agent never started goes to its end directly, and a store out of reach is asked again below.
         let exit = ops::AdvanceRun { run, fence: self.run.fence, event: RunMove::Exit, now };
-        // Asked now: a machine that has just woken up learns of the loss at its next renewal only.
-        let refused = self.store.call(exit).await;
+        // Asked now: a machine that has just woken up learns of the loss at its next renewal only. Meanwhile it can be
+        // looked whether there is anything at all.
+        let (workspace, base) = (Arc::clone(&prepared.workspace), prepared.base.clone());
+        let look = blocking(move || closing::show_nothing(&workspace, &base));
+        let (refused, nothing) = tokio::join!(self.store.call(exit), look);
         let is_refused = matches!(refused, Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)));
         if self.is_lost() || is_refused {
             // The branch may be somebody else's by now: only a snapshot is safe.
+            let workspace = Arc::clone(&prepared.workspace);
             let saved = blocking(move || closing::save(&workspace, run, "the run was lost", now)).await?;
             return self.give_back(prepared, saved.ok()).await;
         }
-        let message = commit_message(&self.task, &self.run.agent);
-        let base = prepared.base.clone();
-        let shown = blocking(move || closing::show(&workspace, run, &base, &message)).await?;
+        let shown = match nothing? {
+            Some(nothing) => Ok(nothing),
+            None => self.show(&prepared).await?,
+        };
         fault::point(self.engine, "keeper-committed").await;
-        let saved = shown.as_ref().ok().map(|shown| shown.saved);
+        let saved = shown.as_ref().ok().map(|shown| shown.saved.clone());
         let is_empty = shown.as_ref().is_ok_and(|shown| shown.is_empty);
         let reset = seen.heard.limited_until;
         let (ending, result) = judge(self.evidence(seen).await, shown);
@@ -49,6 +54,13 @@ impl Keeper<'_> {
             let _ = blocking(move || git::delete_branch(&repo, &branch, &base)).await?;
         }
         Ok(left)
+    }
+
+    /// Commits what was left and looks at what there is.
+    async fn show(&self, prepared: &Prepared) -> Outcome<Result<Shown, GitError>> {
+        let (workspace, base, run) = (Arc::clone(&prepared.workspace), prepared.base.clone(), self.run.id);
+        let message = commit_message(&self.task, &self.run.agent);
+        blocking(move || closing::show(&workspace, run, &base, &message)).await
     }
 
     /// Nothing was started: the end is known already.

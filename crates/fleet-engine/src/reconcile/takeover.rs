@@ -214,7 +214,11 @@ async fn show(detail: &RunDetail, workspace: &Adopted) -> Outcome<Result<Shown, 
     };
     let (found, run) = (Arc::clone(found), detail.run.id);
     let message = commit_message(task, &detail.run.agent);
-    blocking(move || closing::show(&found, run, &base, &message)).await
+    let look = move || match closing::show_nothing(&found, &base) {
+        Some(nothing) => Ok(nothing),
+        None => closing::show(&found, run, &base, &message),
+    };
+    blocking(look).await
 }
 
 /// Why a keeper is gone.

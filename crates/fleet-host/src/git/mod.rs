@@ -41,6 +41,6 @@ pub use snapshot::{
 };
 pub use version::version;
 pub use workspace::{
-    Area, Emptied, Keep, Open, Pace, Seen, Slot, SlotState, StartAt, Workspace, WorkspaceError, empty_trash,
-    move_to_trash,
+    Area, Emptied, Keep, Open, Pace, Seen, Slot, SlotState, StartAt, Untouched, Workspace, WorkspaceError,
+    empty_trash, move_to_trash,
 };

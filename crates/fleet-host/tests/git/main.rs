@@ -17,6 +17,7 @@ mod sandbox;
 mod snapshot;
 mod snapshot_odd;
 mod support;
+mod untouched;
 mod workspace;
 mod workspace_kinds;
 mod workspace_odd;

@@ -18,6 +18,7 @@ mod release;
 mod seen;
 mod slot;
 mod trash;
+mod untouched;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,11 +28,13 @@ use super::error::GitError;
 use super::oid::Oid;
 
 use self::slot::{Claim, Held};
+use self::untouched::Stamp;
 
 pub(in crate::git) use self::clean::has_flags;
 pub use self::seen::Seen;
 pub use self::slot::{Slot, SlotState};
 pub use self::trash::{Emptied, Pace, empty_trash, move_to_trash};
+pub use self::untouched::Untouched;
 
 /// The worktrees of one project. All paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +90,8 @@ pub struct Workspace {
     claim: Claim,
     checkout: Checkout,
     recycled: bool,
+    /// Its index when it was opened.
+    index: Option<Stamp>,
 }
 
 /// Why there is no workspace.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::clean::{self, LONG};
 use super::register::register;
 use super::slot::{Claim, Held, Phase};
+use super::untouched::{Stamp, Used};
 use super::{Area, Open, StartAt, Workspace, WorkspaceError};
 use crate::git::checkout::Checkout;
 use crate::git::command::{Answer, Git};
@@ -156,13 +157,14 @@ impl Area {
         if checkout.work_tree.join(".gitmodules").exists()
             && let Err(error) = update_submodules(&held, &checkout)
         {
-            self.give_back(&held, Some(&checkout))?;
+            self.give_back(&held, Some(&checkout), Used::Somehow)?;
             return Err(error);
         }
         claim.phase = Phase::Open;
         claim.git_dir = Some(checkout.git_dir.clone());
         held.write_claim(&claim)?;
-        Ok(Workspace { area: self.clone(), held, claim, checkout, recycled })
+        let index = Stamp::of_index(&checkout);
+        Ok(Workspace { area: self.clone(), held, claim, checkout, recycled, index })
     }
 }
 

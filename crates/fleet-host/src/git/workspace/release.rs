@@ -7,6 +7,7 @@ use std::path::Path;
 use super::clean;
 use super::register;
 use super::slot::{Claim, Held, Phase};
+use super::untouched::{self, Used};
 use super::{Area, Keep, Slot, SlotState, Workspace, WorkspaceError};
 use crate::copy::remove_below;
 use crate::git::checkout::Checkout;
@@ -20,7 +21,7 @@ impl Workspace {
     pub fn release(mut self) -> Result<(), WorkspaceError> {
         self.claim.phase = Phase::Releasing;
         self.held.write_claim(&self.claim)?;
-        self.area.finish_release(&self.held, &self.claim)
+        self.area.finish_release(&self.held, &self.claim, Used::Somehow)
     }
 
     /// Frees the slot, and moves the worktree as it is into a folder that nobody empties: for files that no snapshot
@@ -61,9 +62,10 @@ impl Area {
                         claim,
                         checkout,
                         recycled: false,
+                        index: None,
                     }));
                 }
-                _ => self.finish_release(&held, &claim)?,
+                _ => self.finish_release(&held, &claim, Used::Somehow)?,
             }
         }
         Ok(None)
@@ -103,18 +105,32 @@ impl Area {
         Ok(true)
     }
 
-    fn finish_release(&self, held: &Held, claim: &Claim) -> Result<(), WorkspaceError> {
+    pub(super) fn finish_release(
+        &self,
+        held: &Held,
+        claim: &Claim,
+        used: Used<'_>,
+    ) -> Result<(), WorkspaceError> {
         if self.keep == Keep::Ignored {
             remove_private(held.path(), &claim.private);
         }
-        self.give_back(held, clean::connected(self, held.path()).as_ref())
+        self.give_back(held, clean::connected(self, held.path()).as_ref(), used)
     }
 
     /// Makes a slot free again: with its worktree if that can be proven clean and is wanted, else without.
-    pub(super) fn give_back(&self, held: &Held, checkout: Option<&Checkout>) -> Result<(), WorkspaceError> {
+    pub(super) fn give_back(
+        &self,
+        held: &Held,
+        checkout: Option<&Checkout>,
+        used: Used<'_>,
+    ) -> Result<(), WorkspaceError> {
+        let is_tidy = |checkout: &Checkout| match used {
+            Used::Somehow => Ok(false),
+            Used::NotAtAll(seen) => untouched::tidy(checkout, seen),
+        };
         let reusable = match checkout {
             Some(checkout) if self.free_slots()? < self.pool => {
-                clean::scrub(held, checkout, self.keep).unwrap_or(false)
+                is_tidy(checkout).unwrap_or(false) || clean::scrub(held, checkout, self.keep).unwrap_or(false)
             }
             _ => false,
         };

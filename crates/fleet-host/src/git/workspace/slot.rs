@@ -128,7 +128,9 @@ impl Held {
         self.lock.share().map_err(WorkspaceError::io(&self.place.beside("lock")))
     }
 
-    /// Writes the note, so that it is either the old one or the new one after a crash, and on disk when this returns.
+    /// Writes the note, so that it is either the old one or the new one after a crash. That a run has the slot is on
+    /// disk when this returns: without it, the next look would take the agent's work for rubbish. The other two may get
+    /// lost with the power: before an agent was there, and after its work was kept, the slot can only be looked at again.
     pub(super) fn write_claim(&self, claim: &Claim) -> Result<(), WorkspaceError> {
         let (path, new) = (self.place.beside("json"), self.place.beside("json.new"));
         let written = (|| {
@@ -138,7 +140,7 @@ impl Held {
             file.write_all(&bytes)?;
             file.sync_all()?;
             fs::rename(&new, &path)?;
-            sync_folder(&path)
+            if claim.phase == Phase::Open { sync_folder(&path) } else { Ok(()) }
         })();
         written.map_err(WorkspaceError::io(&path))
     }
