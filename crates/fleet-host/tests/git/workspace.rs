@@ -107,7 +107,7 @@ fn a_recycled_workspace_shows_nothing_of_the_earlier_task() {
     assert!(!path.join("empty").exists());
     let mut kept: Vec<_> = fs::read_dir(&admin).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     kept.sort();
-    assert_eq!(kept, ["HEAD", "commondir", "gitdir", "index", "logs"]);
+    assert_eq!(kept, ["HEAD", "commondir", "gitdir", "index"]);
     assert_eq!(text(&path, &["reflog", "--format=%gs"]).lines().count(), 1, "not even its reflog");
     assert_eq!(text(&path, &["status", "--porcelain", "--ignored"]), "");
 }

@@ -1,7 +1,8 @@
 //! Bringing a worktree back to a state that is known, and proving it.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -77,6 +78,19 @@ pub(super) fn purge(checkout: &Checkout) -> Result<(), WorkspaceError> {
         }
     }
     Ok(())
+}
+
+/// Makes `HEAD` say something else, as git does it: whoever has made the lock may put it in the place of the file. Only
+/// where refs are files.
+pub(super) fn lead_head(checkout: &Checkout, line: &str) -> Result<(), WorkspaceError> {
+    let head = checkout.git_dir.join("HEAD");
+    let lock = head.with_extension("lock");
+    let led = (|| {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&lock)?;
+        file.write_all(format!("{line}\n").as_bytes())?;
+        fs::rename(&lock, &head)
+    })();
+    led.map_err(WorkspaceError::io(&head))
 }
 
 /// Whether nothing is in the worktree that is not in its commit.

@@ -12,6 +12,8 @@ use super::{Area, Open, StartAt, Workspace, WorkspaceError};
 use crate::git::checkout::Checkout;
 use crate::git::command::{Answer, Git};
 use crate::git::error::GitError;
+use crate::git::files::{self, Tip};
+use crate::git::oid::Oid;
 use crate::git::refs::{self, branch_commit, branch_conflict, checked_out_at, delete_branch};
 
 /// What came of trying a warm worktree.
@@ -85,7 +87,12 @@ impl Area {
     fn recycle(&self, held: &Held, open: &Open, start: &StartAt) -> Result<Recycled, WorkspaceError> {
         let Some(checkout) = clean::connected(self, held.path()) else { return Ok(Recycled::Unfit) };
         clean::purge(&checkout)?;
-        let switched = switch(held, &checkout, &Switch { branch: &open.branch, start, force: false })?;
+        let switched = match start {
+            StartAt::New(at) if files::head_commit(&checkout.git_dir) == Some(Tip::At(at.clone())) => {
+                begin(held, &checkout, &open.branch, at)?
+            }
+            _ => switch(held, &checkout, &Switch { branch: &open.branch, start, force: false })?,
+        };
         if switched.code != Some(0) {
             return match self.obstacle(open, start, &switched)? {
                 Some(error) => Err(error),
@@ -211,6 +218,17 @@ fn switch(held: &Held, checkout: &Checkout, switch: &Switch<'_>) -> Result<Answe
         }
         thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Makes the branch in a worktree that is at its commit already, and leads `HEAD` there: a checkout would look at every
+/// file and find that there is nothing to do. That it is so is proven afterwards, as with a checkout.
+fn begin(held: &Held, checkout: &Checkout, branch: &str, at: &Oid) -> Result<Answer, WorkspaceError> {
+    let git = Git::about(&checkout.common_dir).stdin(held.shared_lock()?);
+    let answer = git.args(["branch", "--quiet", "--no-track", "--", branch, at.as_str()]).answer()?;
+    if answer.code == Some(0) {
+        clean::lead_head(checkout, &format!("ref: {}", refs::full_name(branch)?))?;
+    }
+    Ok(answer)
 }
 
 /// Checks the submodules out. Which transports it may use is for the user's own configuration to say.

@@ -2,8 +2,8 @@
 //!
 //! Owns how that is proven, and how such a worktree goes back without being scrubbed: one git process instead of six.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -101,8 +101,7 @@ pub(super) fn tidy(checkout: &Checkout, seen: &Untouched) -> Result<bool, Worksp
         return Ok(false);
     }
     clean::purge(checkout)?;
-    let head = checkout.git_dir.join("HEAD");
-    detach(&head, &seen.commit).map_err(WorkspaceError::io(&head))?;
+    clean::lead_head(checkout, seen.commit.as_str())?;
     Ok(true)
 }
 
@@ -123,12 +122,4 @@ fn has_empty_folder(root: &Path) -> io::Result<bool> {
         }
     }
     Ok(false)
-}
-
-/// As git does it: whoever has made the lock may put it in the place of the file.
-fn detach(head: &Path, commit: &Oid) -> io::Result<()> {
-    let lock = head.with_extension("lock");
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&lock)?;
-    file.write_all(format!("{commit}\n").as_bytes())?;
-    fs::rename(&lock, head)
 }
