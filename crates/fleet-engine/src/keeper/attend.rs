@@ -207,7 +207,7 @@ impl Attendance<'_> {
 
     /// Until the agent itself has ended.
     async fn until_exit(&mut self) -> AgentExit {
-        let (mut orders, mut waiting) = (self.keeper.orders.clone(), self.keeper.waiting.clone());
+        let (mut orders, mut waiting) = (self.keeper.orders.clone(), self.keeper.hold.waiting.clone());
         let mut tidy = interval(TIDY);
         let mut company: Option<Instant> = None;
         self.speak();

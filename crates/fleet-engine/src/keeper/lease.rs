@@ -5,6 +5,7 @@ use std::time::Duration;
 use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::{Stop, StopKind};
+use fleet_core::time::Millis;
 use fleet_store::{Store, StoreError, ops};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -36,12 +37,40 @@ pub(super) struct Lease {
     pub(super) run: RunId,
     pub(super) fence: i64,
     pub(super) span: Duration,
+    /// When it ends as it stands.
+    pub(super) until: Millis,
+}
+
+impl Lease {
+    /// A lease that is a third old is renewed. The claim has just made it, so that its keeper has better to do at first.
+    fn first_pause(&self) -> Duration {
+        self.until.since(clock::now()).saturating_sub(self.span * 2 / 3)
+    }
+}
+
+/// What whoever holds a run hears of it.
+pub(super) struct Hold {
+    /// The newest order.
+    pub(super) orders: Orders,
+    /// How many prompts wait.
+    pub(super) waiting: Waiting,
+    tell: watch::Sender<Option<Order>>,
+}
+
+impl Hold {
+    /// Passes on that somebody wants the run stopped, found out beside the renewals.
+    pub(super) fn heard(&self, stop: Option<Stop>) {
+        if let Some(stop) = stop {
+            obey(&self.tell, Order::Stop(stop));
+        }
+    }
 }
 
 /// Renews until the run is lost or the keeper ends. A nudge (SIGUSR1) makes it look at once.
-pub(super) fn hold(store: Store, lease: Lease) -> Outcome<(Orders, Waiting)> {
+pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Hold> {
     let (tell, orders) = watch::channel(None);
     let (count, waiting) = watch::channel(0);
+    let hold = Hold { orders, waiting, tell: tell.clone() };
     let listen = |kind| {
         signal(kind)
             .map_err(|error| Problem::new(Code::Internal, format!("cannot listen for signals: {error}")))
@@ -50,8 +79,17 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<(Orders, Waiting)> {
     let mut ends =
         [listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?, listen(SignalKind::hangup())?];
     tokio::spawn(async move {
+        let mut pause = lease.first_pause();
         while !tell.is_closed() {
-            let pause = match renew(&store, lease).await {
+            tokio::select! {
+                () = sleep(pause) => {}
+                _ = nudges.recv() => {}
+                () = any(&mut ends) => {
+                    let why = "its keeper was asked to end".to_owned();
+                    obey(&tell, Order::Stop(Stop { kind: StopKind::Release, why }));
+                }
+            }
+            pause = match renew(&store, lease).await {
                 Ok(ops::Renewed { stop, prompts }) => {
                     if let Some(stop) = stop {
                         obey(&tell, Order::Stop(stop));
@@ -67,21 +105,13 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<(Orders, Waiting)> {
                 }
                 Err(_) => AGAIN,
             };
-            tokio::select! {
-                () = sleep(pause) => {}
-                _ = nudges.recv() => {}
-                () = any(&mut ends) => {
-                    let why = "its keeper was asked to end".to_owned();
-                    obey(&tell, Order::Stop(Stop { kind: StopKind::Release, why }));
-                }
-            }
         }
     });
-    Ok((orders, waiting))
+    Ok(hold)
 }
 
 async fn renew(store: &Store, lease: Lease) -> Result<ops::Renewed, StoreError> {
-    let Lease { run, fence, span } = lease;
+    let Lease { run, fence, span, .. } = lease;
     let renewal = ops::RenewLease { run, fence, lease: span, now: clock::now() };
     // An answer that comes later than this is as good as none: the next try has to come before the lease ends.
     match timeout(span / 3, store.call(renewal)).await {

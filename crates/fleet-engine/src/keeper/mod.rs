@@ -34,7 +34,7 @@ use fleet_host::git::Area;
 use fleet_host::lock::Exclusive;
 use fleet_host::process::{self, Identity};
 use fleet_store::ops::RunDetail;
-use fleet_store::{Op, Store, StoreError, ops};
+use fleet_store::{Op, Store, ops};
 
 pub(crate) use briefing::Talk;
 pub(crate) use finish::declared;
@@ -45,7 +45,7 @@ use crate::closing::EndOfRun;
 use crate::config::Config;
 use crate::home::{Home, RunFolder, make_private};
 use crate::{Engine, agents, clock, fault, problems};
-use lease::{Lease, Order, Orders, Waiting};
+use lease::{Hold, Lease, Order, Orders};
 
 /// A store that is out of reach is asked again after this.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -77,7 +77,7 @@ struct Keeper<'e> {
     me: Identity,
     token: Token,
     orders: Orders,
-    waiting: Waiting,
+    hold: Hold,
 }
 
 /// Keeps a run from its claim to its end.
@@ -94,8 +94,9 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     }
     let Some(task) = detail.task else { return mark.remove() };
     let store = engine.store().await?.clone();
-    let lease = Lease { run: ticket.run, fence: ticket.fence, span: engine.config()?.runner().lease };
-    let (orders, waiting) = lease::hold(store.clone(), lease)?;
+    let (span, until) = (engine.config()?.runner().lease, detail.run.lease_until);
+    let hold = lease::hold(store.clone(), Lease { run: ticket.run, fence: ticket.fence, span, until })?;
+    hold.heard(detail.run.stop.clone());
     match look_around(engine, &detail.run, &task, &detail.project) {
         Ok(Around { config, agents, terms, after }) => {
             let keeper = Keeper {
@@ -112,8 +113,8 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 project: detail.project,
                 me: mark.me.clone(),
                 token: Token::new()?,
-                orders,
-                waiting,
+                orders: hold.orders.clone(),
+                hold,
             };
             let left = keeper.live().await?;
             fault::point(engine, "keeper-released").await;
@@ -218,18 +219,6 @@ enum Left {
 
 impl Keeper<'_> {
     async fn live(&self) -> Outcome<Left> {
-        let prepared = ops::Prepared {
-            keeper: Some(serde_json::to_string(&self.me).map_err(internal)?),
-            token_hash: Some(self.token.hash()),
-            ..Default::default()
-        };
-        let hello =
-            ops::PrepareRun { run: self.run.id, fence: self.run.fence, prepared, now: self.engine.now() };
-        match self.store.call(hello).await {
-            Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => return Ok(Left::Nothing),
-            other => other.map_err(problems::store)?,
-        }
-        fault::point(self.engine, "keeper-known").await;
         let prepared = match self.prepare().await {
             Ok(prepared) => prepared,
             Err(ending) => return self.finish_unready(ending).await,

@@ -51,25 +51,28 @@ impl Keeper<'_> {
         }
         let branch = branch_of(&self.task);
         let (start, base) = self.start_at(&branch).await?;
+        fault::point(self.engine, "keeper-looked").await;
         // Known before there is a branch: whoever tries again after a crash knows it for ours.
         let plan = ops::Prepared {
             branch: Some(branch.clone()),
             base: Some(base.to_string()),
             model: self.terms.model.clone(),
+            keeper: Some(serde_json::to_string(&self.me).map_err(released)?),
+            token_hash: Some(self.token.hash()),
             ..Default::default()
         };
         self.know(plan).await?;
         fault::point(self.engine, "keeper-planned").await;
         let open = Open { owner: self.run.id.to_string(), branch, start };
-        let (mut workspace, start) = self.open(open, &base).await?;
+        let (workspace, start) = self.open(open, &base).await?;
         let continues = matches!(start, StartAt::Continue);
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
-        self.know(ops::Prepared { workspace: Some(path), ..Default::default() }).await?;
-        if !skips_setup {
-            workspace = self.copy_files(workspace).await?;
-        }
-        let ports = if skips_setup { None } else { self.lease_ports().await? };
+        // Known before a commit can be made in it: whoever tries again takes the branch for ours by that.
+        let known = self.know(ops::Prepared { workspace: Some(path), ..Default::default() });
+        let (known, equipped) = tokio::join!(known, self.equip(workspace, skips_setup));
+        known?;
+        let (workspace, ports) = equipped?;
         let prepared = Prepared { workspace: Arc::new(workspace), base, continues, ports };
         if !skips_setup {
             setup::run(self, &prepared).await?;
@@ -168,7 +171,22 @@ impl Keeper<'_> {
 
     async fn know(&self, prepared: ops::Prepared) -> Result<(), Ending> {
         let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
-        self.call(ops::PrepareRun { run, fence, prepared, now }).await.map_err(released)
+        let stop = self.call(ops::PrepareRun { run, fence, prepared, now }).await.map_err(released)?;
+        self.hold.heard(stop);
+        Ok(())
+    }
+
+    /// What a workspace has besides the files of its commit.
+    async fn equip(
+        &self,
+        workspace: Workspace,
+        skips_setup: bool,
+    ) -> Result<(Workspace, Option<ports::PortBlock>), Ending> {
+        if skips_setup {
+            return Ok((workspace, None));
+        }
+        let workspace = self.copy_files(workspace).await?;
+        Ok((workspace, self.lease_ports().await?))
     }
 
     /// Noted before they are copied: whoever takes over must not commit them.

@@ -122,8 +122,8 @@ fn killed_when_the_keeper_has_left_its_mark() {
 }
 
 #[test]
-fn killed_when_the_store_knows_the_keeper() {
-    cells("keeper-known", Agent::Coming, NO_AGENT);
+fn killed_when_the_keeper_has_looked_around() {
+    cells("keeper-looked", Agent::Coming, NO_AGENT);
 }
 
 #[test]

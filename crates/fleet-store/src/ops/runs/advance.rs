@@ -2,7 +2,7 @@
 
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
-use fleet_core::run::{RunMove, RunState};
+use fleet_core::run::{RunMove, RunState, Stop};
 use fleet_core::time::Millis;
 
 use super::row::{about_run, illegal, lock_live_run, next_state};
@@ -48,7 +48,8 @@ impl Op for AdvanceRun {
 }
 
 /// Records what a keeper found out while it prepared its run. Called as often as there is news: who keeps it comes
-/// first, so that a keeper which dies in the middle can be told from one that lives.
+/// first, so that a keeper which dies in the middle can be told from one that lives. Answers whether somebody wants the
+/// run stopped: before a keeper has told its name, nobody can tell it.
 #[derive(Debug, Clone)]
 pub struct PrepareRun {
     /// The run.
@@ -79,10 +80,10 @@ pub struct Prepared {
 }
 
 impl Op for PrepareRun {
-    type Out = ();
+    type Out = Option<Stop>;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Stop>, StoreError> {
         let run = lock_live_run(tx, self.run, self.fence).await?;
         let Prepared { branch, base, workspace, keeper, model, token_hash } = self.prepared.clone();
         let prepare = sql!(
@@ -99,10 +100,11 @@ impl Op for PrepareRun {
         );
         tx.defer(prepare).await?;
         if branch.is_none() && base.is_none() {
-            return Ok(());
+            return Ok(run.stop);
         }
         let subject = about_run(&run);
         let fact = Fact::RunPrepared { branch: branch.or(run.branch), base: base.or(run.base) };
-        record(tx, self.now, subject, &fact).await
+        record(tx, self.now, subject, &fact).await?;
+        Ok(run.stop)
     }
 }
