@@ -17,6 +17,8 @@ type Marks = HashMap<Vec<u8>, Vec<i32>>;
 pub struct Processes {
     entries: HashMap<i32, Entry>,
     marks: Mutex<HashMap<String, Marks>>,
+    /// Those who were started before this are known to carry no mark that anybody asks for.
+    since: u64,
 }
 
 impl Processes {
@@ -25,9 +27,15 @@ impl Processes {
         Self::from_entries(table::all())
     }
 
+    /// Looks once, for a tree all of which was started at `since` or later. Most processes of a machine are older, and
+    /// their environments need not be read.
+    pub(super) fn scan_since(since: u64) -> Self {
+        Self { since, ..Self::scan() }
+    }
+
     pub(super) fn from_entries(entries: Vec<Entry>) -> Self {
         let entries = entries.into_iter().map(|entry| (entry.pid, entry)).collect();
-        Self { entries, marks: Mutex::default() }
+        Self { entries, marks: Mutex::default(), since: 0 }
     }
 
     /// How many there are.
@@ -63,7 +71,8 @@ impl Processes {
 
     fn read_marks(&self, name: &str) -> Marks {
         let mut marks = Marks::new();
-        for (pid, value) in table::marked(name, &mut self.entries.keys().copied()) {
+        let young = self.entries.values().filter(|entry| entry.start >= self.since);
+        for (pid, value) in table::marked(name, &mut young.map(|entry| entry.pid)) {
             marks.entry(value).or_default().push(pid);
         }
         marks

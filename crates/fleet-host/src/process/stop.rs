@@ -105,7 +105,7 @@ impl Tree {
 
     fn kill_group(&self) {
         if let Some(group) = &self.group {
-            group.kill(&membership::spared(self, &Processes::scan()));
+            group.kill(&membership::spared(self, &self.look()));
         }
     }
 
@@ -117,7 +117,7 @@ impl Tree {
     fn present(&self) -> Option<Vec<Member>> {
         for _ in 0..EMPTY_LOOKS {
             let last_pid = table::last_pid();
-            let processes = Processes::scan();
+            let processes = self.look();
             let members = self.members_in(&processes);
             if !members.is_empty() || self.is_in_group(&processes) {
                 return Some(members);

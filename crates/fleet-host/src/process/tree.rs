@@ -75,7 +75,15 @@ impl Member {
 impl Tree {
     /// The processes that are alive now, the youngest first.
     pub fn members(&self) -> Vec<Member> {
-        self.members_in(&Processes::scan())
+        self.members_in(&self.look())
+    }
+
+    /// A look for this tree alone. Nobody in it is older than whoever started it, and whoever that was is one of two.
+    pub(super) fn look(&self) -> Processes {
+        let known = [Some(&self.root), self.keeper.as_ref()];
+        let since = known.into_iter().flatten().map(|identity| identity.start).min();
+        let is_this_boot = known.into_iter().flatten().all(|identity| identity.boot == table::boot());
+        Processes::scan_since(since.filter(|_| is_this_boot).unwrap_or(0))
     }
 
     /// The same, from a look that serves many trees.
@@ -90,7 +98,7 @@ impl Tree {
 
     /// What they use now.
     pub fn usage(&self) -> Usage {
-        self.usage_in(&Processes::scan())
+        self.usage_in(&self.look())
     }
 
     /// The same, from a look that serves many trees.
