@@ -39,19 +39,9 @@ fn whole(setting: &Setting) -> f64 {
 /// What a run of a task that does nothing asks of git, in its order. Kept in step with `fleet-host/git`.
 fn steps(base: &str, branch: &str) -> Vec<Vec<String>> {
     let all = [
-        "rev-parse --git-common-dir".to_owned(),
-        format!("rev-parse --verify --quiet refs/heads/{branch}"),
-        "rev-parse --verify --quiet HEAD^{commit}".to_owned(),
-        format!("checkout --quiet --no-guess --no-track -b {branch} {base} --"),
+        format!("branch --quiet --no-track -- {branch} {base}"),
         STATUS.to_owned(),
         // Here the agent works.
-        "status --porcelain=v2 -z --untracked-files=normal --ignore-submodules=none".to_owned(),
-        "ls-files -z -v".to_owned(),
-        format!("rev-parse --verify --quiet refs/heads/{branch}"),
-        "rev-parse --verify --quiet HEAD^{commit}".to_owned(),
-        "ls-files -z -v".to_owned(),
-        "checkout --quiet --force --detach".to_owned(),
-        "clean -ffdxq".to_owned(),
         STATUS.to_owned(),
         format!("update-ref --no-deref -d refs/heads/{branch} {base}"),
     ];
@@ -88,7 +78,7 @@ fn floor(setting: &Setting) -> f64 {
 }
 
 /// The agent works after the workspace is there.
-const BEFORE_AGENT: usize = 5;
+const BEFORE_AGENT: usize = 2;
 
 fn one(rig: &Rig, tree: &Path, steps: &[Vec<String>], prompt: &Path) {
     for (at, step) in steps.iter().enumerate() {
