@@ -135,6 +135,18 @@ pub(crate) fn save(workspace: &Workspace, run: RunId, why: &str, now: Millis) ->
     Ok(Saved::but(&snapshot.skips))
 }
 
+/// The same, before the agent is told to stop: an agent that is told to end may tidy up. Noted for those who wait for
+/// that; without the note they wait for the end.
+pub(crate) fn save_before_stop(
+    workspace: &Workspace,
+    run: RunId,
+    folder: &RunFolder,
+) -> Result<Saved, GitError> {
+    let saved = save(workspace, run, "before it was stopped", clock::now())?;
+    let _ = write_private(&folder.saved(), b"");
+    Ok(saved)
+}
+
 /// The same, if there is anything that no branch has.
 fn save_rest(workspace: &Workspace, run: RunId, why: &str, now: Millis) -> Result<Saved, GitError> {
     let (checkout, run) = (workspace.checkout()?, run.to_string());

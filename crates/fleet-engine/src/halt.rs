@@ -29,6 +29,18 @@ pub(crate) struct Wish {
     pub(crate) otherwise: &'static str,
     /// How long to wait for runs to end; `None` for as long as a keeper that is well may take.
     pub(crate) patience: Option<Duration>,
+    /// What is waited for.
+    pub(crate) until: Until,
+}
+
+/// What somebody waits for who wants a run to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// Nothing of the run is left but its branch and its folder.
+    Tidy,
+    /// Its agent is gone and its work is in safety. What is tidy within a moment is waited for all the same: that is
+    /// most of them, and only large repositories take longer.
+    Safe,
 }
 
 /// What became of a task.
@@ -38,6 +50,8 @@ pub(crate) enum Fate {
     Cancelled,
     /// Its run was stopped.
     Stopped,
+    /// Its agent was stopped and its work is in safety; its keeper commits it and tidies up.
+    Tidying,
     /// It had come to an end before.
     Over,
     /// Its run goes on, and why.
@@ -57,6 +71,8 @@ pub(crate) struct Halted {
 const SLACK: Duration = Duration::from_mins(1);
 /// The end of a keeper does not ring the store's bell.
 const LOOK: Duration = Duration::from_millis(50);
+/// So long a run that is safe may take to be tidy as well, counted from the order to stop.
+const MOMENT: Duration = Duration::from_millis(200);
 /// More runs than any fleet has at work.
 const MOST_LIVE: i64 = 100_000;
 /// A run can end and the next one begin while we look; more than twice in a row it cannot.
@@ -160,7 +176,11 @@ async fn live_runs(engine: &Engine) -> Outcome<BTreeMap<RunId, Run>> {
 /// How a run ended that is over.
 async fn ended(engine: &Engine, run: RunId) -> Outcome<Fate> {
     let state = engine.call(ops::GetRun { run }).await?.run.state;
-    Ok(if state == RunState::Cancelled { Fate::Stopped } else { Fate::Over })
+    Ok(match state {
+        RunState::Cancelled => Fate::Stopped,
+        RunState::Finishing => Fate::Tidying,
+        _ => Fate::Over,
+    })
 }
 
 /// Stops runs and waits for their ends; returns those that go on, and why.
@@ -184,6 +204,7 @@ async fn halt(engine: &Engine, runs: &[Run], wish: &Wish) -> Outcome<BTreeMap<Ru
         home: Home::new(engine.home()),
         reconciler: Reconciler::new(engine)?,
         nudged: BTreeSet::new(),
+        safe_from: (wish.until == Until::Safe).then(|| clock::uptime() + MOMENT),
     };
     let watch = engine.store().await?.watch().await.map_err(problems::store)?;
     let deadline = clock::uptime() + patience;
@@ -203,7 +224,8 @@ async fn halt(engine: &Engine, runs: &[Run], wish: &Wish) -> Outcome<BTreeMap<Ru
         if open.is_empty() || clock::uptime() >= deadline {
             return Ok(going_on);
         }
-        watch.changed(LOOK).await;
+        let moment = vigil.safe_from.map_or(LOOK, |from| from.saturating_sub(clock::uptime()));
+        watch.changed(if moment.is_zero() { LOOK } else { moment.min(LOOK) }).await;
     }
 }
 
@@ -213,11 +235,13 @@ struct Vigil<'e> {
     home: Home,
     reconciler: Reconciler<'e>,
     nudged: BTreeSet<RunId>,
+    /// From when on it is enough that a run is safe.
+    safe_from: Option<Duration>,
 }
 
 /// What was seen of a run.
 enum Look {
-    /// Nothing of it is left but its branch and its folder.
+    /// Nothing of it is left but its branch and its folder, or nothing else is waited for.
     Ended,
     /// It is still there, perhaps for this reason.
     Waits(Option<String>),
@@ -241,7 +265,7 @@ impl Vigil<'_> {
             if keeper.is_some() && self.nudged.insert(run.id) {
                 nudge(keeper);
             }
-            return Ok(Look::Waits(None));
+            return Ok(if self.is_safe(run.id, live) { Look::Ended } else { Look::Waits(None) });
         }
         if live.is_none() && !mark.exists() {
             return Ok(Look::Ended);
@@ -250,6 +274,13 @@ impl Vigil<'_> {
         let taken = self.reconciler.take_over(run.id, Witness::Nobody).await?;
         // A workspace that cannot be tidied up now keeps nobody waiting.
         Ok(if taken.is_some() || live.is_none() { Look::Ended } else { Look::Waits(None) })
+    }
+
+    /// Whether its agent has ended after its work was put in safety, and nobody waits for more.
+    fn is_safe(&self, run: RunId, live: Option<&Run>) -> bool {
+        self.safe_from.is_some_and(|from| clock::uptime() >= from)
+            && live.is_some_and(|live| live.state == RunState::Finishing)
+            && self.home.run(run).saved().exists()
     }
 
     /// A keeper elsewhere hears of it at its next renewal. One that does not renew any more hears nothing: then the run

@@ -183,6 +183,11 @@ impl RunFolder {
         self.dir.join("tree.json")
     }
 
+    /// There when the work was in safety before the agent was told to stop.
+    pub fn saved(&self) -> PathBuf {
+        self.dir.join("saved")
+    }
+
     /// How the run ended, written before the store is told.
     pub fn ending(&self) -> PathBuf {
         self.dir.join("ending.json")

@@ -404,6 +404,7 @@ impl Attendance<'_> {
     fn stop(&mut self, why: Stop) {
         self.stopped = Some(why);
         let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
+        let folder = self.keeper.folder.clone();
         let (tree, ladder) = (self.tree.clone(), asking(self.keeper.ladder(), self.ask));
         let is_told = self.ask == Some(Ask::Say) && self.journal.interrupt();
         if is_told {
@@ -412,7 +413,7 @@ impl Attendance<'_> {
             self.voice.close();
         }
         self.stopping = Some(tokio::spawn(async move {
-            let save = move || closing::save(&workspace, run, "before it was stopped", clock::now());
+            let save = move || closing::save_before_stop(&workspace, run, &folder);
             // A filter of the user's may take its time; whoever wants it stopped does not wait for that. The work is
             // put in safety once more when everybody is gone.
             let _ = timeout(BEFORE_STOP, tokio::task::spawn_blocking(save)).await;

@@ -11,7 +11,7 @@ use fleet_core::task::TaskState;
 use serde::Serialize;
 
 use crate::Engine;
-use crate::halt::{self, Fate, Halted, Wish};
+use crate::halt::{self, Fate, Halted, Until, Wish};
 
 pub use find::find;
 
@@ -54,7 +54,8 @@ pub struct Target {
 pub struct Manner {
     /// Delete the branches, too. Their commits are kept for `fleet undo`.
     pub discard: bool,
-    /// How long to wait for agents to end; `None` for as long as a keeper that is well may take.
+    /// How long to wait for runs to end and to be tidied up after; `None` for as long as a keeper that is well may take,
+    /// and only until the work of their agents is in safety.
     pub patience: Option<Duration>,
 }
 
@@ -74,6 +75,7 @@ pub struct Killed {
     pub run: Option<RunId>,
     pub outcome: KillOutcome,
     pub detail: Option<String>,
+    pub tidying: bool,
     pub branch: Option<String>,
     pub discarded: bool,
     pub snapshot: Option<String>,
@@ -126,7 +128,14 @@ impl Response {
 
 /// Stops what was found.
 pub async fn run(engine: &Engine, targets: &[Target], manner: &Manner) -> Outcome<Response> {
-    let wish = Wish { remark: None, otherwise: "stopped by `fleet kill`", patience: manner.patience };
+    // Who deletes the branch has to wait for the last commit on it, and who says how long wants to wait.
+    let is_quick = !manner.discard && manner.patience.is_none();
+    let wish = Wish {
+        remark: None,
+        otherwise: "stopped by `fleet kill`",
+        patience: manner.patience,
+        until: if is_quick { Until::Safe } else { Until::Tidy },
+    };
     let tasks: Vec<TaskId> = targets.iter().map(|target| target.task).collect();
     let halted = halt::cancel(engine, &tasks, &wish).await?;
     let mut killed = Vec::with_capacity(targets.len());
@@ -139,8 +148,9 @@ pub async fn run(engine: &Engine, targets: &[Target], manner: &Manner) -> Outcom
 }
 
 fn killed_of(target: &Target, halted: Halted) -> Killed {
+    let tidying = halted.fate == Fate::Tidying;
     let (outcome, detail) = match halted.fate {
-        Fate::Stopped => (KillOutcome::Stopped, None),
+        Fate::Stopped | Fate::Tidying => (KillOutcome::Stopped, None),
         Fate::Cancelled => (KillOutcome::Cancelled, None),
         Fate::Over => (KillOutcome::Over, None),
         Fate::GoesOn(why) => (KillOutcome::GoesOn, Some(why)),
@@ -151,6 +161,7 @@ fn killed_of(target: &Target, halted: Halted) -> Killed {
         run: halted.run.or(target.run),
         outcome,
         detail,
+        tidying,
         branch: None,
         discarded: false,
         snapshot: None,

@@ -7,7 +7,7 @@ use fleet_store::ops;
 
 use super::task_add::parsed;
 use crate::Engine;
-use crate::halt::{self, Fate, Wish};
+use crate::halt::{self, Fate, Until, Wish};
 use crate::views::TaskView;
 
 /// Which tasks, and what happens to them.
@@ -37,7 +37,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Vec<TaskView>> {
 
 /// A task that runs is stopped by its keeper: what its agent has done is kept.
 async fn cancel(engine: &Engine, ids: &[TaskId], remark: Option<Remark>) -> Outcome<Vec<TaskView>> {
-    let wish = Wish { remark, otherwise: "it was cancelled", patience: None };
+    let wish = Wish { remark, otherwise: "it was cancelled", patience: None, until: Until::Tidy };
     let halted = halt::cancel_all(engine, ids, &wish).await?;
     for halted in halted {
         if let Fate::GoesOn(why) = halted.fate {

@@ -37,7 +37,7 @@ pub(crate) struct Kill {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
-    /// Wait so long for agents to end [default: `limits.stop_grace` and a while]
+    /// Wait so long for agents to end and their work to be committed [default: until it is safe]
     #[arg(long, value_name = "TIME")]
     wait: Option<String>,
 }
@@ -106,6 +106,9 @@ fn line(killed: &Killed) -> String {
     };
     let id = killed.run.map_or_else(|| killed.task.to_string(), |run| run.to_string());
     let place = match (&killed.branch, killed.discarded) {
+        (Some(branch), _) if killed.tidying => {
+            format!("its work is safe, and on {} in a moment", escaped(branch))
+        }
         (Some(branch), _) => format!("its work is on {}", escaped(branch)),
         (None, true) => format!("its branch is deleted; `fleet undo {id}` brings it back"),
         (None, false) => String::new(),

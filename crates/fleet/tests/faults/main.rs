@@ -23,6 +23,7 @@ mod damage;
 mod disk;
 mod evidence;
 mod frozen;
+mod halted;
 mod identity;
 mod matrix;
 mod offspring;

@@ -93,7 +93,7 @@ fn spare_worktrees_go_in_the_background_and_those_in_use_stay() {
     );
     wait_until(SOON, "an empty trash", || yard.names("worktrees/.trash").is_empty());
     assert_eq!(yard.repo.git(&["worktree", "list"]).lines().count(), 2, "git has forgotten the other");
-    let said = yard.fleet.ok(&["kill", "two", "--yes"]);
+    let said = yard.fleet.ok(&["kill", "two", "--yes", "--wait", "1m"]);
     assert!(said.contains("its work is on two"), "{said}");
     assert_eq!(yard.file("two", "b"), "x");
 }

@@ -15,7 +15,7 @@ fn what_an_agent_had_written_is_kept_to_the_byte() {
     yard.fleet.ok(&["task", "hold", &queued]);
     yard.start_runner();
     yard.at_work(&["login"]);
-    let killed = yard.fleet.json(&["kill", "login", "--yes"]);
+    let killed = yard.fleet.json(&["kill", "login", "--yes", "--wait", "1m"]);
     let [one] = killed["killed"].as_array().unwrap().as_slice() else { panic!("{killed}") };
     assert_eq!(
         (one["outcome"].as_str(), one["branch"].as_str()),
@@ -55,7 +55,7 @@ fn patterns_stop_agents_and_cancel_tasks() {
         refused.stderr
     );
     assert!(!refused.stderr.contains("other"), "{}", refused.stderr);
-    let said = yard.fleet.ok(&["kill", "fan-*", "--yes"]);
+    let said = yard.fleet.ok(&["kill", "fan-*", "--yes", "--wait", "1m"]);
     assert_eq!(said.lines().filter(|line| line.contains("  stopped  ")).count(), 2, "{said}");
     assert_eq!(said.lines().filter(|line| line.contains("  cancelled  ")).count(), 1, "{said}");
     for task in [first.as_str(), &second, queued] {
@@ -81,7 +81,7 @@ fn an_agent_that_does_not_want_to_end_is_made_to() {
     yard.at_work(&["deaf"]);
     let child = fs::read_to_string(child).unwrap();
     assert!(is_alive(&child));
-    assert!(yard.fleet.ok(&["kill", "deaf", "--yes"]).contains("its work is on deaf"));
+    assert!(yard.fleet.ok(&["kill", "deaf", "--yes", "--wait", "1m"]).contains("its work is on deaf"));
     assert!(!is_alive(&child), "what it left behind has ended, too");
     assert_eq!(yard.file("deaf", "a"), "x");
 }
@@ -96,7 +96,7 @@ fn a_run_without_its_keeper_is_closed_in_its_place() {
     yard.at_work(&["lone"]);
     yard.stop_runner();
     signal(yard.keeper(&task), "-KILL");
-    let killed = yard.fleet.json(&["kill", &task, "--yes"]);
+    let killed = yard.fleet.json(&["kill", &task, "--yes", "--wait", "1m"]);
     assert_eq!(killed["killed"][0]["outcome"], "stopped", "{killed}");
     assert_eq!(yard.file("lone", "a"), "x");
     assert_eq!(yard.task(&task)["state"], "cancelled");
@@ -120,7 +120,7 @@ fn what_goes_on_is_told_and_ends_later() {
     assert!(failed.stdout.contains("\"outcome\":\"goes_on\""), "{}", failed.stdout);
     assert_eq!(yard.task(&task)["state"], "running", "nobody claims that it ended");
     signal(keeper, "-CONT");
-    assert!(yard.fleet.ok(&["kill", "frozen", "--yes"]).contains("  stopped  "));
+    assert!(yard.fleet.ok(&["kill", "frozen", "--yes", "--wait", "1m"]).contains("  stopped  "));
     assert_eq!(yard.file("frozen", "a"), "x");
 }
 
