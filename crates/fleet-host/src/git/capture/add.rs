@@ -66,7 +66,7 @@ fn rejected(path: &[u8]) -> Skipped {
 
 impl Target<'_> {
     fn git(&self) -> Git {
-        Git::within(self.checkout).index(self.index.path())
+        self.purpose.git(self.checkout, self.index)
     }
 
     /// A list of paths in a file. The file has no name any more when this returns, only the open end.
@@ -129,7 +129,8 @@ fn change(checkout: &Checkout, index: &Scratch, paths: &[Vec<u8>], option: &str)
     if paths.is_empty() {
         return Ok(());
     }
-    let target = Target { checkout, index, purpose: Purpose::Keep };
+    // For either purpose.
+    let target = Target { checkout, index, purpose: Purpose::Commit };
     let (_list, file) = target.list(paths)?;
     target.git().args(["update-index", option, "-z", "--stdin"]).stdin(file).run()
 }

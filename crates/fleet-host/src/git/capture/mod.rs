@@ -94,6 +94,18 @@ pub(super) enum Purpose {
     Commit,
 }
 
+impl Purpose {
+    /// A command with our index. One that nobody sees after us needs no checksum, which is most of the work of writing a
+    /// large one; one that takes the place of the agent's is for programs that insist on it.
+    fn git(self, checkout: &Checkout, index: &Scratch) -> Git {
+        let git = Git::within(checkout).index(index.path());
+        match self {
+            Self::Keep => git.setting("index.skipHash=true"),
+            Self::Commit => git,
+        }
+    }
+}
+
 /// What to capture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
@@ -138,7 +150,7 @@ pub(super) fn capture(wanted: Wanted<'_>) -> Result<Captured, GitError> {
         add::add(&add::Target { checkout, index: &index, purpose: wanted.purpose }, &paths, &mut skips)?;
     }
     add::forget(checkout, &index, &listed.gone)?;
-    let tree = Git::within(checkout).index(index.path()).arg("write-tree").oid()?;
+    let tree = wanted.purpose.git(checkout, &index).arg("write-tree").oid()?;
     let nested = match wanted.purpose {
         Purpose::Keep => nested::kept(checkout, limits, &found, &mut skips)?,
         Purpose::Commit => None,
