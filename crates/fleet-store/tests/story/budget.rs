@@ -55,6 +55,7 @@ fn using(rig: &Rig, run: &Run, (from, to): (i64, i64), (tokens, micro_usd): (u64
         usage: Some(usage),
         activity: None,
         session: None,
+        meter: None,
         now: rig.now(),
     }
 }

@@ -25,6 +25,7 @@ fn hearing(run: &Run, to: i64, session: Option<&str>, meter: Option<Meter>) -> A
         activity: None,
         session: session.map(ToOwned::to_owned),
         meter,
+        now: crate::harness::START,
     }
 }
 
@@ -40,12 +41,12 @@ async fn the_newest_conversation_of_an_agent_is_found(rig: &Rig) {
     rig.ok(rig.preparing(&first, model)).await;
     rig.ok(hearing(&first, 1, Some("abc"), Some(METER))).await;
     assert_eq!(rig.ok(last(id, "claude")).await, None, "it is still at work");
-    rig.end(&first, failed(Reason::RateLimited)).await;
+    rig.end(&first, failed(Reason::Stale)).await;
     let found = Conversation {
         run: first.id,
         session: "abc".to_owned(),
         meter: Some(METER),
-        reason: Some(Reason::RateLimited),
+        reason: Some(Reason::Stale),
         state: RunState::Failed,
         model: Some("large".to_owned()),
     };
