@@ -34,6 +34,9 @@ fn shared() -> (Stage, Elsewhere, String) {
     let task = stage.add_with(&stage.steps(), 0);
     let mut runner = stage.run(None);
     stage.wait_for("written");
+    // A keeper that is frozen while it writes to the store keeps everybody from it.
+    let is_stored = || stage.events().iter().any(|event| event["kind"] == "run.used_tool");
+    wait_until(BOUND, "what the agent did is stored", is_stored);
     runner.kill();
     let other = Fleet::new(env!("CARGO_BIN_EXE_fleet")).env("FLEET_STORE", &store);
     (stage, Elsewhere(other.env("FLEET_RUNNER_LEASE_SECONDS", "2")), task)
