@@ -27,6 +27,7 @@ struct Case {
     micro_usd: u64,
     file: &'static str,
     denied: usize,
+    retries: usize,
     said: &'static str,
     failure: Option<(Reason, &'static str)>,
     /// What was said to the agent.
@@ -37,8 +38,9 @@ const PLAIN: &[&str] = &["initialize", "session/new", "session/prompt"];
 const ASKED: &[&str] = &["initialize", "session/new", "session/prompt", "answer"];
 
 fn good(name: &'static str, session: &'static str, tokens: Tokens, file: &'static str) -> Case {
-    let (micro_usd, denied, said, failure, dialogue) = (0, 0, DONE, None, PLAIN);
-    Case { name, session, tokens, micro_usd, file, denied, said, failure, dialogue }
+    let (micro_usd, denied, retries) = (0, 0, 0);
+    let (said, failure, dialogue) = (DONE, None, PLAIN);
+    Case { name, session, tokens, micro_usd, file, denied, retries, said, failure, dialogue }
 }
 
 fn bad(name: &'static str, session: &'static str, reason: Reason, text: &'static str) -> Case {
@@ -46,6 +48,10 @@ fn bad(name: &'static str, session: &'static str, reason: Reason, text: &'static
 }
 
 fn cases() -> Vec<Case> {
+    [finished(), failed(), remarked()].into_iter().flatten().collect()
+}
+
+fn finished() -> Vec<Case> {
     let claude = Tokens { input: 2_222, output: 444, cache_read: 666, cache_write: 88 };
     // It counts what it read from the cache as input, too.
     let copilot = Tokens { input: 1_556, output: 444, cache_read: 666, cache_write: 0 };
@@ -90,6 +96,11 @@ fn cases() -> Vec<Case> {
             dialogue: ASKED,
             ..good("gemini-refused", "2aa8e8e2-c8a6-47a9-9be4-ed390088a685", GEMINI, "")
         },
+    ]
+}
+
+fn failed() -> Vec<Case> {
+    vec![
         bad(
             "gemini-invalid-key",
             "d9f9192e-e4c0-4731-8335-ed957897e07b",
@@ -113,6 +124,54 @@ fn cases() -> Vec<Case> {
             ..bad("opencode-unknown-session", "", Reason::AgentError, "OpenCode service failure")
         },
     ]
+}
+
+/// Copilot tells of failures among its words, and ends the turn as if all were well.
+fn remarked() -> Vec<Case> {
+    vec![
+        Case {
+            retries: 2,
+            ..bad(
+                "copilot-invalid-key",
+                "94de5df2-953a-4b50-841d-0338ba266181",
+                Reason::Auth,
+                "Authentication failed with provider at http://127.0.0.1:8124/s/401/cp16653/v1 (HTTP 401). Check your \
+                 COPILOT_PROVIDER_API_KEY, COPILOT_PROVIDER_API_KEY_COMMAND, or COPILOT_PROVIDER_BEARER_TOKEN.",
+            )
+        },
+        bad(
+            "copilot-ratelimit",
+            "5d9280ec-23ed-42c7-9541-4bbf53520c7f",
+            Reason::RateLimited,
+            "Failed to get response from the AI model; retried 5 times (total retry wait time: 5.34 seconds) Last \
+             error: 429 This request would exceed your rate limit",
+        ),
+        Case {
+            retries: 5,
+            ..bad(
+                "copilot-outage",
+                "a97310e8-c5e6-46e3-8b2e-55eae6ee1cab",
+                Reason::ProviderOutage,
+                "Failed to get response from the AI model; retried 5 times (total retry wait time: 15.21 seconds) Last \
+                 error: 500 Internal server error",
+            )
+        },
+        Case {
+            retries: 1,
+            ..bad(
+                "copilot-overflow",
+                "4689bc41-f694-4c80-b2b3-e2e78dcd8ff9",
+                Reason::ContextOverflow,
+                "The provider rejected the prompt as too long, but automatic recovery could not reduce it. Reduce \
+                 context before retrying.",
+            )
+        },
+    ]
+}
+
+/// The adapter that reads a recording: Copilot has its own.
+fn agent(name: &str) -> &'static str {
+    if name.starts_with("copilot") { "copilot" } else { "acp" }
 }
 
 /// The run that a recording was made for.
@@ -142,7 +201,7 @@ fn recorded(name: &str) -> Vec<Recorded> {
 #[test]
 fn recordings_show_what_was_seen_in_them() {
     for case in cases() {
-        let mut decoder = decoder("acp", &brief(case.name));
+        let mut decoder = decoder(agent(case.name), &brief(case.name));
         let seen = shown(decoder.as_mut(), &recorded(case.name), &AgentExit::Code(0));
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let expected = Shown {
@@ -150,7 +209,7 @@ fn recordings_show_what_was_seen_in_them() {
             tokens: case.tokens,
             micro_usd: case.micro_usd,
             files: some(case.file).into_iter().collect(),
-            retries: 0,
+            retries: case.retries,
             denied: case.denied,
             final_text: some(case.said),
             failure: case.failure.map(|(reason, text)| (reason, text.to_owned())),
@@ -164,7 +223,7 @@ fn recordings_show_what_was_seen_in_them() {
 #[test]
 fn the_dialogue_is_the_one_that_the_protocol_asks_for() {
     for case in cases() {
-        let mut decoder = decoder("acp", &brief(case.name));
+        let mut decoder = decoder(agent(case.name), &brief(case.name));
         let mut said = decoder.reply();
         for (stream, line) in recorded(case.name) {
             decoder.line(stream, &line, false);
@@ -194,7 +253,7 @@ fn no_recording_is_left_out() {
 fn spoilt_recordings_do_no_harm() {
     for case in cases() {
         for way in spoilt(&recorded(case.name)) {
-            let mut decoder = decoder("acp", &brief(case.name));
+            let mut decoder = decoder(agent(case.name), &brief(case.name));
             // An answer that comes twice ends two turns.
             let mut once = BTreeSet::new();
             let way: Vec<Recorded> = way.into_iter().filter(|(_, line)| once.insert(line.clone())).collect();

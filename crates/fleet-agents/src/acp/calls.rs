@@ -23,6 +23,8 @@ pub(super) struct Call {
     title: String,
     pub(super) kind: ToolKind,
     input: String,
+    /// Input of which no part tells what it is about.
+    vague: String,
     pub(super) files: Vec<String>,
     is_told: bool,
 }
@@ -89,13 +91,18 @@ impl Call {
             self.name = Some(one_line(name));
         }
         if let Some(input) = &fields.raw_input {
-            self.input = tool::summary(input);
+            let summary = tool::summary(input);
+            let place = if summary.starts_with('{') { &mut self.vague } else { &mut self.input };
+            *place = summary;
             for file in tool::files(input) {
                 tool::note(&mut self.files, Some(&file));
             }
         }
-        for file in files(fields) {
-            tool::note(&mut self.files, Some(&file));
+        // The place of a command is a directory.
+        if self.kind != ToolKind::Execute {
+            for file in files(fields) {
+                tool::note(&mut self.files, Some(&file));
+            }
         }
     }
 
@@ -109,7 +116,7 @@ impl Call {
         }
         let is_telling = |text: &&String| !text.is_empty() && **text != self.name();
         let input_summary =
-            [&self.input, &self.title].into_iter().find(is_telling).cloned().unwrap_or_default();
+            [&self.input, &self.title, &self.vague].into_iter().find(is_telling).cloned().unwrap_or_default();
         Some(AgentEvent::ToolCall {
             id: self.id.clone(),
             name: self.name(),

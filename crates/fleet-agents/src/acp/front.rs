@@ -14,6 +14,8 @@ pub struct Acp {
     /// The options that name a model and an effort, where the agent has them; elsewhere the session is asked.
     model_option: Option<&'static str>,
     effort_option: Option<&'static str>,
+    /// Whether it tells of failures among the words of the model.
+    makes_remarks: bool,
     env: &'static [(&'static str, &'static str)],
     pass_env: &'static [&'static str],
     install: &'static str,
@@ -33,6 +35,7 @@ impl Acp {
         args: &[],
         model_option: None,
         effort_option: None,
+        makes_remarks: false,
         env: &[],
         pass_env: &[],
         install: "name a program that speaks the protocol in `[agents.acp]`, such as program = \"gemini\" and \
@@ -51,6 +54,7 @@ impl Acp {
         args: &["--acp"],
         model_option: Some("--model"),
         effort_option: Some("--reasoning-effort"),
+        makes_remarks: true,
         env: &[("COPILOT_AUTO_UPDATE", "false")],
         pass_env: &["COPILOT_*", "GH_TOKEN", "GH_HOST", "GITHUB_TOKEN"],
         install: "npm install -g @github/copilot",
@@ -105,6 +109,7 @@ impl Adapter for Acp {
         // What its options say need not be asked for again.
         let model = brief.model.filter(|_| self.model_option.is_none());
         let effort = brief.effort.filter(|_| self.effort_option.is_none());
-        Box::new(AcpDecoder::new(&Brief { model, effort, ..*brief }))
+        let decoder = AcpDecoder::new(&Brief { model, effort, ..*brief });
+        Box::new(if self.makes_remarks { decoder.with_remarks() } else { decoder })
     }
 }

@@ -14,6 +14,7 @@ mod error;
 mod front;
 mod offers;
 mod permission;
+mod remark;
 mod speech;
 mod spending;
 #[cfg(test)]

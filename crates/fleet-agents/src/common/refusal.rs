@@ -22,6 +22,8 @@ const WORDS: &[(Reason, &[&str])] = &[
             "contextoverflow",
             "context window",
             "context length",
+            "context limit",
+            "prompt as too long",
             "prompt is too long",
             "prompt too long",
             "input is too long",

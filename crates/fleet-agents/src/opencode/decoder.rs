@@ -191,7 +191,7 @@ impl OpencodeDecoder {
         let words = ansi::plain(&lossy);
         let words = words.trim();
         if let Some(log) = LogLine::parse(words) {
-            let is_known = matches!(log.message(), "stream error" | "failed");
+            let is_known = matches!(log.message(), "stream error" | "failed" | "process");
             let mut events = self.log(&log);
             // Chatter is in the raw log; what went wrong is for people.
             if events.is_empty() && log.is_trouble() && !is_known {

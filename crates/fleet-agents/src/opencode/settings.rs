@@ -34,7 +34,8 @@ pub(super) fn content(brief: &Brief<'_>) -> String {
     // The time-outs belong to a provider, and only the name of a model tells which.
     if let Some((provider, _)) = brief.model.and_then(|model| model.split_once('/')) {
         let patience = u64::try_from(brief.patience.as_millis()).unwrap_or(u64::MAX);
-        let options = json!({ "options": { "headerTimeout": patience, "chunkTimeout": patience } });
+        // It tries six times, so that a provider that does not answer at all costs three times the patience.
+        let options = json!({ "options": { "headerTimeout": patience / 2, "chunkTimeout": patience } });
         content.insert("provider".to_owned(), json!({ provider: options }));
     }
     Value::Object(content).to_string()

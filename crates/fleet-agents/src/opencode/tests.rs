@@ -71,7 +71,7 @@ fn everything_that_a_brief_can_ask_for_is_passed_on() {
                 "*": "deny", "/repo/.git/*": "allow", "/scratch/*": "allow",
                 "/tmp/*": "allow", "/private/tmp/*": "allow", "/var/folders/*": "allow",
             } },
-            "provider": { "anthropic": { "options": { "headerTimeout": 90_000, "chunkTimeout": 90_000 } } },
+            "provider": { "anthropic": { "options": { "headerTimeout": 45_000, "chunkTimeout": 90_000 } } },
         })
     );
 }

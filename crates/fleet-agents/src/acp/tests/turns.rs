@@ -222,6 +222,30 @@ fn nothing_is_counted_twice() {
     assert_eq!(anew.events[1..], [cost(100_000), cost(400_000)]);
 }
 
+/// Known trap: Copilot ends a turn as if all were well when every request failed.
+#[test]
+fn what_copilot_remarks_is_a_failure_unless_it_goes_on() {
+    let chunk = |text: &str| {
+        let content = json!({ "type": "text", "text": text });
+        let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+        json!({ "method": "session/update", "params": { "sessionId": "s", "update": update } })
+    };
+    let over = json!({ "id": 3, "result": { "stopReason": "end_turn" } });
+    let failure = |adapter: Acp, texts: &[&str]| {
+        let mut decoder = adapter.decoder(&plain());
+        for message in texts.iter().map(|text| chunk(text)).chain([over.clone()]) {
+            decoder.line(Stream::Out, message.to_string().as_bytes(), false);
+        }
+        decoder.failure().map(|failure| failure.reason)
+    };
+    let error = "Error: Last error: 429 slow down";
+    assert_eq!(failure(Acp::COPILOT, &[error]), Some(Reason::RateLimited));
+    assert_eq!(failure(Acp::COPILOT, &[error, "On we go."]), None);
+    assert_eq!(failure(Acp::COPILOT, &["Error: odd"]), Some(Reason::AgentError));
+    assert_eq!(failure(Acp::COPILOT, &["Info: nothing of note"]), None);
+    assert_eq!(failure(Acp::ANY, &[error]), None, "the words of any other model");
+}
+
 #[test]
 fn copilot_gets_its_model_as_an_option() {
     let brief = Brief { model: Some("gpt-5"), effort: Some("low"), ..plain() };

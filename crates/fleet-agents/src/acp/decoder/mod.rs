@@ -1,34 +1,38 @@
 //! Our side of the conversation.
 
+mod opening;
+
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
     AGENT_METHOD_NAMES as METHODS, CLIENT_METHOD_NAMES as ASKED, CancelNotification, ContentBlock, Error,
-    Implementation, InitializeRequest, InitializeResponse, LoadSessionRequest, McpServer, NewSessionRequest,
-    PlanEntryStatus, PromptRequest, PromptResponse, RequestPermissionRequest, RequestPermissionResponse,
-    ResumeSessionRequest, SessionNotification, SessionUpdate, StopReason,
+    Implementation, InitializeRequest, McpServer, PlanEntryStatus, PromptRequest, PromptResponse,
+    RequestPermissionRequest, RequestPermissionResponse, SessionNotification, SessionUpdate, StopReason,
 };
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
-use fleet_core::text::shortened;
 use serde_json::Value;
 
 use super::calls::Calls;
 use super::error::failure;
-use super::offers::{Offers, Setting, Wishes};
+use super::offers::{Setting, Wishes};
 use super::permission::{self, Rules};
+use super::remark::{self, Remark};
 use super::speech::{Kind, Speech};
 use super::spending::{self, Spending};
-use super::wire::{FIRST_PROMPT, FIRST_SETTING, INITIALIZE, Incoming, OPEN, Outbox, tool_server};
-use crate::adapter::{Brief, Conversation, Decoder, Failure, Stream, Trust};
+use super::wire::{FIRST_PROMPT, INITIALIZE, Incoming, OPEN, Outbox, tool_server};
+use crate::adapter::{Brief, Conversation, Decoder, Failure, Stream};
 use crate::common::tool::one_line;
 use crate::common::{LONGEST_SUMMARY, refusal};
 use crate::event::{AgentEvent, Meter};
 
 /// So many prompts wait for the end of a turn; whoever has more is told to resume later.
 const MOST_WAITING: usize = 100;
+
+/// Gemini says so among its words when its mode is set.
+const MODE_REMARK: &str = "[MODE_UPDATE] ";
 
 /// Where the conversation stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +70,11 @@ pub(crate) struct AcpDecoder {
     calls: Calls,
     spending: Spending,
     trouble: Option<Failure>,
+    /// Whether it tells of failures among the words of the model.
+    makes_remarks: bool,
+    /// The last thing that it remarked, and nothing came after.
+    remark: Option<Failure>,
+    tries: u32,
     complaint: Option<String>,
 }
 
@@ -95,12 +104,21 @@ impl AcpDecoder {
             calls: Calls::default(),
             spending: Spending::new(brief.conversation.meter()),
             trouble: None,
+            makes_remarks: false,
+            remark: None,
+            tries: 0,
             complaint: None,
         };
         let us = Implementation::new("fleet", env!("CARGO_PKG_VERSION"));
         let hello = InitializeRequest::new(ProtocolVersion::V1).client_info(us);
         decoder.outbox.request(INITIALIZE, METHODS.initialize, &hello);
         decoder
+    }
+
+    /// For an agent that tells of failures among the words of the model.
+    pub(crate) fn with_remarks(mut self) -> Self {
+        self.makes_remarks = true;
+        self
     }
 
     /// It failed in a way after which nothing more comes: whoever keeps it may close its input.
@@ -128,79 +146,6 @@ impl AcpDecoder {
         }
     }
 
-    /// The protocol is open: now the session.
-    fn initialized(&mut self, agent: &InitializeResponse) -> Vec<AgentEvent> {
-        if agent.protocol_version != ProtocolVersion::V1 {
-            let text = format!("it speaks version {} of the protocol, not 1", agent.protocol_version);
-            return self.fail(Failure::new(Reason::AgentError, text), Turn::Never);
-        }
-        let (cwd, servers) = (self.workspace.clone(), self.servers.clone());
-        let able = &agent.agent_capabilities;
-        match self.resumed.clone() {
-            // Better than to load, because nothing is repeated.
-            Some(session) if able.session_capabilities.resume.is_some() => {
-                let request = ResumeSessionRequest::new(session, cwd).mcp_servers(servers);
-                self.outbox.request(OPEN, METHODS.session_resume, &request);
-            }
-            Some(session) if able.load_session => {
-                self.is_repeating = true;
-                let request = LoadSessionRequest::new(session, cwd).mcp_servers(servers);
-                self.outbox.request(OPEN, METHODS.session_load, &request);
-            }
-            _ => {
-                self.resumed = None;
-                let request = NewSessionRequest::new(cwd).mcp_servers(servers);
-                self.outbox.request(OPEN, METHODS.session_new, &request);
-            }
-        }
-        Vec::new()
-    }
-
-    /// The session is there: now its settings, and then the task.
-    fn opened(&mut self, result: Value) -> Option<Vec<AgentEvent>> {
-        let told = result.get("sessionId").and_then(Value::as_str).map(ToOwned::to_owned);
-        let session = told.or_else(|| self.resumed.clone())?;
-        if self.session.is_some() {
-            return Some(Vec::new());
-        }
-        self.is_repeating = false;
-        let session = shortened(&session, LONGEST_SUMMARY).into_owned();
-        self.session = Some(session.clone());
-        let offers: Offers = serde_json::from_value(result).unwrap_or_default();
-        let ids = (FIRST_SETTING..).step_by(2);
-        for (id, request) in ids.zip(offers.requests(&session, &self.wishes)) {
-            self.outbox.request(id, request.method, &request.params);
-            self.settings.push((id, request.setting));
-        }
-        if self.settings.is_empty() {
-            self.next_turn();
-        }
-        Some(vec![AgentEvent::SessionStarted { session }])
-    }
-
-    /// A setting is confirmed or refused.
-    fn set(&mut self, id: u64, refused: Option<&Error>) -> Vec<AgentEvent> {
-        let Some(index) = self.settings.iter().position(|(asked, _)| *asked == id) else { return Vec::new() };
-        let (_, setting) = self.settings.swap_remove(index);
-        if let Some(error) = refused {
-            let failure = failure(error);
-            // A task goes on without the right amount of thought, but not with another model, and not unheld.
-            let kept = match setting {
-                Setting::Model => Some(Reason::BadModel),
-                Setting::Mode if self.wishes.trust == Trust::ReadOnly => Some(Reason::AgentError),
-                Setting::Mode | Setting::Effort => None,
-            };
-            if let Some(reason) = kept {
-                self.settings.clear();
-                return self.fail(Failure { reason, ..failure }, Turn::Never);
-            }
-        }
-        if self.settings.is_empty() && self.turn == Turn::NotYet {
-            self.next_turn();
-        }
-        Vec::new()
-    }
-
     /// Sends the next prompt, if there is one.
     fn next_turn(&mut self) -> bool {
         let Some(session) = self.session.clone() else { return false };
@@ -210,6 +155,7 @@ impl AcpDecoder {
         self.next_prompt += 2;
         self.turn = Turn::On;
         self.trouble = None;
+        self.remark = None;
         true
     }
 
@@ -226,6 +172,10 @@ impl AcpDecoder {
         };
         if let Some(why) = why {
             events.extend(self.turn_failed(Failure::new(Reason::AgentError, why)));
+            return events;
+        }
+        if let Some(failure) = self.remark.take() {
+            events.extend(self.turn_failed(failure));
             return events;
         }
         self.turn = Turn::Over;
@@ -258,7 +208,7 @@ impl AcpDecoder {
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
                 let id = chunk.message_id.as_ref().map(|id| id.0.as_ref());
-                events.extend(self.speech.piece(Kind::Said, id, words(&chunk.content)));
+                events.extend(self.said(id, words(&chunk.content)));
                 return Some(events);
             }
             SessionUpdate::AgentThoughtChunk(chunk) => {
@@ -290,6 +240,26 @@ impl AcpDecoder {
             _ => {}
         }
         Some(events)
+    }
+
+    fn said(&mut self, id: Option<&str>, words: &str) -> Vec<AgentEvent> {
+        if words.starts_with(MODE_REMARK) {
+            return Vec::new();
+        }
+        match remark::read(words).filter(|_| self.makes_remarks) {
+            Some(Remark::Retry(text)) => {
+                self.tries += 1;
+                vec![AgentEvent::Retry { attempt: Some(self.tries), wait: None, text }]
+            }
+            Some(Remark::Error(failure)) => {
+                self.remark = Some(failure);
+                Vec::new()
+            }
+            None => {
+                self.remark = None;
+                self.speech.piece(Kind::Said, id, words)
+            }
+        }
     }
 
     /// The agent wants something from us.

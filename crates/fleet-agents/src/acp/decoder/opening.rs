@@ -1,0 +1,93 @@
+//! Opening a session and setting it, before the task is sent.
+
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1::{
+    AGENT_METHOD_NAMES as METHODS, Error, InitializeResponse, LoadSessionRequest, NewSessionRequest,
+    ResumeSessionRequest,
+};
+use fleet_core::run::Reason;
+use fleet_core::text::shortened;
+use serde_json::Value;
+
+use super::{AcpDecoder, Turn};
+use crate::acp::error::failure;
+use crate::acp::offers::{Offers, Setting};
+use crate::acp::wire::{FIRST_SETTING, OPEN};
+use crate::adapter::{Failure, Trust};
+use crate::common::LONGEST_SUMMARY;
+use crate::event::AgentEvent;
+
+impl AcpDecoder {
+    /// The protocol is open: now the session.
+    pub(super) fn initialized(&mut self, agent: &InitializeResponse) -> Vec<AgentEvent> {
+        if agent.protocol_version != ProtocolVersion::V1 {
+            let text = format!("it speaks version {} of the protocol, not 1", agent.protocol_version);
+            return self.fail(Failure::new(Reason::AgentError, text), Turn::Never);
+        }
+        let (cwd, servers) = (self.workspace.clone(), self.servers.clone());
+        let able = &agent.agent_capabilities;
+        match self.resumed.clone() {
+            // Better than to load, because nothing is repeated.
+            Some(session) if able.session_capabilities.resume.is_some() => {
+                let request = ResumeSessionRequest::new(session, cwd).mcp_servers(servers);
+                self.outbox.request(OPEN, METHODS.session_resume, &request);
+            }
+            Some(session) if able.load_session => {
+                self.is_repeating = true;
+                let request = LoadSessionRequest::new(session, cwd).mcp_servers(servers);
+                self.outbox.request(OPEN, METHODS.session_load, &request);
+            }
+            _ => {
+                self.resumed = None;
+                let request = NewSessionRequest::new(cwd).mcp_servers(servers);
+                self.outbox.request(OPEN, METHODS.session_new, &request);
+            }
+        }
+        Vec::new()
+    }
+
+    /// The session is there: now its settings, and then the task.
+    pub(super) fn opened(&mut self, result: Value) -> Option<Vec<AgentEvent>> {
+        let told = result.get("sessionId").and_then(Value::as_str).map(ToOwned::to_owned);
+        let session = told.or_else(|| self.resumed.clone())?;
+        if self.session.is_some() {
+            return Some(Vec::new());
+        }
+        self.is_repeating = false;
+        let session = shortened(&session, LONGEST_SUMMARY).into_owned();
+        self.session = Some(session.clone());
+        let offers: Offers = serde_json::from_value(result).unwrap_or_default();
+        let ids = (FIRST_SETTING..).step_by(2);
+        for (id, request) in ids.zip(offers.requests(&session, &self.wishes)) {
+            self.outbox.request(id, request.method, &request.params);
+            self.settings.push((id, request.setting));
+        }
+        if self.settings.is_empty() {
+            self.next_turn();
+        }
+        Some(vec![AgentEvent::SessionStarted { session }])
+    }
+
+    /// A setting is confirmed or refused.
+    pub(super) fn set(&mut self, id: u64, refused: Option<&Error>) -> Vec<AgentEvent> {
+        let Some(index) = self.settings.iter().position(|(asked, _)| *asked == id) else { return Vec::new() };
+        let (_, setting) = self.settings.swap_remove(index);
+        if let Some(error) = refused {
+            let failure = failure(error);
+            // A task goes on without the right amount of thought, but not with another model, and not unheld.
+            let kept = match setting {
+                Setting::Model => Some(Reason::BadModel),
+                Setting::Mode if self.wishes.trust == Trust::ReadOnly => Some(Reason::AgentError),
+                Setting::Mode | Setting::Effort => None,
+            };
+            if let Some(reason) = kept {
+                self.settings.clear();
+                return self.fail(Failure { reason, ..failure }, Turn::Never);
+            }
+        }
+        if self.settings.is_empty() && self.turn == Turn::NotYet {
+            self.next_turn();
+        }
+        Vec::new()
+    }
+}
