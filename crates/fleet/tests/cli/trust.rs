@@ -41,7 +41,7 @@ fn without_a_person_nothing_is_trusted() {
     [2]
     ");
     insta::assert_snapshot!(said(&world, &["trust", "--json"]), @r#"
-    {"error":{"code":"usage","hints":["`--list` shows the commands, `--yes` trusts them without asking"],"message":"nobody is there to ask, so nothing was trusted"}}
+    {"error":{"code":"usage","message":"nobody is there to ask, so nothing was trusted","hints":["`--list` shows the commands, `--yes` trusts them without asking"]}}
     [2]
     "#);
     assert!(!world.fleet.home().join("trust.json").exists());

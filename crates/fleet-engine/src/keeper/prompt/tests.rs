@@ -66,5 +66,9 @@ fn a_later_attempt_hears_what_was_left_and_what_was_added() {
     }
     let resumed = prompt.resumed(&templates());
     assert!(resumed.starts_with("Your work was interrupted: it ran out of time."), "{resumed}");
-    assert!(resumed.contains("Also the docs.") && !resumed.contains("Your task:"), "{resumed}");
+    assert!(
+        resumed.contains("Your task, once more: Look") && resumed.contains("Also the docs."),
+        "{resumed}"
+    );
+    assert!(!resumed.contains("This is attempt"), "{resumed}");
 }
