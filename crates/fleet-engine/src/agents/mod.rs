@@ -9,6 +9,7 @@ mod choice;
 mod installed;
 mod login;
 mod mcp;
+mod notice;
 mod prices;
 mod terms;
 
@@ -28,6 +29,7 @@ pub(crate) use after::{after, budget, until};
 pub use choice::{Refused, check, model};
 pub use installed::{Installed, look, path};
 pub use login::{Login, LoginState, login};
+pub use notice::{Notice, notice};
 pub use prices::{PriceTable, price_file, price_tables, prices};
 pub use terms::{Terms, Wish, terms};
 
@@ -59,7 +61,7 @@ fn in_home(path: &str, environment: &Environment) -> Outcome<String> {
 }
 
 /// A file that a setting names: at home, anywhere, or beside the configuration.
-fn file(engine: &Engine, path: &str) -> Outcome<PathBuf> {
+pub(crate) fn file(engine: &Engine, path: &str) -> Outcome<PathBuf> {
     Ok(engine.home().join(in_home(path, engine.environment())?))
 }
 

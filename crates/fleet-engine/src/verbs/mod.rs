@@ -5,6 +5,7 @@ pub mod agents_decode;
 pub mod agents_list;
 pub mod agents_prices;
 pub mod agents_show;
+pub mod agents_test;
 pub mod clean;
 pub mod demo;
 pub mod disk;

@@ -97,6 +97,8 @@ impl LaunchOptions {
 
 /// Starts the runner if need be, and follows what was launched.
 pub(crate) async fn see(context: &Context, launched: Launched, stay: Stay) -> Done {
+    let working = launched.tasks.iter().filter(|one| !one.task.read_only);
+    context.first_use(working.map(|one| one.task.agent.as_deref()))?;
     wake(context);
     if let Some(batch) = launched.batch {
         context.output.note(&dim(&format!("batch {batch}")));

@@ -41,8 +41,11 @@ pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod why;
 
+use std::collections::BTreeSet;
+
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
+use fleet_engine::agents::notice;
 use fleet_engine::config::Color;
 use fleet_engine::environment::Environment;
 use fleet_engine::{Engine, Start, runner};
@@ -58,6 +61,20 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Before the answer: what people should know about agents that work for them for the first time. `None` is the
+    /// configured one. Said to people only, so that a program does not use it up.
+    pub(crate) fn first_use<'a>(&self, agents: impl IntoIterator<Item = Option<&'a str>>) -> Done {
+        let default = self.engine.config()?.agent();
+        let names: BTreeSet<&str> = agents.into_iter().map(|agent| agent.unwrap_or(default)).collect();
+        for name in names.into_iter().filter(|_| !self.output.is_json()) {
+            if let Some(notice) = notice(&self.engine, name)? {
+                self.output.note(&notice.text);
+                notice.told();
+            }
+        }
+        Ok(())
+    }
+
     /// After work was queued: somebody should do it. That nobody could be started does not undo the queueing.
     pub(crate) fn work_was_queued(&self) {
         match runner::autostart(&self.engine) {

@@ -40,6 +40,7 @@ fn fits(value: &Value, kind: &str) -> bool {
         None => match kind {
             "string" => value.is_string(),
             "number" => value.is_i64(),
+            "real" => value.is_f64(),
             "boolean" => value.is_boolean(),
             "object" => value.is_object(),
             "list" => value.is_array(),
@@ -318,6 +319,13 @@ fn answers_about_agents(world: &World) {
         mcp: string or null; structured: boolean; fallback: list of strings; install: string; login_help: string";
     shape(&shown, &format!("{AGENT}; {more}"));
     shape(&shown["trust_levels"][0], "trust: string; means: string; chosen: boolean");
+    let tested = world.fleet.json(&["agents", "test", "demo"]);
+    shape(
+        &tested,
+        "agent: string; model: string or null; ok: boolean; reason: string or null; steps: list; \
+         next: list of strings; seconds: real",
+    );
+    shape(&tested["steps"][0], "name: string; verdict: string; detail: string");
     let prices = fleet.json(&["agents", "prices"]);
     shape(&prices, "prices: list; file: string");
     shape(

@@ -4,6 +4,7 @@ mod decode;
 mod list;
 mod prices;
 mod show;
+mod test;
 
 use clap::{Args, Subcommand};
 
@@ -23,12 +24,14 @@ pub(crate) struct Agents {
 const EXAMPLES: &str = "Examples:
   fleet agents
   fleet agents show claude
+  fleet agents test claude
   fleet config set agents.codex.model gpt-5";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
     List(list::List),
     Show(show::Show),
+    Test(test::Test),
     Decode(decode::Decode),
     Prices(prices::Prices),
 }
@@ -38,6 +41,7 @@ impl Agents {
         match self.verb {
             None | Some(Verb::List(_)) => list::List::run(context).await,
             Some(Verb::Show(command)) => command.run(context).await,
+            Some(Verb::Test(command)) => command.run(context).await,
             Some(Verb::Decode(command)) => command.run(context),
             Some(Verb::Prices(_)) => prices::Prices::run(context),
         }

@@ -105,6 +105,9 @@ impl Add {
         };
         let task = task_add::run(&context.engine, request).await?;
         context.work_was_queued();
+        if !self.quiet && !task.read_only {
+            context.first_use([task.agent.as_deref()])?;
+        }
         if !self.quiet && !runner::can_start(&context.engine, task.agent.as_deref())? {
             let agent = task.agent.as_deref().unwrap_or(context.engine.config()?.agent());
             let advice = format!("`fleet task edit {} --agent NAME` chooses another", task.id);

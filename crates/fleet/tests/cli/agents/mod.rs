@@ -1,5 +1,7 @@
 //! `fleet agents`: which there are, and what is known about them.
 
+mod trial;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
@@ -144,4 +146,24 @@ fn prices_of_ones_own_come_first() {
         code == "config-invalid" && message.contains("models.\"x\": `input` must be dollars"),
         "{message}"
     );
+}
+
+#[test]
+fn what_an_agent_may_do_is_said_once_to_people() {
+    let world = world();
+    scripted(&world, "exit 0");
+    let add = |more: &[&str]| {
+        world.fleet.run(&[&["task", "add", "x", "--hold", "--agent", "demo"], more].concat()).stderr
+    };
+    for silent in [&["--json"][..], &["--quiet"], &["--read-only"]] {
+        assert!(!add(silent).contains("without asking"), "{silent:?}");
+    }
+    let said = add(&[]);
+    assert!(
+        said.contains("without asking you first") && said.contains("fleet config set agents.demo.trust"),
+        "{said}"
+    );
+    assert!(!add(&[]).contains("without asking"), "once is enough");
+    world.fleet.ok(&["config", "set", "agents.demo.trust", "full"]);
+    assert!(add(&[]).contains("Its trust is `full`"));
 }

@@ -1,0 +1,110 @@
+//! What people are told once, before an agent works for them for the first time: that it will not ask.
+//!
+//! Owns when it is told again: a stamp in the home says up to which trust it was. Must never stand in the way of work:
+//! a stamp that cannot be written only means that it is told once more.
+
+use std::fs;
+use std::path::PathBuf;
+
+use fleet_agents::{Adapter, Program, Trust};
+use fleet_core::problem::Outcome;
+
+use super::{path, trust};
+use crate::Engine;
+use crate::home::{make_private, write_private};
+
+/// Something to be told once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// The paragraph.
+    pub text: String,
+    stamp: PathBuf,
+    trust: Trust,
+}
+
+impl Notice {
+    /// It was told.
+    pub fn told(&self) {
+        if let Some(folder) = self.stamp.parent()
+            && make_private(folder).is_ok()
+        {
+            let _ = write_private(&self.stamp, self.trust.as_str().as_bytes());
+        }
+    }
+}
+
+/// What is to be told before this agent works. Nothing if it is not here, may change nothing, is a part of codefleet, or
+/// if it was told before and is not trusted more by now.
+pub fn notice(engine: &Engine, agent: &str) -> Outcome<Option<Notice>> {
+    let agents = engine.agents()?;
+    let Some(about) = agents.find(agent).map(Adapter::about) else { return Ok(None) };
+    let trust = trust(engine.config()?, agent);
+    let is_foreign = about.program != Program::This && path(engine, &about.program).is_some();
+    if !is_foreign || trust == Trust::ReadOnly {
+        return Ok(None);
+    }
+    let stamp = engine.home().join("notices").join(agent);
+    let told = fs::read_to_string(&stamp).ok().and_then(|word| Trust::parse(word.trim()));
+    if told.is_some_and(|told| told >= trust) {
+        return Ok(None);
+    }
+    let [_, sandbox, full] = about.trust;
+    let means = if trust == Trust::Full { full } else { sandbox };
+    let text = format!(
+        "{title} works here without asking you first. Its trust is `{word}`: it {means}. It is started in a worktree \
+         of its own, not in your checkout. `fleet config set agents.{agent}.trust read_only` lets it only look; \
+         `fleet agents show {agent}` tells what each trust means. (This is said once.)",
+        title = about.title,
+        word = trust.as_str(),
+    );
+    Ok(Some(Notice { text, stamp, trust }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::Start;
+    use crate::environment::Environment;
+
+    fn engine(dir: &tempfile::TempDir, config: &str) -> Engine {
+        fs::write(dir.path().join("config.toml"), config).unwrap();
+        let place = |name| (name, dir.path().as_os_str().to_owned());
+        let environment = Environment::from_pairs([place("FLEET_HOME"), place("HOME"), place("PATH")])
+            .with_current_directory(dir.path());
+        Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap()
+    }
+
+    #[test]
+    fn it_is_told_once_for_each_trust_that_is_higher() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("claude");
+        let told = |config: &str| notice(&engine(&dir, config), "claude").unwrap();
+        assert_eq!(told(""), None, "it is not here");
+        fs::write(&program, "").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(told("agents.claude.trust = 'read_only'"), None);
+        let first = told("").unwrap();
+        assert!(
+            first
+                .text
+                .starts_with("Claude Code works here without asking you first. Its trust is `sandbox`: it ")
+        );
+        assert!(first.text.contains("`fleet config set agents.claude.trust read_only`"));
+        assert_eq!(told("").as_ref(), Some(&first), "only what was told is known");
+        first.told();
+        assert_eq!(told(""), None);
+        let second = told("agents.claude.trust = 'full'").unwrap();
+        assert!(second.text.contains("`full`: it does anything"), "{}", second.text);
+        second.told();
+        assert_eq!((told("agents.claude.trust = 'full'"), told("")), (None, None));
+    }
+
+    #[test]
+    fn the_demo_agent_and_strangers_are_not_worth_a_word() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(notice(&engine(&dir, ""), "demo").unwrap(), None);
+        assert_eq!(notice(&engine(&dir, ""), "nobody").unwrap(), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! What is known about the run of a test, and what that says.
+
+use std::path::Path;
+use std::time::Duration;
+
+use fleet_agents::About;
+use fleet_core::id::TaskId;
+use fleet_core::outcome::RunResult;
+use fleet_core::problem::Outcome;
+use fleet_core::run::{Reason, Run, RunState};
+use fleet_core::time::Span;
+use fleet_host::git::{self, Color, DiffStyle, Oid};
+use fleet_store::ops;
+
+use super::{FILE, LINE, Step, Verdict};
+use crate::Engine;
+use crate::keeper::blocking;
+use crate::verbs::run_logs::{self, LogEntry, Stream};
+
+/// What was seen of the run.
+pub(super) struct Seen {
+    pub(super) run: Option<Run>,
+    result: Option<RunResult>,
+    /// Lines that were understood, and those that were not.
+    lines: (usize, usize),
+    /// The difference that the branch makes.
+    patch: String,
+}
+
+/// Looks at the only run that the task has had.
+pub(super) async fn look(engine: &Engine, task: TaskId) -> Outcome<Seen> {
+    let filter = ops::RunFilter { task: Some(task), newest_of_task: true, ..Default::default() };
+    let listed = engine.call(ops::ListRuns { filter, limit: 1 }).await?;
+    let Some(id) = listed.first().map(|listed| listed.run.id) else {
+        return Ok(Seen { run: None, result: None, lines: (0, 0), patch: String::new() });
+    };
+    let detail = engine.call(ops::GetRun { run: id }).await?;
+    let repo = engine.repository()?.common_dir.clone();
+    let (branch, base) = (detail.run.branch.clone(), detail.run.base.clone());
+    let patch = blocking(move || patch(&repo, branch.as_deref()?, base.as_deref()?)).await?;
+    Ok(Seen {
+        lines: lines(engine, &id.to_string()).await.unwrap_or_default(),
+        result: detail.result.as_deref().and_then(|text| serde_json::from_str(text).ok()),
+        run: Some(detail.run),
+        patch: patch.unwrap_or_default(),
+    })
+}
+
+/// More of a difference than one line in one file is not what was asked for, and is not looked at.
+const LONGEST_PATCH: usize = 64 * 1024;
+
+fn patch(repo: &Path, branch: &str, base: &str) -> Option<String> {
+    let (base, tip) = (Oid::parse(base).ok()?, git::branch_commit(repo, branch).ok()??);
+    let mut bytes = Vec::new();
+    git::diff(repo, (&base, &tip), DiffStyle::Patch { color: Color::Never }, &mut bytes).ok()?;
+    bytes.truncate(LONGEST_PATCH);
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+async fn lines(engine: &Engine, id: &str) -> Outcome<(usize, usize)> {
+    let request = run_logs::Request { id: id.to_owned(), attempt: None, stream: Stream::Out };
+    let mut decoded = run_logs::find(engine, &request).await?.decoded();
+    let mut counted = (0, 0);
+    let mut count = |entries: &[LogEntry]| {
+        let unknown = entries.iter().filter(|entry| matches!(entry, LogEntry::Line { .. })).count();
+        counted = (counted.0 + entries.len() - unknown, counted.1 + unknown);
+    };
+    while let Some(entries) = decoded.entries()? {
+        count(&entries);
+    }
+    count(&decoded.finish());
+    Ok(counted)
+}
+
+/// What works, step by step.
+pub(super) fn steps(seen: &Seen, is_over: bool, patience: Duration) -> Vec<Step> {
+    let Some(run) = &seen.run else {
+        return vec![Step::new("starts", Verdict::Bad, "no run was begun: the runner did not take the task")];
+    };
+    if run.started_at.is_none() {
+        return vec![Step::new("starts", Verdict::Bad, why(run))];
+    }
+    vec![
+        Step::new("starts", Verdict::Good, model(run)),
+        session(run),
+        streams(seen.lines),
+        edited(seen),
+        committed(seen),
+        usage(run),
+        cost(run),
+        ended(run, is_over, patience),
+    ]
+}
+
+fn model(run: &Run) -> String {
+    run.model
+        .as_ref()
+        .map_or_else(|| "with its own default model".to_owned(), |model| format!("with {model}"))
+}
+
+fn why(run: &Run) -> String {
+    let reason = run.reason.map(|reason| reason.to_string());
+    let said: Vec<String> = reason.into_iter().chain(run.detail.clone()).collect();
+    if said.is_empty() { "nobody said why".to_owned() } else { said.join(": ") }
+}
+
+fn session(run: &Run) -> Step {
+    match &run.session {
+        Some(session) => Step::new("session", Verdict::Good, session),
+        None => Step::new("session", Verdict::Warning, "no id: its conversations cannot be taken up again"),
+    }
+}
+
+fn streams(lines: (usize, usize)) -> Step {
+    match lines {
+        (0, 0) => Step::new("streams", Verdict::Warning, "it printed nothing"),
+        (events, 0) => Step::new("streams", Verdict::Good, format!("{events} events")),
+        (events, unknown) => {
+            let said = format!("{events} events, and {unknown} lines that were not understood");
+            // Agents without a stream of events print nothing but lines.
+            Step::new("streams", if events == 0 { Verdict::Warning } else { Verdict::Good }, said)
+        }
+    }
+}
+
+fn edited(seen: &Seen) -> Step {
+    let names: Vec<&str> = seen.patch.lines().filter_map(|line| line.strip_prefix("+++ b/")).collect();
+    if !names.contains(&FILE) {
+        return Step::new("edited", Verdict::Bad, format!("there is no {FILE} on its branch"));
+    }
+    if !seen.patch.lines().any(|line| line.trim_end() == format!("+{LINE}")) {
+        return Step::new("edited", Verdict::Bad, format!("{FILE} does not hold what was asked for"));
+    }
+    match names.len() {
+        1 => Step::new("edited", Verdict::Good, FILE),
+        more => Step::new(
+            "edited",
+            Verdict::Warning,
+            format!("{FILE}, and {} more that nobody asked for", more - 1),
+        ),
+    }
+}
+
+fn committed(seen: &Seen) -> Step {
+    match seen.result.as_ref().map(|result| (result.commit_count, result.commits.first())) {
+        Some((count, Some(newest))) if count > 0 => {
+            Step::new("committed", Verdict::Good, newest.chars().take(12).collect::<String>())
+        }
+        _ => Step::new("committed", Verdict::Bad, "there is no commit on its branch"),
+    }
+}
+
+fn usage(run: &Run) -> Step {
+    let usage = &run.usage;
+    if usage.input_tokens + usage.output_tokens == 0 {
+        return Step::new(
+            "usage",
+            Verdict::Warning,
+            "it tells no tokens: budgets and limits of tokens do not hold it",
+        );
+    }
+    let said = format!("{} tokens in, {} out", usage.input_tokens, usage.output_tokens);
+    Step::new("usage", Verdict::Good, said)
+}
+
+fn cost(run: &Run) -> Step {
+    if run.usage.micro_usd == 0 {
+        let said = "unknown: it does not tell, and `fleet agents prices` has no price of its model";
+        return Step::new("cost", Verdict::Warning, said);
+    }
+    let (dollars, rest) = (run.usage.micro_usd / 1_000_000, run.usage.micro_usd % 1_000_000);
+    Step::new("cost", Verdict::Good, format!("{dollars}.{rest:06} dollars"))
+}
+
+fn ended(run: &Run, is_over: bool, patience: Duration) -> Step {
+    if !is_over {
+        return Step::new("ended", Verdict::Bad, format!("it did not end within {}", Span(patience)));
+    }
+    if run.state == RunState::Succeeded {
+        return Step::new("ended", Verdict::Good, "by itself, with its work done");
+    }
+    Step::new("ended", Verdict::Bad, why(run))
+}
+
+/// What to do about it.
+pub(super) fn next(agent: &str, about: &About, reason: Option<Reason>) -> Vec<String> {
+    let first = match reason {
+        Some(Reason::Auth) => format!("log in: {}", about.login),
+        Some(Reason::AgentMissing) => format!("install it: {}", about.install),
+        Some(Reason::BadModel) => {
+            format!("choose another model: `fleet config set agents.{agent}.model MODEL`")
+        }
+        Some(Reason::RateLimited | Reason::QuotaExhausted) => {
+            "wait until its provider lets you in again, or use another account".to_owned()
+        }
+        Some(Reason::ProviderOutage) => {
+            "its provider does not answer: try again later, and look at your network".to_owned()
+        }
+        _ => format!("start {} by hand in a repository, and see that it works there unasked", about.title),
+    };
+    vec![
+        first,
+        format!("`fleet agents test {agent} --keep` keeps the folder, with everything that it printed"),
+    ]
+}

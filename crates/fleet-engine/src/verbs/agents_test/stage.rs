@@ -1,0 +1,164 @@
+//! The place of a test: a repository, and a home that knows the user's agents and nothing else of the user's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fleet_core::problem::Outcome;
+use fleet_core::run::Reason;
+
+use crate::config::{self, Config, ConfigFile, Value};
+use crate::environment::{Environment, PREFIX};
+use crate::home::make_private;
+use crate::verbs::runner_stop;
+use crate::{Engine, Start, agents, clock, problems};
+
+/// A folder that is made for one test.
+pub struct Stage {
+    dir: PathBuf,
+    engine: Engine,
+}
+
+impl Stage {
+    /// Makes it.
+    pub fn build(outer: &Engine) -> Outcome<Self> {
+        let environment = outer.environment();
+        let temporary = environment.get_os("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+        let name = format!("codefleet-test-{:08x}", clock::entropy()? & 0xffff_ffff);
+        let dir = temporary.join(name);
+        let (home, repository) = (dir.join("home"), dir.join("repository"));
+        let engine = furnish(&home, &repository)
+            .map_err(|error| problems::io(&dir, &error))
+            .and_then(|()| configure(outer, &ConfigFile::User(home.join("config.toml"))))
+            .and_then(|()| {
+                let others = environment.variables().filter(|(name, _)| !name.starts_with(PREFIX));
+                let others = others.map(|(name, value)| (name.to_owned(), value.to_owned()));
+                let variables = others.chain([("FLEET_HOME".to_owned(), home.into_os_string())]);
+                let environment = Environment::from_pairs(variables).with_current_directory(&repository);
+                Engine::new(Start { environment, directory: Some(repository), flags: Vec::new() })
+            });
+        match engine {
+            Ok(engine) => Ok(Self { dir, engine }),
+            Err(problem) => {
+                let _ = fs::remove_dir_all(&dir);
+                Err(problem)
+            }
+        }
+    }
+
+    /// An engine that sees nothing of the user's fleet.
+    pub const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Stops runners and agents; what they did stays.
+    pub async fn rest(&self) -> Outcome<()> {
+        runner_stop::run(&self.engine, runner_stop::Request { agents: true }).await.map(drop)
+    }
+
+    /// Removes everything, runners and agents first.
+    pub async fn clear(self) -> Outcome<()> {
+        let stopped = self.rest().await;
+        let removed = fs::remove_dir_all(&self.dir).map_err(|error| problems::io(&self.dir, &error));
+        stopped.and(removed)
+    }
+}
+
+fn furnish(home: &Path, repository: &Path) -> std::io::Result<()> {
+    make_private(home)?;
+    make_private(repository)?;
+    fs::write(repository.join("README.md"), "# A scratch repository\n\nIt is removed in a moment.\n")?;
+    fleet_host::demo::new_repository(repository)?;
+    fleet_host::demo::commit(repository, "The beginning").map(drop)
+}
+
+/// The user's settings of agents, and a queue that tries nothing twice: whoever tests wants to hear at once.
+fn configure(outer: &Engine, file: &ConfigFile) -> Outcome<()> {
+    // What the repository says in which somebody happens to stand does not matter.
+    let user = outer.nowhere();
+    for (key, text) in of_agents(&user, user.config()?)? {
+        config::set(file, &key, &text)?;
+    }
+    for reason in Reason::ALL {
+        config::set(file, &format!("policy.{reason}"), "give_up")?;
+    }
+    for (key, text) in
+        [("autostart", "false"), ("workspaces.pool", "0"), ("workspaces.snapshot_every", "none")]
+    {
+        config::set(file, key, text)?;
+    }
+    let prices = agents::price_file(&user);
+    if prices.exists() {
+        let into = file.path().with_file_name("prices.toml");
+        fs::copy(&prices, &into).map_err(|error| problems::io(&prices, &error))?;
+    }
+    Ok(())
+}
+
+/// As they can be set again: files that are beside the user's own configuration are named in full.
+fn of_agents(user: &Engine, config: &Config) -> Outcome<Vec<(String, String)>> {
+    let mut all = Vec::new();
+    for setting in config.settings().into_iter().filter(|setting| setting.key.starts_with("agents.")) {
+        let text = match (setting.key.rsplit('.').next(), setting.value.revealed()) {
+            (Some("mcp"), Value::String(path)) => in_full(user, &path)?,
+            (Some("system_prompt"), Value::String(text)) => match text.strip_prefix('@') {
+                Some(path) => format!("@{}", in_full(user, path)?),
+                None => text,
+            },
+            (_, value) => value.to_string(),
+        };
+        all.push((setting.key, text));
+    }
+    Ok(all)
+}
+
+fn in_full(user: &Engine, path: &str) -> Outcome<String> {
+    Ok(agents::file(user, path)?.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_has_the_users_agents_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = "store = 'sqlite:/elsewhere'\nagent = 'codex'\nworkspaces.setup = ['exit 1']\n\
+             [agents.demo]\nargs = ['a, b', \"c\"]\nmcp = 'servers.json'\nsystem_prompt = '@orders.md'\n\
+             env.KEY = 'hunter2'\n[agents.codex]\nmodel = 'gpt-5'\nsystem_prompt = \"Be\\nbrief\"\n";
+        fs::write(dir.path().join("config.toml"), settings).unwrap();
+        fs::write(dir.path().join("prices.toml"), "[models.x]\ninput = 1\noutput = 2\n").unwrap();
+        let place = dir.path().as_os_str();
+        let mut pairs =
+            vec![("FLEET_HOME", place.to_owned()), ("HOME", place.to_owned()), ("TMPDIR", place.to_owned())];
+        pairs.push(("FLEET_AGENTS_DEMO_EFFORT", "low".into()));
+        pairs.push(("FLEET_RUN", "r1".into()));
+        let environment = Environment::from_pairs(pairs).with_current_directory(dir.path());
+        let outer = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let stage = Stage::build(&outer).unwrap();
+        let config = stage.engine().config().unwrap();
+        assert_eq!(
+            (config.store(), config.agent(), config.workspaces().setup.len()),
+            ("sqlite", "claude", 0)
+        );
+        let demo = config.agent_settings("demo");
+        assert_eq!((demo.args, demo.effort.as_deref()), (vec!["a, b".into(), "c".into()], Some("low")));
+        let beside = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        assert_eq!(demo.mcp, Some(beside("servers.json")));
+        assert_eq!(demo.system_prompt, Some(format!("@{}", beside("orders.md"))));
+        assert_eq!(config.variables_for("demo").set["KEY"].revealed(), "hunter2");
+        let codex = config.agent_settings("codex");
+        assert_eq!(
+            (codex.model.as_deref(), codex.system_prompt.as_deref()),
+            (Some("gpt-5"), Some("Be\nbrief"))
+        );
+        assert!(agents::prices(stage.engine()).unwrap().find("x").is_some());
+        assert!(stage.engine().environment().get_os("FLEET_RUN").is_none());
+        assert!(stage.engine().repository().is_ok());
+        fs::remove_dir_all(&stage.dir).unwrap();
+    }
+}

@@ -1,0 +1,103 @@
+//! `fleet agents test`
+
+use std::time::Duration;
+
+use clap::Args;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::escaped;
+use fleet_core::time::Span;
+use fleet_engine::verbs::agents_test::{self, Request, Response, Stage, Step, Verdict};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::super::Context;
+use crate::Done;
+use crate::exit::interrupted;
+use crate::output::{dim, paint_status, strong};
+
+/// Run a tiny real task with an agent, and say what works
+///
+/// Makes a scratch repository in a temporary folder, asks the agent to write one file and commit it, and runs that
+/// through a queue of its own with your settings of agents. It uses your account, and a few thousand tokens. Everything
+/// is removed afterwards. The exit status is 8 if the agent did not do it.
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// The agent
+    name: String,
+    /// Which model it uses [default: `agents.NAME.model`]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// How long it may take
+    #[arg(long, value_name = "SPAN", default_value = "5m")]
+    time: Span,
+    /// Keep the folder, to look around in it afterwards
+    #[arg(long)]
+    keep: bool,
+}
+
+impl Test {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let request = Request { agent: self.name, model: self.model, patience: self.time.0.max(SHORTEST) };
+        let stage = Stage::build(&context.engine)?;
+        context.output.note(&dim(&format!("{} gets a small task; this takes a moment …", request.agent)));
+        // Whenever somebody leaves, nothing stays behind.
+        let ran = tokio::select! {
+            ran = agents_test::run(&stage, &request) => ran.map(Some),
+            left = leaving() => left.map(|()| None),
+        };
+        let dir = stage.dir().to_owned();
+        let cleared = if self.keep { stage.rest().await } else { stage.clear().await };
+        let Some(response) = ran? else {
+            context.output.note("left; everything of the test is removed");
+            interrupted();
+        };
+        cleared?;
+        context.output.show(&response, || render(&response))?;
+        if self.keep {
+            let dir = dir.display();
+            context
+                .output
+                .note(&format!("kept: export FLEET_HOME={dir}/home; fleet list --all -A; rm -r {dir}"));
+        }
+        verdict(&response)
+    }
+}
+
+/// Less is no time for anything.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// Until somebody wants this process to end.
+async fn leaving() -> Outcome<()> {
+    let on = |kind| signal(kind).map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")));
+    let (mut first, mut second, mut third) =
+        (on(SignalKind::interrupt())?, on(SignalKind::terminate())?, on(SignalKind::hangup())?);
+    tokio::select! {
+        _ = first.recv() => Ok(()),
+        _ = second.recv() => Ok(()),
+        _ = third.recv() => Ok(()),
+    }
+}
+
+fn render(response: &Response) -> String {
+    let steps: Vec<String> = response.steps.iter().map(line).collect();
+    steps.join("\n")
+}
+
+fn line(step: &Step) -> String {
+    let mark = match step.verdict {
+        Verdict::Good => paint_status("done").replace("done", "✓"),
+        Verdict::Warning => paint_status("held").replace("held", "!"),
+        Verdict::Bad => paint_status("failed").replace("failed", "✗"),
+    };
+    format!("{mark} {}  {}", strong(&format!("{:<10}", step.name)), escaped(&step.detail))
+}
+
+fn verdict(response: &Response) -> Done {
+    if response.ok {
+        return Ok(());
+    }
+    let bad: Vec<&str> =
+        response.steps.iter().filter(|step| step.verdict == Verdict::Bad).map(|step| step.name).collect();
+    let reason = response.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let message = format!("{} does not work here: {}{reason}", response.agent, bad.join(", "));
+    Err(response.next.iter().fold(Problem::new(Code::RunFailed, message), Problem::hint))
+}
