@@ -21,7 +21,8 @@ pub struct Price {
 }
 
 impl Price {
-    fn of(&self, tokens: &Tokens) -> u64 {
+    /// What these tokens cost, in millionths of a US dollar.
+    pub fn of(&self, tokens: &Tokens) -> u64 {
         let parts = [
             (tokens.input, self.input),
             (tokens.output, self.output),

@@ -102,6 +102,9 @@ pub enum Fact {
     /// The agent was told what somebody had to say.
     #[serde(rename = "run.prompted")]
     RunPrompted { number: i64, text: String },
+    /// The run has nearly used up what it may use.
+    #[serde(rename = "run.warned")]
+    RunWarned { text: String },
     /// Somebody or a limit stops the run.
     #[serde(rename = "run.stopping")]
     RunStopping { why: String },

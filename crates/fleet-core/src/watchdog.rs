@@ -144,6 +144,25 @@ impl Watchdog {
         (self.tokens, self.micro_usd) = (tokens, micro_usd);
     }
 
+    /// It may use this much from now on.
+    pub const fn allow(&mut self, tokens: Option<u64>, micro_usd: Option<u64>) {
+        (self.bounds.tokens, self.bounds.micro_usd) = (tokens, micro_usd);
+    }
+
+    /// What is used up to so many of a hundred, in a sentence; money first.
+    pub fn nearly(&self, percent: u8) -> Option<String> {
+        let is_near = |used: u64, limit: u64| {
+            u128::from(used) * 100 >= u128::from(limit) * u128::from(percent) && used <= limit
+        };
+        let Bounds { tokens, micro_usd, .. } = self.bounds;
+        let dollars = |micro: u64| format!("{}.{:02} USD", micro / 1_000_000, micro % 1_000_000 / 10_000);
+        let money = micro_usd.filter(|limit| is_near(self.micro_usd, *limit));
+        let money =
+            money.map(|limit| format!("it has used {} of {}", dollars(self.micro_usd), dollars(limit)));
+        let tokens = tokens.filter(|limit| is_near(self.tokens, *limit));
+        money.or_else(|| tokens.map(|limit| format!("it has used {} of {limit} tokens", self.tokens)))
+    }
+
     /// The work was put in safety, or could not be: the next try is a whole pause away.
     pub const fn snapshotted(&mut self, now: Duration) {
         self.last_snapshot = now;
@@ -235,6 +254,23 @@ mod tests {
         assert_eq!(said(&dog, s(99)), "stopped: it used more than 1000 tokens");
         dog.used(1_001, 2_500_001);
         assert_eq!(said(&dog, s(99)), "stopped: it used more than 2.50 USD");
+    }
+
+    #[test]
+    fn warns_before_a_bound_is_reached_and_takes_more() {
+        let mut dog = Watchdog::new(bounds(), s(0));
+        assert_eq!(dog.nearly(80), None);
+        dog.used(799, 1_999_999);
+        assert_eq!(dog.nearly(80), None);
+        dog.used(800, 0);
+        assert_eq!(dog.nearly(80).as_deref(), Some("it has used 800 of 1000 tokens"));
+        dog.used(800, 2_000_000);
+        assert_eq!(dog.nearly(80).as_deref(), Some("it has used 2.00 USD of 2.50 USD"));
+        dog.allow(None, Some(5_000_000));
+        assert_eq!(dog.nearly(80), None);
+        dog.used(9_999, 5_000_001);
+        assert_eq!(dog.nearly(80), None, "then it is stopped");
+        assert!(matches!(dog.next(s(0)), Next::Stop(Overrun::Money(5_000_000))));
     }
 
     #[test]

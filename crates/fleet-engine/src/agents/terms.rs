@@ -1,9 +1,9 @@
 //! On what terms an agent works on a task: everything that the configuration decides about it.
 
-use fleet_agents::{McpServer, Registry, Trust};
+use fleet_agents::{McpServer, Price, Registry, Trust};
 use fleet_core::problem::Outcome;
 
-use super::{account, choice, file, mcp, trust};
+use super::{account, choice, file, mcp, prices, trust};
 use crate::Engine;
 
 /// What a task wants of its agent.
@@ -34,6 +34,8 @@ pub struct Terms {
     pub structured: bool,
     /// Whose limits it has.
     pub account: String,
+    /// What its tokens cost, for agents that do not tell: only where the model and its price are known.
+    pub price: Option<Price>,
 }
 
 impl Terms {
@@ -56,8 +58,14 @@ pub fn terms(engine: &Engine, agent: &str, wish: Wish<'_>) -> Outcome<Terms> {
     let servers = settings.mcp.as_deref().map(|path| mcp::servers(&key("mcp"), &file(engine, path)?));
     // The arguments of an agent of the user's own are a part of its adapter.
     let is_known = Registry::default().find(agent).is_some();
+    let model = choice::chosen(engine, agent, wish.model)?;
+    let price = match &model {
+        Some(model) => prices(engine)?.find(model).cloned(),
+        None => None,
+    };
     Ok(Terms {
-        model: choice::chosen(engine, agent, wish.model)?,
+        model,
+        price,
         effort: settings.effort,
         trust: if wish.read_only { Trust::ReadOnly } else { trust(config, agent) },
         system_prompt,

@@ -1,17 +1,22 @@
 //! Attending to an agent that was started, until nothing of it is left.
 
+mod purse;
+mod speech;
+mod stopping;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_agents::{Ask, Failure, Stream};
+use fleet_core::budget::Bounds;
 use fleet_core::outcome::{AgentExit, Stop};
 use fleet_core::prompt;
 use fleet_core::redact::Redactor;
 use fleet_core::run::{Reason, RunMove, StopKind};
-use fleet_core::watchdog::{Bounds, Next, Overrun, Pulse, Watchdog};
+use fleet_core::watchdog::{self, Next, Overrun, Pulse, Watchdog};
 use fleet_host::git::Workspace;
 use fleet_host::log::CappedLog;
-use fleet_host::process::{self, Exit, Identity, Ladder, Processes, Started, Tree};
+use fleet_host::process::{self, Exit, Ladder, Processes, Started, Tree};
 use fleet_store::{StoreError, ops};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -24,19 +29,14 @@ use super::pump::{Piece, Pump, Source};
 use super::voice::Voice;
 use super::{Keeper, blocking};
 use crate::{clock, closing, fault};
+use purse::least;
 
 /// Events wait for company this long before they are stored.
 const COMPANY: Duration = Duration::from_millis(200);
 /// What is left in the pipes after everybody is gone is read for so long.
 const DRAIN: Duration = Duration::from_secs(5);
-/// The work is put in safety before an agent is told to stop, for so long at most.
-const BEFORE_STOP: Duration = Duration::from_secs(5);
 /// A process that waits for a dead disk cannot be killed; nobody waits longer for it than this.
 const KILL_PATIENCE: Duration = Duration::from_secs(20);
-/// An agent that was asked to stop in its own words has so long to do it.
-const ANSWER: Duration = Duration::from_secs(2);
-/// An agent that said that it is through has so long to end by itself.
-const LINGER: Duration = Duration::from_secs(20);
 /// Processes whose parents ended come to the keeper; so often it looks for those that ended themselves.
 const TIDY: Duration = Duration::from_secs(5);
 
@@ -71,6 +71,7 @@ impl Keeper<'_> {
             Err((reason, why)) => return Seen::not_started(reason, why),
         };
         let journal = Journal::new(self.run.id, self.run.fence, adapter.decoder(&brief), 0);
+        let journal = journal.priced(self.terms.price.clone());
         let attendance = match self.attendance(started, journal, prepared, &tree) {
             Ok(attendance) => {
                 let last_prompt = briefing.told.iter().copied().max().unwrap_or(0);
@@ -93,9 +94,9 @@ impl Keeper<'_> {
         attendance.follow().await
     }
 
-    fn bounds(&self) -> Bounds {
+    fn bounds(&self) -> watchdog::Bounds {
         let limits = self.task.spec.limits;
-        Bounds {
+        watchdog::Bounds {
             time: limits.seconds.map(Duration::from_secs).or(self.config.limits().time),
             idle: self.config.limits().idle,
             tokens: least(limits.tokens, self.run.reserved.tokens),
@@ -148,7 +149,10 @@ impl Keeper<'_> {
             stopping: None,
             stopped: None,
             last_prompt: 0,
+            telling: Vec::new(),
             hearing: None,
+            reserving: None,
+            is_warned: false,
             feeling: None,
             over_since: None,
             was_over: false,
@@ -173,6 +177,12 @@ struct Attendance<'k> {
     writing: Option<JoinHandle<Result<(), StoreError>>>,
     /// The number of the last prompt of a person that the agent was given.
     last_prompt: i64,
+    /// The store being told what the agent was given.
+    telling: Vec<JoinHandle<()>>,
+    /// More of the budget, being asked for.
+    reserving: Option<JoinHandle<Option<Bounds>>>,
+    /// Whether people were warned that the agent will be stopped soon.
+    is_warned: bool,
     /// Prompts of people on their way from the store.
     hearing: Option<JoinHandle<Vec<prompt::Prompt>>>,
     /// A look at the processes of a silent agent.
@@ -233,7 +243,8 @@ impl Attendance<'_> {
                     company = None;
                     self.write();
                 }
-                _ = waiting.changed(), if self.takes_prompts() && self.hearing.is_none() => self.hear(),
+                Ok(()) = waiting.changed(), if self.takes_prompts() && self.hearing.is_none() => self.hear(),
+                now = came(&mut self.reserving) => self.reserved(now),
                 prompts = came(&mut self.hearing) => self.pass_on(prompts),
                 () = finished(&mut self.writing) => {}
                 () = finished(&mut self.saving) => {}
@@ -297,74 +308,17 @@ impl Attendance<'_> {
     fn take(&mut self, piece: Option<Piece>) {
         match piece {
             Some(Piece::Bytes(stream, bytes)) => {
-                self.dog.heard(clock::uptime());
-                self.journal.push(stream, &bytes, clock::now());
+                if self.journal.push(stream, &bytes, clock::now()) {
+                    self.dog.heard(clock::uptime());
+                }
                 let totals = self.journal.totals();
                 self.dog.used(totals.input_tokens.saturating_add(totals.output_tokens), totals.micro_usd);
+                self.look_at_purse();
                 self.speak();
             }
             Some(Piece::End) => self.open_pipes -= 1,
             None => self.open_pipes = 0,
         }
-    }
-
-    /// Whether the agent may be told more while it works.
-    fn takes_prompts(&self) -> bool {
-        self.voice.is_open() && self.stopped.is_none()
-    }
-
-    /// Asks the store what people have said.
-    fn hear(&mut self) {
-        let (store, after) = (self.keeper.store.clone(), self.last_prompt);
-        let take = ops::TakePrompts { run: self.keeper.run.id, fence: self.keeper.run.fence, after };
-        self.hearing = Some(tokio::spawn(async move { store.call(take).await.unwrap_or_default() }));
-    }
-
-    /// Passes on what people have said, as far as the agent takes it; the rest is for the next run.
-    fn pass_on(&mut self, prompts: Vec<prompt::Prompt>) {
-        let mut told = Vec::new();
-        for prompt in prompts {
-            if !self.voice.is_open() || !self.journal.prompt(&prompt.text.to_string()) {
-                break;
-            }
-            let words = self.journal.reply();
-            self.voice.say(words);
-            self.last_prompt = prompt.seq;
-            told.push(prompt.seq);
-        }
-        let (store, run, fence) = (self.keeper.store.clone(), self.keeper.run.id, self.keeper.run.fence);
-        tokio::spawn(async move {
-            for seq in told {
-                let _ = store.call(ops::PromptSent { run, fence, seq, now: clock::now() }).await;
-            }
-        });
-    }
-
-    /// Says what the decoder has to say. An agent that is through and not asked for more hears that nothing follows.
-    fn speak(&mut self) {
-        let words = self.journal.reply();
-        self.voice.say(words);
-        if self.journal.is_over() {
-            self.voice.close();
-            self.over_since.get_or_insert_with(clock::uptime);
-        } else {
-            self.over_since = None;
-        }
-    }
-
-    /// How long an agent that said that it is through may still take to end; then it is made to.
-    fn lingers(&mut self, now: Duration) -> Option<Duration> {
-        let left = (self.over_since? + LINGER).saturating_sub(now);
-        if left.is_zero() {
-            self.over_since = None;
-            let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
-            self.stopping = Some(tokio::spawn(async move {
-                let _ = tokio::task::spawn_blocking(move || drop(tree.stop(&ladder, &mut || {}))).await;
-            }));
-            self.was_over = true;
-            return Some(TIDY);
-        }
-        Some(left)
     }
 
     /// Looks whether a silent agent works, beside everything else.
@@ -400,50 +354,6 @@ impl Attendance<'_> {
         }));
     }
 
-    /// Starts to stop everything. The work is put in safety first: an agent that is told to end may tidy up.
-    fn stop(&mut self, why: Stop) {
-        self.stopped = Some(why);
-        let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
-        let folder = self.keeper.folder.clone();
-        let (tree, ladder) = (self.tree.clone(), asking(self.keeper.ladder(), self.ask));
-        let is_told = self.ask == Some(Ask::Say) && self.journal.interrupt();
-        if is_told {
-            let words = self.journal.reply();
-            self.voice.say(words);
-            self.voice.close();
-        }
-        self.stopping = Some(tokio::spawn(async move {
-            let save = move || closing::save_before_stop(&workspace, run, &folder);
-            // A filter of the user's may take its time; whoever wants it stopped does not wait for that. The work is
-            // put in safety once more when everybody is gone.
-            let _ = timeout(BEFORE_STOP, tokio::task::spawn_blocking(save)).await;
-            if is_told {
-                let _ = timeout(ladder.term_grace.min(ANSWER), gone(&tree.root)).await;
-            }
-            let _ = tokio::task::spawn_blocking(move || drop(tree.stop(&ladder, &mut || {}))).await;
-        }));
-    }
-
-    /// Ends what the agent left behind: an agent that is done has no business going on in the background.
-    async fn end_the_rest(&mut self) {
-        if let Some(stopping) = self.stopping.take() {
-            while !stopping.is_finished() {
-                // An agent that floods while it is told to end must not fill memory either.
-                let is_full = self.journal.is_full();
-                if is_full && self.writing.is_none() {
-                    self.write();
-                }
-                tokio::select! {
-                    piece = self.pump.pieces.recv(), if self.open_pipes > 0 && !is_full => self.take(piece),
-                    () = finished(&mut self.writing) => {}
-                    () = sleep(Duration::from_millis(5)) => {}
-                }
-            }
-        }
-        let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
-        let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
-    }
-
     /// Reads what is still in the pipes. Nobody can write to them any more, unless somebody got away.
     async fn drain(&mut self) {
         let deadline = Instant::now() + DRAIN;
@@ -469,24 +379,9 @@ impl Attendance<'_> {
         if let Some(saving) = self.saving.take() {
             let _ = saving.await;
         }
-    }
-}
-
-/// The ladder with its first rung: an agent that knows how to end in order gets as long for it as for the next one.
-fn asking(ladder: Ladder, ask: Option<Ask>) -> Ladder {
-    let signal = ask.and_then(|ask| match ask {
-        Ask::Interrupt => Some(process::Signal::INT),
-        Ask::HangUp => Some(process::Signal::HUP),
-        Ask::Say => None,
-    });
-    let ask_grace = if signal.is_some() { ladder.term_grace } else { Duration::ZERO };
-    Ladder { ask: signal, ask_grace, ..ladder }
-}
-
-/// Waits until a process has ended.
-async fn gone(process: &Identity) {
-    while process.is_alive() {
-        sleep(Duration::from_millis(10)).await;
+        for telling in self.telling.drain(..) {
+            let _ = telling.await;
+        }
     }
 }
 
@@ -502,11 +397,6 @@ async fn came<T: Default>(work: &mut Option<JoinHandle<T>>) -> T {
     }
 }
 
-/// The stricter of two bounds.
-fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    one.into_iter().chain(other).min()
-}
-
 /// Waits for the end of something that may not be going on, and forgets it.
 async fn finished<T>(work: &mut Option<JoinHandle<T>>) {
     match work {
@@ -515,20 +405,5 @@ async fn finished<T>(work: &mut Option<JoinHandle<T>>) {
             *work = None;
         }
         None => std::future::pending().await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_agents_that_can_be_asked_are_asked() {
-        let grace = Duration::from_secs(5);
-        let plain = Ladder { ask: None, ask_grace: Duration::ZERO, term_grace: grace, kill_patience: grace };
-        assert_eq!(asking(plain, None), plain);
-        let asked = asking(plain, Some(Ask::Interrupt));
-        assert_eq!((asked.ask, asked.ask_grace), (Some(process::Signal::INT), grace));
-        assert_eq!(asking(plain, Some(Ask::HangUp)).ask, Some(process::Signal::HUP));
     }
 }

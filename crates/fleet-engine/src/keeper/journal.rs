@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, Decoder, Failure, Stream, When};
+use fleet_agents::{AgentEvent, Decoder, Failure, Price, Stream, When};
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
@@ -54,6 +54,9 @@ pub(crate) struct Journal {
     limited_until: Option<Millis>,
     /// Why there is no sense in waiting for the agent.
     hopeless: Option<(Reason, String)>,
+    /// Notices that the agent tries a request again, and all other events.
+    retries: u64,
+    others: u64,
     /// Whether the agent has said that it is through, and nobody has asked it for more since.
     is_over: bool,
 }
@@ -88,8 +91,20 @@ impl Journal {
             question: None,
             limited_until: None,
             hopeless: None,
+            retries: 0,
+            others: 0,
             is_over: false,
         }
+    }
+
+    /// The same for an agent whose tokens have this price, if it does not tell what it costs.
+    pub(crate) fn priced(self, price: Option<Price>) -> Self {
+        Self { tally: Tally::new(price), ..self }
+    }
+
+    /// Notes something that the keeper itself found.
+    pub(crate) fn note(&mut self, fact: Fact, now: Millis) {
+        self.facts.push((now, fact));
     }
 
     /// What is to be said to the agent now.
@@ -119,9 +134,12 @@ impl Journal {
         self.hopeless.take()
     }
 
-    /// Takes what the agent printed.
-    pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8], now: Millis) {
+    /// Takes what the agent printed. `false` says that it only tries again what its provider refuses, which some agents
+    /// do for ever: that is no sign of work.
+    pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8], now: Millis) -> bool {
+        let (retries, others) = (self.retries, self.others);
         self.with_lines(stream, now, |lines, each| lines.push(bytes, each));
+        self.retries == retries || self.others != others
     }
 
     /// The log has left out what stood before this byte of standard output.
@@ -191,6 +209,11 @@ impl Journal {
 
     fn event(&mut self, event: AgentEvent, now: Millis, is_new: bool) {
         self.tally.count(&event);
+        if matches!(event, AgentEvent::Retry { .. }) {
+            self.retries += 1;
+        } else {
+            self.others += 1;
+        }
         match &event {
             AgentEvent::SessionStarted { session } => self.session = Some(session.clone()),
             AgentEvent::Question { text } => self.question = Some(text.clone()),

@@ -1,39 +1,53 @@
 //! What an agent has used, from what it says in its own way of counting.
 
-use fleet_agents::{AgentEvent, Counted, Tokens};
+use fleet_agents::{AgentEvent, Counted, Price, Tokens};
 use fleet_core::run::Totals;
 
 /// Adds up.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    totals: Totals,
+    tokens: Tokens,
+    /// What the agent itself says that it cost.
+    told: Option<u64>,
+    /// What its tokens cost, for agents that do not tell.
+    price: Option<Price>,
 }
 
 impl Tally {
+    /// With a price for an agent that does not tell what it costs.
+    pub(super) fn new(price: Option<Price>) -> Self {
+        Self { price, ..Self::default() }
+    }
+
     /// Takes an event that may tell of use.
     pub(super) fn count(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::Usage { tokens, counted } => {
-                let (input, output) = (input(tokens), tokens.output);
-                self.totals.input_tokens = counted_in(self.totals.input_tokens, input, *counted);
-                self.totals.output_tokens = counted_in(self.totals.output_tokens, output, *counted);
+                let Tokens { input, output, cache_read, cache_write } = self.tokens;
+                self.tokens = Tokens {
+                    input: counted_in(input, tokens.input, *counted),
+                    output: counted_in(output, tokens.output, *counted),
+                    cache_read: counted_in(cache_read, tokens.cache_read, *counted),
+                    cache_write: counted_in(cache_write, tokens.cache_write, *counted),
+                };
             }
             AgentEvent::Cost { micro_usd, counted } => {
-                self.totals.micro_usd = counted_in(self.totals.micro_usd, *micro_usd, *counted);
+                self.told = Some(counted_in(self.told.unwrap_or(0), *micro_usd, *counted));
             }
             _ => {}
         }
     }
 
-    /// All together.
-    pub(super) const fn totals(&self) -> Totals {
-        self.totals
+    /// All together. Cached tokens were read as well, and are paid for.
+    pub(super) fn totals(&self) -> Totals {
+        let Tokens { input, output, cache_read, cache_write } = self.tokens;
+        let estimated = || self.price.as_ref().map_or(0, |price| price.of(&self.tokens));
+        Totals {
+            input_tokens: input.saturating_add(cache_read).saturating_add(cache_write),
+            output_tokens: output,
+            micro_usd: self.told.unwrap_or_else(estimated),
+        }
     }
-}
-
-/// Cached tokens were read as well, and are paid for.
-const fn input(tokens: &Tokens) -> u64 {
-    tokens.input.saturating_add(tokens.cache_read).saturating_add(tokens.cache_write)
 }
 
 const fn counted_in(before: u64, number: u64, counted: Counted) -> u64 {
@@ -61,5 +75,17 @@ mod tests {
         tally.count(&usage(5, 1, Counted::Total));
         tally.count(&AgentEvent::Cost { micro_usd: 9, counted: Counted::Total });
         assert_eq!(tally.totals(), Totals { input_tokens: 8, output_tokens: 1, micro_usd: 9 });
+    }
+
+    #[test]
+    fn who_does_not_tell_what_it_costs_is_priced_by_its_tokens() {
+        let (input, output, cache_read, cache_write) = (3_000_000, 15_000_000, 300_000, 0);
+        let price = Price { model: "m".to_owned(), input, output, cache_read, cache_write };
+        let mut tally = Tally::new(Some(price));
+        let tokens = Tokens { input: 1_000, output: 200, cache_read: 10_000, cache_write: 0 };
+        tally.count(&AgentEvent::Usage { tokens, counted: Counted::Delta });
+        assert_eq!(tally.totals().micro_usd, 3_000 + 3_000 + 3_000);
+        tally.count(&AgentEvent::Cost { micro_usd: 7, counted: Counted::Delta });
+        assert_eq!(tally.totals().micro_usd, 7, "what the agent says counts");
     }
 }

@@ -21,7 +21,7 @@ use fleet_store::ops;
 use crate::home::Home;
 use crate::keeper::blocking;
 use crate::runner::registry;
-use crate::{Engine, clock, problems};
+use crate::{Engine, agents, clock, problems};
 
 /// A claimed run whose keeper has not shown itself after this was never started.
 const STARTING: Duration = Duration::from_secs(10);
@@ -207,7 +207,7 @@ impl<'e> Reconciler<'e> {
         let expire = ops::ExpireLeases {
             elsewhere: Some(ops::Elsewhere { here: self.place.clone(), grace }),
             limit: 100,
-            after: ops::After::default(),
+            after: agents::after(self.engine, self.engine.config()?.agent())?,
             jitter: clock::entropy()?,
             now: clock::now(),
         };

@@ -259,8 +259,8 @@ fn why_gone(detail: &RunDetail, witness: Witness) -> (Stop, Gone) {
 /// Decodes what the agent printed, and stores the events that are not stored yet.
 async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outcome<Heard> {
     let run = &detail.run;
-    let agents = engine.agents()?;
-    let Some(adapter) = agents.find(&run.agent) else { return Ok(Heard::default()) };
+    let registry = engine.agents()?;
+    let Some(adapter) = registry.find(&run.agent) else { return Ok(Heard::default()) };
     let stored = u64::try_from(run.decoded).unwrap_or(0);
     let prompt = std::fs::read_to_string(folder.prompt()).unwrap_or_default();
     let workspace = Path::new(run.workspace.as_deref().unwrap_or_default());
@@ -271,13 +271,16 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
         model: run.model.as_deref(),
         ..Brief::plain(&prompt, workspace)
     };
-    let mut journal = Journal::new(run.id, run.fence, adapter.decoder(&brief), stored);
+    // Without a table that can be read it costs what it cost so far.
+    let prices = agents::prices(engine).unwrap_or_default();
+    let price = run.model.as_deref().and_then(|model| prices.find(model)).cloned();
+    let mut journal = Journal::new(run.id, run.fence, adapter.decoder(&brief), stored).priced(price);
     let mut log = LogReader::new(&folder.stdout());
     let store = engine.store().await?;
     // A log that cannot be read is no reason to leave the run as it is.
     while let Ok(Some(piece)) = log.next_piece(PIECE) {
         match piece {
-            Piece::Bytes { bytes, .. } => journal.push(Stream::Out, &bytes, clock::now()),
+            Piece::Bytes { bytes, .. } => drop(journal.push(Stream::Out, &bytes, clock::now())),
             Piece::Gap { offset, left_out } => journal.skip_to(offset + left_out, clock::now()),
         }
         if journal.is_full() {

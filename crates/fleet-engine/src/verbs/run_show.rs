@@ -55,8 +55,16 @@ pub struct Response {
 }
 
 /// Events that tell how a run goes; everything else is in its log.
-const NOTES: &[&str] =
-    &["run.note", "run.progress", "run.reported", "run.prompted", "run.error", "run.stopping", "run.omitted"];
+const NOTES: &[&str] = &[
+    "run.note",
+    "run.progress",
+    "run.reported",
+    "run.prompted",
+    "run.error",
+    "run.warned",
+    "run.stopping",
+    "run.omitted",
+];
 const MOST_NOTES: i64 = 20;
 
 /// Shows the run that somebody means.

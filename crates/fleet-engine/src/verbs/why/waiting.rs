@@ -1,5 +1,6 @@
 //! What comes next for a task by itself, and what it waits for.
 
+use fleet_core::limits::Limits;
 use fleet_core::problem::Outcome;
 use fleet_core::task::{Status, Task, TaskState};
 use fleet_store::ops;
@@ -26,7 +27,7 @@ pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<N
             let due = task.due().map(Moment);
             Next { text: "it is tried again at that time".to_owned(), at: due }
         }
-        Status::Ready | Status::In(TaskState::Queued) => ready(engine, agent).await?,
+        Status::Ready | Status::In(TaskState::Queued) => ready(engine, agent, task.spec.limits).await?,
     })
 }
 
@@ -40,7 +41,7 @@ async fn blocked(engine: &Engine, task: &Task) -> Outcome<Next> {
 }
 
 /// Why a task that could start does not. The first obstacle is told; others come to light when it is gone.
-async fn ready(engine: &Engine, agent: &str) -> Outcome<Next> {
+async fn ready(engine: &Engine, agent: &str, limits: Limits) -> Outcome<Next> {
     let home = Home::new(engine.home());
     let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
     if up.is_empty() {
@@ -55,6 +56,14 @@ async fn ready(engine: &Engine, agent: &str) -> Outcome<Next> {
     if let Some(pause) = pauses.into_iter().find(|pause| pause.account == account) {
         let text = format!("it starts when the pause of the account `{account}` is over: {}", pause.why);
         return Ok(Next { text, at: Some(Moment(pause.until)) });
+    }
+    if let Some(budget) = agents::budget(engine.config()?) {
+        let spent = engine.call(ops::Spending { now }).await?;
+        if let Err(shortage) = budget.reserve(&spent, limits) {
+            let text =
+                format!("nothing until there is more to spend: {shortage} (`fleet config set budget…`)");
+            return Ok(Next::now(text));
+        }
     }
     Ok(Next::now(
         "it starts as soon as a slot is free and no cap, no budget and no running task of the same files is in the way",
