@@ -148,7 +148,12 @@ impl Engine {
 
     /// Everything that is wrong with the configuration.
     pub fn check_config(&self) -> Report {
-        Config::validate(&self.sources())
+        let mut report = Config::validate(&self.sources());
+        // Each setting may be right, and an agent that they describe together wrong.
+        if report.problems.is_empty() {
+            report.problems.extend(self.agents().err());
+        }
+        report
     }
 
     /// The repository of the directory.

@@ -3,7 +3,7 @@
 //! Only a sign: a key may have been withdrawn, and some systems keep what agents know in a place of their own that
 //! nobody else should look into. So its absence is never called "no".
 
-use fleet_agents::About;
+use fleet_agents::{About, Program};
 use fleet_core::problem::Outcome;
 use serde::Serialize;
 
@@ -19,6 +19,8 @@ pub enum LoginState {
     NoSign,
     /// There is nothing to log in to.
     NotNeeded,
+    /// Nobody told us what a sign would look like.
+    Unknown,
 }
 
 /// What is known about a login.
@@ -42,8 +44,11 @@ impl Login {
 
 /// Looks for a sign. Variables that are set for the agent count as well.
 pub fn login(engine: &Engine, agent: &str, about: &About) -> Outcome<Login> {
-    if about.login_env.is_empty() && about.login_files.is_empty() {
+    if about.program == Program::This {
         return Ok(Login::new(LoginState::NotNeeded));
+    }
+    if about.login_env.is_empty() && about.login_files.is_empty() {
+        return Ok(Login::new(LoginState::Unknown));
     }
     let (environment, set) = (engine.environment(), engine.config()?.variables_for(agent).set);
     let is_set = |name: &str| environment.get_os(name).is_some() || set.contains_key(name);
@@ -73,6 +78,7 @@ mod tests {
         let about = About {
             login_env: &["X_KEY", "X_TOKEN"],
             login_files: &[".x/auth.json", "X_HOME:auth.json"],
+            program: Program::OnPath("x".into()),
             ..Demo.about()
         };
         let found = |more: &[(&str, &str)], config: &str| {
@@ -98,5 +104,7 @@ mod tests {
         let environment = Environment::from_pairs([("HOME", "/nowhere")]).with_current_directory("/");
         let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
         assert_eq!(login(&engine, "demo", &Demo.about()).unwrap().state, LoginState::NotNeeded);
+        let about = About { program: Program::OnPath("x".into()), ..Demo.about() };
+        assert_eq!(login(&engine, "x", &about).unwrap().state, LoginState::Unknown);
     }
 }

@@ -10,6 +10,7 @@ mod installed;
 mod login;
 mod mcp;
 mod notice;
+mod own;
 mod prices;
 mod terms;
 
@@ -42,11 +43,15 @@ pub(crate) fn registry(config: &Config, environment: &Environment) -> Outcome<Re
     let mut changed: Vec<Arc<dyn Adapter>> = Vec::new();
     for name in config.named_agents() {
         let settings = config.agent_settings(name);
-        let program = settings.program.map(|program| in_home(&program, environment)).transpose()?;
-        if let Some(adapter) = known.get(name)
-            && (program.is_some() || settings.provider.is_some())
-        {
-            changed.push(Arc::new(Elsewhere::new(adapter).program(program).provider(settings.provider)));
+        let program = settings.program.as_deref().map(|program| in_home(program, environment)).transpose()?;
+        match (known.get(name), program) {
+            (Some(_), None) if settings.provider.is_none() => {}
+            (Some(adapter), program) => {
+                changed.push(Arc::new(Elsewhere::new(adapter).program(program).provider(settings.provider)));
+            }
+            (None, Some(program)) => changed.push(Arc::new(own::own(name, program, settings, &known)?)),
+            // Settings of an agent that another machine has.
+            (None, None) => {}
         }
     }
     Ok(known.with(changed))

@@ -151,6 +151,7 @@ async fn here(engine: &Engine, name: &str, about: &About) -> Outcome<Vec<Step>> 
     let login = agents::login(engine, name, about)?;
     let login = match login.state {
         LoginState::NotNeeded => Step::new("login", Verdict::Good, "not needed"),
+        LoginState::Unknown => Step::new("login", Verdict::Good, "nothing is known about it"),
         LoginState::Yes => Step::new("login", Verdict::Good, login.sign.unwrap_or_default()),
         LoginState::NoSign => Step::new("login", Verdict::Warning, format!("no sign of it: {}", about.login)),
     };

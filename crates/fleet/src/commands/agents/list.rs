@@ -56,6 +56,7 @@ pub(super) fn login(agent: &AgentView) -> &'static str {
         LoginState::Yes => "yes",
         LoginState::NoSign => "no sign",
         LoginState::NotNeeded => "not needed",
+        LoginState::Unknown => "unknown",
     }
 }
 

@@ -50,6 +50,7 @@ fn about(shown: &Response, now: Millis) -> String {
         LoginState::Yes => format!("yes, by {}", text(&agent.login.sign)),
         LoginState::NoSign => format!("no sign of it: {}", escaped(&shown.login_help)),
         LoginState::NotNeeded => "not needed".to_owned(),
+        LoginState::Unknown => escaped(&shown.login_help).into_owned(),
     };
     let install = if agent.is_installed() { String::new() } else { escaped(&shown.install).into_owned() };
     let word = |is: bool, word: &str| if is { word.to_owned() } else { String::new() };

@@ -123,3 +123,39 @@ fn an_agent_that_does_not_end_is_stopped_in_time() {
     assert_eq!(response["reason"], "timed_out", "{response}");
     assert!(is_empty(&temporary));
 }
+
+#[test]
+fn an_agent_that_only_the_configuration_describes_works_like_any_other() {
+    let (world, temporary) = stage();
+    let script = "[ \"$1\" = --version ] && echo 2.0 && exit 0\necho \"session: s-1\"\n\
+        echo 'Hello from codefleet' > hello.txt\ngit add hello.txt\n\
+        git -c user.name=a -c user.email=a@b commit --quiet --message hello\necho \"used 10 in 5 out by $3\"";
+    let (program, _) = scripted(&world, script);
+    world.fleet.ok(&["config", "unset", "agents.demo.program"]);
+    let file = world.fleet.home().join("config.toml");
+    let config = format!(
+        "[agents.mine]\nprogram = '{}'\nargs = ['work', '--model', '{{model}}']\nmodel = 'big'\n\
+         session_pattern = 'session: (.*)'\nusage_pattern = 'used (?<input>\\d+) in (?<output>\\d+) out by big'\n",
+        program.display()
+    );
+    fs::write(file, config).unwrap();
+    let agents = world.fleet.json(&["agents"]);
+    let mine = agents["agents"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&mine["name"], &mine["version"], &mine["account"]),
+        (&json!("mine"), &json!("2.0"), &json!("mine:default"))
+    );
+    fs::write(world.fleet.home().join("prices.toml"), "[models.big]\ninput = 1000\noutput = 1000\n").unwrap();
+    let response = world.fleet.json(&["agents", "test", "mine"]);
+    assert_eq!((&response["ok"], &response["model"]), (&json!(true), &json!("big")), "{response}");
+    let detail = |name: &str| {
+        let steps = response["steps"].as_array().unwrap();
+        steps.iter().find(|step| step["name"] == name).unwrap()["detail"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        (detail("session").as_str(), detail("usage").as_str()),
+        ("s-1", "10 tokens in, 5 out"),
+        "{response}"
+    );
+    assert!(is_empty(&temporary));
+}
