@@ -3,6 +3,7 @@
 
 pub mod agents_decode;
 pub mod agents_list;
+pub mod agents_pause;
 pub mod agents_prices;
 pub mod agents_show;
 pub mod agents_test;

@@ -26,6 +26,15 @@ pub struct RunnerView {
     pub started_at: Moment,
 }
 
+/// An account that takes no work.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct PauseView {
+    pub account: String,
+    pub until: Moment,
+    pub why: String,
+}
+
 /// How things stand on this home.
 #[derive(Debug, Clone, Serialize)]
 pub struct Response {
@@ -39,6 +48,12 @@ pub struct Response {
     pub missing_agents: Vec<String>,
     /// Whether there are more ready tasks than were counted.
     pub ready_more: bool,
+    /// Accounts that take no work for a while.
+    pub paused: Vec<PauseView>,
+    /// What all runs used today, in millionths of a US dollar.
+    pub spent_today: u64,
+    /// What may be used in a day, in the same, if that is bounded.
+    pub budget_today: Option<u64>,
     /// What the runner in the background says.
     pub log: PathBuf,
 }
@@ -55,6 +70,8 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
     let ready = engine
         .call(ops::Ready { filter: ops::TaskFilter::default(), limit: COUNTED, now: clock::now() })
         .await?;
+    let pauses = engine.call(ops::ListPauses { now: clock::now() }).await?;
+    let spent = engine.call(ops::Spending { now: clock::now() }).await?;
     let default = engine.config()?.agent().to_owned();
     let here = able(engine)?;
     let wanted = ready.tasks.iter().map(|task| task.agent().map_or(default.as_str(), AgentName::as_str));
@@ -62,6 +79,9 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
         wanted.filter(|name| !here.iter().any(|agent| agent.as_str() == *name)).collect();
     Ok(Response {
         missing_agents: missing.into_iter().map(ToOwned::to_owned).collect(),
+        paused: pauses.into_iter().map(paused).collect(),
+        spent_today: spent.day.micro_usd,
+        budget_today: engine.config()?.spending().day_micro_usd,
         runners: up.iter().map(view).collect(),
         running,
         ready: ready.tasks.len(),
@@ -80,4 +100,8 @@ pub fn view(runner: &Runner) -> RunnerView {
         version: runner.version.clone(),
         started_at: Moment(runner.started_at),
     }
+}
+
+fn paused(pause: ops::Pause) -> PauseView {
+    PauseView { account: pause.account, until: Moment(pause.until), why: pause.why }
 }

@@ -1,11 +1,12 @@
 //! `fleet status`
 
 use clap::Args;
+use fleet_core::text::escaped;
 use fleet_engine::verbs::runner_status::{self, Response};
 
 use super::Context;
 use crate::Done;
-use crate::output::{ago, count, dim, strong};
+use crate::output::{ago, count, dim, money, strong, until};
 
 /// Show which runners are up and what they have to do
 #[derive(Debug, Args)]
@@ -38,6 +39,14 @@ fn said(status: &Response, context: &Context) -> String {
     if !status.missing_agents.is_empty() {
         let names = status.missing_agents.join("`, `");
         lines.push(format!("some of them wait for an agent that cannot be started here: `{names}`"));
+    }
+    for pause in &status.paused {
+        let left = until(pause.until.0, context.engine.now());
+        lines.push(format!("{} is paused and goes on {left}: {}", pause.account, escaped(&pause.why)));
+    }
+    if status.spent_today > 0 || status.budget_today.is_some() {
+        let of = status.budget_today.map(|most| format!(" of {}", money(most))).unwrap_or_default();
+        lines.push(format!("{}{of} used today", money(status.spent_today)));
     }
     lines.push(dim(&format!("log: {}", status.log.display())));
     lines.join("\n")

@@ -277,6 +277,12 @@ fn answers_of_other_commands(world: &World) {
     shape(&json(&["trust", "--revoke"]), "project: string; revoked: boolean");
     shape(&json(&["explain"])["codes"][0], "code: string; summary: string");
     shape(&json(&["explain", "usage"]), "code: string; summary: string; text: string");
+    shape(
+        &json(&["why", &world.add("Asked about")]),
+        "task: string; title: string; status: string; run: string or null; attempt: number or null; agent: string; \
+         reason: string or null; what: string; evidence: list of strings; next: string; next_at: time or null; \
+         advice: list of strings",
+    );
 }
 
 #[track_caller]
@@ -333,6 +339,10 @@ fn answers_about_agents(world: &World) {
         "model: string; input: number; output: number; cache_read: number; cache_write: number; \
          file: string or null; date: string or null",
     );
+    for verb in ["pause", "resume"] {
+        let done = fleet.json(&["agents", verb, "demo"]);
+        shape(&done, "account: string; paused_until: time or null; changed: boolean");
+    }
     let told = fleet.stdin("x\n").json(&["agents", "decode", "demo"]);
     shape(
         &told,

@@ -2,6 +2,7 @@
 
 mod decode;
 mod list;
+mod pause;
 mod prices;
 mod show;
 mod test;
@@ -34,6 +35,8 @@ enum Verb {
     Test(test::Test),
     Decode(decode::Decode),
     Prices(prices::Prices),
+    Pause(pause::Pause),
+    Resume(pause::Resume),
 }
 
 impl Agents {
@@ -44,6 +47,8 @@ impl Agents {
             Some(Verb::Test(command)) => command.run(context).await,
             Some(Verb::Decode(command)) => command.run(context),
             Some(Verb::Prices(_)) => prices::Prices::run(context),
+            Some(Verb::Pause(command)) => command.run(context).await,
+            Some(Verb::Resume(command)) => command.run(context).await,
         }
     }
 }

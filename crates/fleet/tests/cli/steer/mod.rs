@@ -7,6 +7,7 @@ mod gc;
 mod kill;
 mod prompt;
 mod undo;
+mod why;
 
 use std::fs;
 use std::path::PathBuf;

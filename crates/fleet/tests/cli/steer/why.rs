@@ -1,0 +1,87 @@
+//! Why a task stands where it stands, for people and programs.
+
+use fleet_testkit::fleet::Output;
+use serde_json::Value;
+
+use super::Yard;
+
+fn works(yard: &Yard) {
+    yard.fleet.ok(&["run", "--slots", "1", "--until-idle"]);
+}
+
+#[track_caller]
+fn why(yard: &Yard, id: &str) -> Value {
+    let said: Output = yard.fleet.run(&["why", id]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    yard.fleet.json(&["why", id])
+}
+
+#[test]
+fn a_refused_key_is_explained_with_what_to_do() {
+    let yard = Yard::new();
+    let task = yard.add("login", "error auth invalid x-api-key\nhang");
+    works(&yard);
+    let told = why(&yard, "login");
+    assert_eq!((&told["reason"], &told["status"]), (&"auth".into(), &"failed".into()), "{told}");
+    assert!(told["what"].as_str().unwrap().contains("invalid x-api-key"), "{told}");
+    assert!(told["evidence"][0].as_str().unwrap().contains("invalid x-api-key"), "{told}");
+    assert!(told["advice"][0].as_str().unwrap().starts_with("log in:"), "{told}");
+    let run = yard.fleet.json(&["show", &task]);
+    assert_eq!((&run["attempts"], &run["state"]), (&1.into(), &"failed".into()), "never tried again: {run}");
+    let said = yard.fleet.ok(&["why", &task]);
+    assert!(said.contains("reason") && said.contains("how that is known"), "{said}");
+}
+
+#[test]
+fn a_limit_pauses_the_account_until_it_is_over_or_somebody_says_so() {
+    let yard = Yard::new();
+    let first = yard.add("first", "once TRIED rate-limit 1h\nonce AGAIN exit 1\nwrite done x");
+    let second = yard.add("second", "write other x");
+    works(&yard);
+    for task in [&first, &second] {
+        let told = why(&yard, task);
+        assert_eq!(told["status"], "ready", "{told}");
+    }
+    let told = why(&yard, &first);
+    assert_eq!(told["reason"], "rate_limited");
+    let pause = &yard.fleet.json(&["status"])["paused"][0];
+    assert_eq!(pause["account"], "demo:default", "{pause}");
+    assert_eq!(yard.fleet.json(&["agents", "show", "demo"])["paused_until"], pause["until"]);
+    works(&yard);
+    assert_eq!(why(&yard, &second)["run"], Value::Null, "another runner holds it back as well");
+    let lifted = yard.fleet.json(&["agents", "resume", "demo"]);
+    assert_eq!((&lifted["changed"], &lifted["account"]), (&true.into(), &"demo:default".into()));
+    assert!(yard.fleet.ok(&["agents", "resume", "demo"]).contains("was not paused"));
+    works(&yard);
+    assert_eq!(why(&yard, &second)["status"], "done");
+}
+
+#[test]
+fn what_was_not_started_says_what_it_waits_for() {
+    let yard = Yard::new();
+    let first = yard.add("first", "write a x");
+    let told = why(&yard, &first);
+    assert!(told["next"].as_str().unwrap().contains("no runner is up"), "{told}");
+    let later = yard.fleet.ok(&["task", "add", "-q", "Later", "--after", &first]).trim_end().to_owned();
+    let told = why(&yard, &later);
+    assert_eq!(told["status"], "blocked");
+    assert!(told["next"].as_str().unwrap().contains(&first), "{told}");
+    yard.fleet.ok(&["task", "hold", &first]);
+    assert_eq!(why(&yard, &first)["next"], "nothing until it is released");
+    let nobody = yard.fleet.run(&["why", "t0m3k9x2a4f7q1c"]);
+    assert_eq!(nobody.code, 4, "{}", nobody.stderr);
+}
+
+#[test]
+fn a_pause_by_hand_is_never_made_shorter() {
+    let yard = Yard::new();
+    let paused = yard.fleet.json(&["agents", "pause", "demo", "--for", "2h", "--why", "holidays"]);
+    assert_eq!(paused["changed"], true);
+    let again = yard.fleet.json(&["agents", "pause", "demo", "--for", "1m"]);
+    assert_eq!((&again["changed"], &again["paused_until"]), (&false.into(), &paused["paused_until"]));
+    let task = yard.add("first", "write a x");
+    works(&yard);
+    assert_eq!(why(&yard, &task)["run"], Value::Null);
+    assert!(yard.fleet.ok(&["status"]).contains("holidays"));
+    assert_eq!(yard.fleet.run(&["agents", "pause", "nobody"]).code, 2);
+}
