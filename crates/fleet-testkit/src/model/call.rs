@@ -57,6 +57,12 @@ pub(super) fn write_command(path: &str, content: &str) -> String {
     format!("printf '%s\\n' {} > {}", quoted(content.trim_end()), quoted(path))
 }
 
+/// The same after long work without a word.
+pub(super) fn busy_command(path: &str, content: &str) -> String {
+    let work = "end=$(($(date +%s) + 8)); while [ $(date +%s) -lt $end ]; do :; done";
+    format!("{work}; {}", write_command(path, content))
+}
+
 /// The command that never ends; its process number is in the file, if there is one.
 ///
 /// `$!` and not `$$`, which is somebody else in the subshells of agents. And no `sh -c` whose `$0` is the file: gemini

@@ -9,6 +9,7 @@ pub(super) enum Scenario {
     Text,
     Shell,
     Sleep,
+    Busy,
     Mcp,
     Schema,
     BadSchema,
@@ -55,11 +56,12 @@ pub(super) enum Wait {
 #[error("there is no scenario `{0}`; see the table at `ModelServer`")]
 pub(super) struct UnknownScenario(String);
 
-const WORDS: [(&str, Scenario); 18] = [
+const WORDS: [(&str, Scenario); 19] = [
     ("ok", Scenario::Ok),
     ("text", Scenario::Text),
     ("sh", Scenario::Shell),
     ("sleep", Scenario::Sleep),
+    ("busy", Scenario::Busy),
     ("mcp", Scenario::Mcp),
     ("schema", Scenario::Schema),
     ("badschema", Scenario::BadSchema),

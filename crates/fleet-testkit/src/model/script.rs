@@ -132,6 +132,7 @@ fn work(scenario: Scenario, talk: &Talk) -> Option<Call> {
         }
         Scenario::Multi => call::write(talk, talk.new_target()?, CONTENT),
         Scenario::Shell => call::shell(talk, &call::write_command(target, CONTENT)),
+        Scenario::Busy => call::shell(talk, &call::busy_command(target, CONTENT)),
         Scenario::Sleep => call::shell(talk, &call::sleep_command(talk.target(), SLEEP_COMMAND)),
         _ => None,
     }

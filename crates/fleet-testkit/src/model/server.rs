@@ -30,6 +30,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// |---|---|
 /// | `ok` | writes the file with the agent's own tool; after a tool's answer it says that it is done, with a report |
 /// | `sh` | the same, in the agent's shell |
+/// | `busy` | the same, after eight seconds of work without a word |
 /// | `text` | only says that it is done |
 /// | `multi` | writes the files that prompts name, and counts its answers: "This is answer 2" |
 /// | `sleep` | runs a command that never ends, and has written its process number to the file, if one is named |
@@ -63,6 +64,8 @@ struct Shared {
     stopping: AtomicBool,
     serial: AtomicU64,
     record: Mutex<Record>,
+    /// Runs whose model has changed its mind.
+    switched: Mutex<HashMap<String, Scenario>>,
     /// So that all of them can be ended with the server.
     connections: Mutex<HashMap<u64, TcpStream>>,
 }
@@ -77,6 +80,7 @@ impl ModelServer {
             stopping: AtomicBool::new(false),
             serial: AtomicU64::new(1),
             record: Mutex::default(),
+            switched: Mutex::default(),
             connections: Mutex::default(),
         });
         let accepting = Arc::clone(&shared);
@@ -92,6 +96,14 @@ impl ModelServer {
         }
         assert!(is_name(run), "a run's name is letters, digits, `-`, `_` and `.`, not `{run}`");
         format!("http://{}/s/{scenario}/{run}", self.address)
+    }
+
+    /// From now on the model behaves so towards a run, whatever the address says: an agent that comes back finds its
+    /// provider changed, and nobody has to change the agent's settings. Panics if there is no such scenario.
+    #[track_caller]
+    pub fn switch(&self, run: &str, scenario: &str) {
+        let scenario = scenario.parse().unwrap_or_else(|error| panic!("{error}"));
+        lock(&self.shared.switched).insert(run.to_owned(), scenario);
     }
 
     /// All that was asked for a run, in order; of very many, the latest.
@@ -186,6 +198,7 @@ fn respond(mut stream: &TcpStream, incoming: &Incoming, shared: &Shared) -> io::
         http::answer(&mut stream, 404, &Vec::new(), &missing())?;
         return Ok(Connection::Open);
     };
+    let scenario = lock(&shared.switched).get(run).copied().unwrap_or(scenario);
     let path = target.split('?').next().unwrap_or_default();
     let protocol = Protocol::of(path).filter(|_| incoming.method == "POST");
     let body: Value = serde_json::from_slice(&incoming.body).unwrap_or_default();

@@ -68,6 +68,16 @@ fn a_question_is_answered_and_recorded() {
 }
 
 #[test]
+fn a_model_can_change_its_mind() {
+    let server = ModelServer::start();
+    let (one, two) = (server.base("401", "one"), server.base("401", "two"));
+    assert_eq!(ask(&one, "/v1/messages", &question(false)).status, 401);
+    server.switch("one", "ok");
+    assert_eq!(ask(&one, "/v1/messages", &question(false)).status, 200);
+    assert_eq!(ask(&two, "/v1/messages", &question(false)).status, 401, "only towards this run");
+}
+
+#[test]
 fn streams_end_properly() {
     let server = ModelServer::start();
     let answer = ask(&server.base("text", "one"), "/v1/messages", &question(true));
