@@ -49,6 +49,8 @@ pub(crate) struct Journal {
     tally: Tally,
     activity: Option<String>,
     session: Option<String>,
+    /// The store does not have the session yet. It is no event, and some agents tell it long before anything else.
+    is_session_new: bool,
     question: Option<String>,
     /// When the provider lets the account go on, as far as it was told.
     limited_until: Option<Millis>,
@@ -88,6 +90,7 @@ impl Journal {
             tally: Tally::default(),
             activity: None,
             session: None,
+            is_session_new: false,
             question: None,
             limited_until: None,
             hopeless: None,
@@ -196,7 +199,7 @@ impl Journal {
 
     /// Whether there is anything to store.
     pub(crate) fn is_empty(&self) -> bool {
-        self.facts.is_empty() && self.decoded <= self.stored
+        self.facts.is_empty() && self.decoded <= self.stored && !self.is_session_new
     }
 
     fn line(&mut self, stream: Stream, line: &Line<'_>, now: Millis) {
@@ -215,7 +218,10 @@ impl Journal {
             self.others += 1;
         }
         match &event {
-            AgentEvent::SessionStarted { session } => self.session = Some(session.clone()),
+            AgentEvent::SessionStarted { session } => {
+                self.is_session_new |= self.session.as_ref() != Some(session);
+                self.session = Some(session.clone());
+            }
             AgentEvent::Question { text } => self.question = Some(text.clone()),
             AgentEvent::RateLimit { until: Some(until), .. } => {
                 self.limited_until = Some(moment(*until, now));
@@ -249,6 +255,7 @@ impl Journal {
         }
         let from = self.stored;
         self.stored = self.decoded.max(from);
+        self.is_session_new = false;
         ops::AppendRunEvents {
             run: self.run,
             fence: self.fence,
@@ -329,4 +336,30 @@ fn fact(event: AgentEvent, now: Millis) -> Option<Fact> {
         AgentEvent::Raw { text, .. } => Fact::RunRaw { text: short(text) },
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use fleet_agents::{Brief, Registry};
+
+    use super::*;
+
+    /// An agent that was told to stop before it said anything else can be resumed all the same.
+    #[test]
+    fn a_session_is_worth_storing_by_itself() {
+        let agents = Registry::default();
+        let decoder = agents.find("opencode").unwrap().decoder(&Brief::plain("", Path::new("/")));
+        let mut journal = Journal::new("r0smmyvymnt4z7j".parse().unwrap(), 1, decoder, 0);
+        assert!(journal.is_empty());
+        let created =
+            "timestamp=2026-11-15T16:52:54Z level=INFO run=5 message=created id=ses_1 slug=a version=1\n";
+        journal.push(Stream::Err, created.as_bytes(), Millis(1));
+        assert!(!journal.is_empty());
+        let batch = journal.batch(Millis(1));
+        assert_eq!((batch.session.as_deref(), batch.facts.len()), (Some("ses_1"), 0));
+        journal.push(Stream::Err, created.as_bytes(), Millis(2));
+        assert!(journal.is_empty(), "once is enough");
+    }
 }
