@@ -64,8 +64,8 @@ struct Shared {
     stopping: AtomicBool,
     serial: AtomicU64,
     record: Mutex<Record>,
-    /// Runs whose model has changed its mind.
-    switched: Mutex<HashMap<String, Scenario>>,
+    /// From which question on the model of a run has changed its mind, in the order in which that was said.
+    switches: Mutex<HashMap<String, Vec<(u32, Scenario)>>>,
     /// So that all of them can be ended with the server.
     connections: Mutex<HashMap<u64, TcpStream>>,
 }
@@ -80,7 +80,7 @@ impl ModelServer {
             stopping: AtomicBool::new(false),
             serial: AtomicU64::new(1),
             record: Mutex::default(),
-            switched: Mutex::default(),
+            switches: Mutex::default(),
             connections: Mutex::default(),
         });
         let accepting = Arc::clone(&shared);
@@ -102,8 +102,14 @@ impl ModelServer {
     /// provider changed, and nobody has to change the agent's settings. Panics if there is no such scenario.
     #[track_caller]
     pub fn switch(&self, run: &str, scenario: &str) {
+        self.switch_at(run, 0, scenario);
+    }
+
+    /// The same from the `nth` question of the run's main loop on, counted from one.
+    #[track_caller]
+    pub fn switch_at(&self, run: &str, nth: u32, scenario: &str) {
         let scenario = scenario.parse().unwrap_or_else(|error| panic!("{error}"));
-        lock(&self.shared.switched).insert(run.to_owned(), scenario);
+        lock(&self.shared.switches).entry(run.to_owned()).or_default().push((nth, scenario));
     }
 
     /// All that was asked for a run, in order; of very many, the latest.
@@ -165,6 +171,12 @@ impl Shared {
     fn next(&self) -> u64 {
         self.serial.fetch_add(1, Ordering::SeqCst)
     }
+
+    /// What the model of a run has changed to by its `nth` question; what was said last counts.
+    fn switched(&self, run: &str, nth: u32) -> Option<Scenario> {
+        let switches = lock(&self.switches);
+        switches.get(run)?.iter().rev().find(|(from, _)| *from <= nth).map(|(_, scenario)| *scenario)
+    }
 }
 
 /// Whether a connection can be used for another request.
@@ -198,7 +210,6 @@ fn respond(mut stream: &TcpStream, incoming: &Incoming, shared: &Shared) -> io::
         http::answer(&mut stream, 404, &Vec::new(), &missing())?;
         return Ok(Connection::Open);
     };
-    let scenario = lock(&shared.switched).get(run).copied().unwrap_or(scenario);
     let path = target.split('?').next().unwrap_or_default();
     let protocol = Protocol::of(path).filter(|_| incoming.method == "POST");
     let body: Value = serde_json::from_slice(&incoming.body).unwrap_or_default();
@@ -219,7 +230,7 @@ fn respond(mut stream: &TcpStream, incoming: &Incoming, shared: &Shared) -> io::
         return Ok(Connection::Open);
     };
     let exchange = Exchange { stream, protocol, talk: &talk, serial: shared.next() };
-    exchange.answer(&decide(scenario, &talk, nth))
+    exchange.answer(&decide(shared.switched(run, nth).unwrap_or(scenario), &talk, nth))
 }
 
 fn is_authorised(incoming: &Incoming) -> bool {

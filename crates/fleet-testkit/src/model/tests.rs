@@ -75,6 +75,9 @@ fn a_model_can_change_its_mind() {
     server.switch("one", "ok");
     assert_eq!(ask(&one, "/v1/messages", &question(false)).status, 200);
     assert_eq!(ask(&two, "/v1/messages", &question(false)).status, 401, "only towards this run");
+    server.switch_at("two", 3, "ok");
+    let next = || ask(&two, "/v1/messages", &question(false)).status;
+    assert_eq!([next(), next()], [401, 200], "its second and third question");
 }
 
 #[test]
