@@ -1,0 +1,67 @@
+//! The real agents, driven by the built binary: from `fleet task add` over runner and keeper to the agent's own program,
+//! which talks to a scripted model on loopback and to nobody else.
+//!
+//! One test for each agent and story, so that they run beside each other and a failure names both.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "helpers of tests fail by panicking, and tell what they saw"
+)]
+
+mod stage;
+mod stories;
+
+macro_rules! agents {
+    ($(mod $agent:ident for $cli:ident { $($group:ident: $($story:ident),*;)* })*) => {
+        $(mod $agent {
+            use fleet_testkit::clis::Cli;
+
+            $($(#[test]
+            fn $story() {
+                crate::stories::$group::$story(Cli::$cli);
+            })*)*
+        })*
+    };
+}
+
+agents! {
+    mod claude for Claude {
+        success: writes_and_commits;
+        refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, overloaded,
+            too_long_a_conversation, used_up_plan;
+        silence: hangs_and_is_resumed, works_in_silence;
+        prompts: told_while_it_works, told_after_the_end;
+        cancel: cancelled_in_a_command;
+        tools: reaches_an_mcp_server;
+    }
+    mod codex for Codex {
+        success: writes_and_commits;
+        refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, overloaded,
+            too_long_a_conversation, used_up_plan;
+        silence: hangs_and_is_resumed, works_in_silence;
+        prompts: told_after_the_end;
+        cancel: cancelled_in_a_command;
+        tools: reaches_an_mcp_server;
+    }
+    mod gemini for Gemini {
+        success: writes_and_commits, writes_and_commits_by_acp;
+        refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, overloaded,
+            too_long_a_conversation, used_up_plan;
+        silence: hangs_and_is_resumed;
+        prompts: told_while_it_works_by_acp, told_after_the_end;
+        cancel: cancelled_in_a_command;
+        tools: reaches_an_mcp_server_by_acp;
+    }
+    mod opencode for Opencode {
+        success: writes_and_commits, writes_and_commits_by_acp;
+        refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, overloaded,
+            too_long_a_conversation, used_up_plan;
+        silence: hangs_and_is_resumed;
+        prompts: told_after_the_end;
+        cancel: cancelled_in_a_command;
+        tools: reaches_an_mcp_server;
+    }
+}

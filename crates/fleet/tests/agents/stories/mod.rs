@@ -1,0 +1,8 @@
+//! What happens to agents, told once for all of them.
+
+pub(crate) mod cancel;
+pub(crate) mod prompts;
+pub(crate) mod refusals;
+pub(crate) mod silence;
+pub(crate) mod success;
+pub(crate) mod tools;

@@ -1,0 +1,127 @@
+//! The provider refuses, for a while or for good.
+
+use fleet_testkit::clis::Cli;
+use fleet_testkit::model::CONTENT;
+use fleet_testkit::wait_until;
+
+use crate::stage::{BOUND, Stage, WRITE, seconds_of};
+
+/// An agent that gets over a refusal by itself is left alone.
+pub(crate) fn rate_limited_then_served(cli: Cli) {
+    let Some(stage) = Stage::new(&[(cli, "429x1")]) else { return };
+    let task = stage.add(cli.name(), WRITE, 0);
+    stage.work();
+    let runs = stage.runs_of(&task);
+    assert_eq!((runs.len(), &runs[0]["state"]), (1, &"succeeded".into()), "{runs:?}");
+    assert_eq!(stage.committed(&task, "out.txt"), CONTENT);
+    assert_eq!(stage.questions(cli).len(), 3, "one was refused");
+    let kinds = stage.kinds_of(&task);
+    let is_told = kinds.iter().any(|kind| kind == "run.retrying" || kind == "run.limited");
+    assert!(is_told, "{kinds:?}");
+}
+
+/// A pause holds back all tasks of the account and nobody else's, whichever runner comes.
+pub(crate) fn rate_limited_for_ever(cli: Cli) {
+    let other = if cli == Cli::Codex { Cli::Claude } else { Cli::Codex };
+    let scenario = match cli {
+        Cli::Claude | Cli::Codex => "429-bare",
+        // It passes on when to come back, and so the pause is that long.
+        Cli::Gemini => "429-after-90",
+        // It tries six times whatever its settings, but does as it is told about when.
+        Cli::Opencode => "429-ms-50",
+    };
+    let Some(stage) = Stage::new(&[(cli, scenario), (other, "ok")]) else { return };
+    if cli == Cli::Opencode {
+        stage.server.switch_at(cli.name(), 6, "429-bare");
+    }
+    let (first, runner) = (stage.add(cli.name(), WRITE, 0), stage.runner(&[]));
+    stage.wait_for_end(&first);
+    assert_eq!(stage.run_of(&first)["reason"], "rate_limited");
+    assert_eq!(stage.status(&first), "ready", "it is not the task's fault");
+    let until = stage.agent(cli.name())["paused_until"].as_str().expect("a pause").to_owned();
+    let second = stage.add(cli.name(), WRITE, 0);
+    let why = stage.fleet.json(&["why", &second]);
+    let next = why["next"].as_str().unwrap();
+    assert!(next.contains("pause of the account") && why["next_at"] == until.as_str(), "{why}");
+    let why = stage.fleet.json(&["why", &first]);
+    assert!(why["reason"] == "rate_limited" && why["next_at"] == until.as_str(), "{why}");
+    drop(runner);
+    let _runner = stage.runner(&[]);
+    let (demo, another) = (stage.add("demo", "Write a file", 0), stage.add(other.name(), WRITE, 0));
+    wait_until(BOUND, "others are served", || {
+        stage.status(&demo) == "done" && stage.status(&another) == "done"
+    });
+    // The machine may be so busy that the pause is over by now; then it began after that.
+    for run in stage.runs_of(&second) {
+        assert!(run["created_at"].as_str().unwrap() >= until.as_str(), "{run}");
+    }
+}
+
+/// The first sign of a wrong key ends the run and the task.
+pub(crate) fn wrong_key(cli: Cli) {
+    let Some(stage) = Stage::new(&[(cli, "401")]) else { return };
+    let task = stage.add(cli.name(), WRITE, 5);
+    stage.work();
+    let runs = stage.runs_of(&task);
+    assert_eq!((runs.len(), &runs[0]["reason"]), (1, &"auth".into()), "{runs:?}");
+    assert!(seconds_of(&runs[0]) < 60, "by itself claude takes three minutes: {}", runs[0]);
+    assert_eq!(stage.status(&task), "failed");
+    let why = stage.fleet.ok(&["why", &task]);
+    let login = match cli {
+        Cli::Claude => "run `claude` once and log in",
+        Cli::Codex => "codex login",
+        Cli::Gemini => "GEMINI_API_KEY",
+        Cli::Opencode => "opencode auth login",
+    };
+    assert!(why.contains(login), "{why}");
+}
+
+/// A provider that is down is not the task's fault either.
+pub(crate) fn overloaded(cli: Cli) {
+    let scenario = match cli {
+        Cli::Claude => "529",
+        Cli::Codex | Cli::Gemini => "503",
+        // It has no setting for how often it tries, but does as it is told about when.
+        Cli::Opencode => "503-ms-50",
+    };
+    let Some(stage) = Stage::new(&[(cli, scenario)]) else { return };
+    let task = stage.add(cli.name(), WRITE, 0);
+    stage.work();
+    assert_eq!(stage.run_of(&task)["reason"], "provider_outage");
+    assert_eq!(stage.status(&task), "ready");
+    let why = stage.fleet.json(&["why", &task]);
+    assert_eq!(why["reason"], "provider_outage", "{why}");
+    assert!(stage.agent(cli.name())["paused_until"].is_string());
+}
+
+/// A conversation that no longer fits is not taken up again.
+pub(crate) fn too_long_a_conversation(cli: Cli) {
+    let scenario = if cli == Cli::Codex { "overflow-sse" } else { "overflow" };
+    let Some(stage) = Stage::new(&[(cli, scenario)]) else { return };
+    let task = stage.add(cli.name(), WRITE, 1);
+    stage.work();
+    let runs = stage.runs_of(&task);
+    assert_eq!(runs.len(), 2, "{runs:?}");
+    assert!(runs.iter().all(|run| run["reason"] == "context_overflow"), "{runs:?}");
+    assert!(runs.iter().all(|run| run["session"].is_string()), "{runs:?}");
+    assert_ne!(runs[0]["session"], runs[1]["session"], "a fresh one");
+    assert_eq!(stage.fleet.json(&["why", &task])["reason"], "context_overflow");
+}
+
+/// Another agent goes on with the task of one whose plan is used up.
+pub(crate) fn used_up_plan(cli: Cli) {
+    let other = if cli == Cli::Codex { Cli::Claude } else { Cli::Codex };
+    let Some(stage) = Stage::new(&[(cli, "quota"), (other, "ok")]) else { return };
+    let stage = stage.with("FLEET_FALLBACK", other.name());
+    let task = stage.add(cli.name(), WRITE, 0);
+    stage.work();
+    let runs = stage.runs_of(&task);
+    let ends: Vec<_> = runs.iter().map(|run| (&run["agent"], &run["state"], &run["reason"])).collect();
+    assert_eq!(runs.len(), 2, "{ends:?}");
+    assert_eq!(ends[0], (&other.name().into(), &"succeeded".into(), &serde_json::Value::Null));
+    assert_eq!(ends[1], (&cli.name().into(), &"failed".into(), &"quota_exhausted".into()));
+    assert!(seconds_of(&runs[1]) < 60, "{}", runs[1]);
+    assert_eq!(stage.committed(&task, "out.txt"), CONTENT);
+    let agent = stage.agent(cli.name());
+    assert!(agent["paused_until"].is_string(), "{agent}");
+}

@@ -1,0 +1,54 @@
+//! All goes well.
+
+use fleet_testkit::clis::Cli;
+use fleet_testkit::model::{CONTENT, USAGE};
+use serde_json::Value;
+
+use crate::stage::{Stage, WRITE};
+
+/// From `fleet task add` to a committed branch, with what it took.
+pub(crate) fn writes_and_commits(cli: Cli) {
+    let Some((stage, run)) = works(cli, cli.name()) else { return };
+    assert_eq!(tokens(&run), per_answer(cli).map(|tokens| 2 * tokens), "{run}");
+    // The others tell no price, and the table has none for a model that does not exist.
+    if matches!(cli, Cli::Claude | Cli::Opencode) {
+        assert!(run["micro_usd"].as_u64().is_some_and(|cost| (1..100_000).contains(&cost)), "{run}");
+    }
+    assert_eq!(stage.questions(cli).len(), 2, "the prompt, and the tool's answer");
+}
+
+/// The same by the Agent Client Protocol, with an agent that only the configuration knows.
+pub(crate) fn writes_and_commits_by_acp(cli: Cli) {
+    let Some((_, run)) = works(cli, &format!("{}-acp", cli.name())) else { return };
+    // By the protocol, opencode tells the tokens of the last answer only, and gemini not what was thought.
+    let told = if cli == Cli::Opencode { 1 } else { 2 };
+    assert_eq!(tokens(&run), [USAGE.input, USAGE.output].map(|tokens| told * tokens), "{run}");
+}
+
+fn works(cli: Cli, agent: &str) -> Option<(Stage, Value)> {
+    let stage = Stage::new(&[(cli, "ok")])?;
+    let task = stage.fleet.ok(&["task", "add", "-q", WRITE, "--agent", agent]).trim_end().to_owned();
+    stage.work();
+    let run = stage.run_of(&task);
+    assert_eq!((&run["state"], &run["task_state"]), (&"succeeded".into(), &"done".into()), "{run}");
+    assert_eq!(stage.committed(&task, "out.txt"), CONTENT);
+    assert!(run["session"].as_str().is_some_and(|session| session.len() > 8), "{run}");
+    let logs = stage.fleet.ok(&["logs", &task]);
+    assert!(logs.contains("I will do that now."), "{logs}");
+    assert!(logs.contains("out.txt") && logs.contains("This is answer 1"), "{logs}");
+    Some((stage, run))
+}
+
+fn tokens(run: &Value) -> [u64; 2] {
+    ["input_tokens", "output_tokens"].map(|name| run[name].as_u64().unwrap())
+}
+
+/// What the model read and wrote for one answer: in Anthropic's protocol what came from the cache is counted beside the
+/// rest, and in Google's what was thought.
+fn per_answer(cli: Cli) -> [u64; 2] {
+    match cli {
+        Cli::Claude => [USAGE.input + USAGE.cache_read + USAGE.cache_write, USAGE.output],
+        Cli::Codex | Cli::Opencode => [USAGE.input, USAGE.output],
+        Cli::Gemini => [USAGE.input, USAGE.output + USAGE.reasoning],
+    }
+}
