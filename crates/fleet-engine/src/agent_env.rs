@@ -120,6 +120,22 @@ pub struct AgentEnv<'a> {
     pub run: &'a [(String, OsString)],
 }
 
+/// What is in the names of variables that hold a secret.
+const SECRET_WORDS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+/// The values of an environment that are secret by their names: an agent that prints what it sees must not bring them
+/// into a log.
+pub fn secret_values(environment: &[(OsString, OsString)]) -> impl Iterator<Item = Vec<u8>> {
+    let is_secret = |name: &OsString| {
+        let name = name.to_string_lossy().to_ascii_uppercase();
+        SECRET_WORDS.iter().any(|word| name.contains(word))
+    };
+    // What names a file or a program is none.
+    let is_path = |value: &OsString| value.as_encoded_bytes().starts_with(b"/");
+    let secret = environment.iter().filter(move |(name, value)| is_secret(name) && !is_path(value));
+    secret.map(|(_, value)| value.as_encoded_bytes().to_vec())
+}
+
 /// The complete environment of an agent, sorted by name, each name once.
 #[must_use]
 pub fn agent_environment(inherited: &Environment, rules: &AgentEnv<'_>) -> Vec<(OsString, OsString)> {
@@ -270,6 +286,20 @@ mod tests {
             run: &[(text("FLEET_TOKEN"), "of the run".into())],
         };
         assert_eq!(lines(&inherited(&names), &rules), ["FLEET_TOKEN=of the run", "GIT_TRACE=my GIT_TRACE"]);
+    }
+
+    #[test]
+    fn keys_and_tokens_are_secret_by_their_names() {
+        let environment = [
+            ("ANTHROPIC_API_KEY", "sk-ant-1"),
+            ("GH_TOKEN", "ghp_2"),
+            ("my_password", "3"),
+            ("HOME", "/home/me"),
+            ("SSL_KEY_FILE", "/etc/key"),
+        ];
+        let environment = environment.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let found: Vec<_> = secret_values(&environment).collect();
+        assert_eq!(found, [b"sk-ant-1".to_vec(), b"ghp_2".to_vec(), b"3".to_vec()]);
     }
 
     #[test]

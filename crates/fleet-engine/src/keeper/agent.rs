@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path};
 
-use fleet_agents::{Adapter, Brief, LaunchPlan, Program, PromptVia};
+use fleet_agents::{Brief, LaunchPlan, Program, PromptVia};
 use fleet_core::run::Reason;
 use fleet_host::process::{self, Group, Identity, Input, Launch, LaunchError, Started, Tree};
 
@@ -22,7 +22,7 @@ impl Keeper<'_> {
     /// Starts the agent.
     pub(super) fn start(
         &self,
-        adapter: &dyn Adapter,
+        plan: &LaunchPlan,
         brief: &Brief<'_>,
         prepared: &Prepared,
     ) -> Result<(Started, Tree), NotStarted> {
@@ -30,8 +30,7 @@ impl Keeper<'_> {
         let file = self.folder.prompt();
         write_private(&file, brief.prompt.as_bytes())
             .map_err(|error| failed(format!("the prompt: {error}")))?;
-        let plan = adapter.plan(brief);
-        write_files(&self.folder, &plan).map_err(|error| failed(format!("the agent's settings: {error}")))?;
+        write_files(&self.folder, plan).map_err(|error| failed(format!("the agent's settings: {error}")))?;
         let environment = self.engine.environment();
         let program = match &plan.program {
             Program::This => Environment::this_binary().map_err(|problem| failed(problem.message))?,
@@ -43,7 +42,7 @@ impl Keeper<'_> {
         let launch = Launch {
             program,
             args: plan.args.iter().map(OsString::from).collect(),
-            env: self.environment(prepared, Some(&plan)),
+            env: self.environment(prepared, Some(plan)),
             cwd: prepared.workspace.path().to_owned(),
             stdin: match plan.prompt {
                 PromptVia::Stdin => Input::File(file),

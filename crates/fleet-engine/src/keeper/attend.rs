@@ -28,6 +28,7 @@ use super::prepare::Prepared;
 use super::pump::{Piece, Pump, Source};
 use super::voice::Voice;
 use super::{Keeper, blocking};
+use crate::agent_env::secret_values;
 use crate::{clock, closing, fault};
 use purse::least;
 
@@ -66,16 +67,19 @@ impl Keeper<'_> {
             Err(why) => return Seen::not_started(Reason::SetupFailed, why),
         };
         let brief = briefing.brief();
-        let (started, tree) = match self.start(adapter, &brief, prepared) {
+        let plan = adapter.plan(&brief);
+        let (started, tree) = match self.start(&plan, &brief, prepared) {
             Ok(started) => started,
             Err((reason, why)) => return Seen::not_started(reason, why),
         };
         let journal = Journal::new(self.run.id, self.run.fence, adapter.decoder(&brief), 0);
         let journal = journal.priced(self.terms.price.clone());
-        let attendance = match self.attendance(started, journal, prepared, &tree) {
+        let secrets: Vec<_> =
+            secret_values(&self.environment(prepared, Some(&plan))).chain(self.secrets()).collect();
+        let attendance = match self.attendance((started, tree.clone()), journal, prepared, &secrets) {
             Ok(attendance) => {
                 let last_prompt = briefing.told.iter().copied().max().unwrap_or(0);
-                Attendance { ask: adapter.plan(&brief).ask, last_prompt, ..attendance }
+                Attendance { ask: plan.ask, last_prompt, ..attendance }
             }
             Err(why) => {
                 let ladder = self.ladder();
@@ -117,10 +121,10 @@ impl Keeper<'_> {
 
     fn attendance(
         &self,
-        started: Started,
+        (started, tree): (Started, Tree),
         journal: Journal,
         prepared: &Prepared,
-        tree: &Tree,
+        secrets: &[Vec<u8>],
     ) -> Result<Attendance<'_>, String> {
         let pump = Pump::new();
         let cap = self.config.limits().log;
@@ -130,12 +134,12 @@ impl Keeper<'_> {
         ];
         for (stream, pipe, path) in pipes {
             let log = CappedLog::open(&path, cap).map_err(|error| format!("{}: {error}", path.display()))?;
-            let source = Source { stream, pipe, log, redactor: Redactor::new(self.secrets()) };
+            let source = Source { stream, pipe, log, redactor: Redactor::new(secrets.to_vec()) };
             pump.add(source).map_err(|error| error.to_string())?;
         }
         Ok(Attendance {
             keeper: self,
-            tree: tree.clone(),
+            tree,
             root: started.identity.pid,
             pump,
             open_pipes: 2,
