@@ -47,7 +47,8 @@ pub fn struck(before: Option<Standing>, trouble: &Trouble) -> Standing {
         _ => 1,
     };
     let until = match (told(trouble), lasting) {
-        (Some(told), lasting) => lasting.map_or(told, |lasting| lasting.until.max(told)),
+        (Some(told), Some(lasting)) => lasting.until.max(told),
+        (Some(told), None) => told.max(doubted(trouble, strikes)),
         (None, Some(lasting)) => lasting.until,
         (None, None) => trouble.now.plus(usual(trouble, strikes)),
     };
@@ -59,6 +60,12 @@ fn told(trouble: &Trouble) -> Option<Millis> {
     let reset = trouble.reset.filter(|reset| *reset > trouble.now)?;
     let reset = reset.min(trouble.now.plus(LONGEST_RESET));
     Some(reset.plus(Duration::from_millis(trouble.jitter % AFTER_RESET_MILLIS)))
+}
+
+/// Before when nobody comes back whatever is told: whoever waited as long as he was told and was refused again waits as
+/// long as if nobody had told him. Some providers say "in a second" every time, and a task has only so many waits.
+fn doubted(trouble: &Trouble, strikes: u32) -> Millis {
+    if strikes > 1 { trouble.now.plus(usual(trouble, strikes - 1)) } else { trouble.now }
 }
 
 fn usual(trouble: &Trouble, strikes: u32) -> Duration {

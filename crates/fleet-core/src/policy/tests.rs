@@ -145,7 +145,10 @@ fn those_who_are_refused_together_are_one_strike() {
 #[test]
 fn the_end_that_a_provider_names_is_believed_within_reason() {
     assert_eq!(struck(None, &limited(Some(7_200_000), 4_999)), standing(7_204_999, 1));
-    assert_eq!(struck(Some(standing(0, 4)), &limited(Some(1_000), 0)), standing(1_000, 5));
+    assert_eq!(struck(None, &limited(Some(1_000), 0)), standing(1_000, 1));
+    assert_eq!(struck(Some(standing(0, 1)), &limited(Some(1_000), 0)), standing(30_000, 2), "not twice");
+    assert_eq!(struck(Some(standing(0, 4)), &limited(Some(1_000), 0)), standing(240_000, 5));
+    assert_eq!(struck(Some(standing(0, 4)), &limited(Some(7_200_000), 0)), standing(7_200_000, 5));
     assert_eq!(struck(None, &limited(Some(-1), 0)), standing(30_000, 1), "that has passed");
     let week = 8 * 24 * 3_600_000;
     assert_eq!(struck(None, &limited(Some(i64::MAX / 2), 0)), standing(week, 1));
