@@ -41,7 +41,7 @@ agents! {
         success: writes_and_commits;
         refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, overloaded,
             too_long_a_conversation, used_up_plan;
-        silence: hangs_and_is_resumed, works_in_silence;
+        silence: hangs_and_is_resumed, hangs_for_good, works_in_silence;
         prompts: told_after_the_end;
         cancel: cancelled_in_a_command;
         tools: reaches_an_mcp_server;

@@ -32,6 +32,9 @@ stop_grace = "2s"
 model = "sonnet"
 env.CLAUDE_CODE_MAX_RETRIES = "1"
 
+[agents.codex]
+model = "fake-model"
+
 [agents.gemini]
 model = "gemini-2.5-flash"
 
@@ -51,6 +54,19 @@ provider = "opencode"
 pass_env = ["OPENCODE_*"]
 "#;
 
+/// What the models cost, for agents that do not tell; opencode's settings have the same.
+const PRICES: &str = r#"
+[models."fake-model"]
+input = 3
+output = 15
+cache_read = 0.3
+
+[models."gemini-2.5-flash"]
+input = 3
+output = 15
+cache_read = 0.3
+"#;
+
 /// Where agents work.
 pub(crate) struct Stage {
     pub(crate) fleet: Fleet,
@@ -68,6 +84,7 @@ impl Stage {
         let mut fleet = Fleet::new(env!("CARGO_BIN_EXE_fleet")).cwd(repo.path());
         fs::set_permissions(fleet.home(), Permissions::from_mode(0o700)).unwrap();
         fs::write(fleet.home().join("config.toml"), CONFIG).unwrap();
+        fs::write(fleet.home().join("prices.toml"), PRICES).unwrap();
         for (cli, scenario) in agents {
             let environment = cli.environment(&server.base(scenario, cli.name()), fleet.user_home());
             // Only with a plan does claude understand that it is used up.
@@ -242,6 +259,12 @@ impl Drop for Runner {
 /// How long the agent of a run was at work.
 #[track_caller]
 pub(crate) fn seconds_of(run: &Value) -> i64 {
-    let moment = |name: &str| run[name].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
-    moment("ended_at").duration_since(moment("started_at")).as_secs()
+    seconds_between(&run["started_at"], &run["ended_at"])
+}
+
+/// How long it is from one moment to another.
+#[track_caller]
+pub(crate) fn seconds_between(from: &Value, to: &Value) -> i64 {
+    let [from, to] = [from, to].map(|moment| moment.as_str().unwrap().parse::<jiff::Timestamp>().unwrap());
+    to.duration_since(from).as_secs()
 }

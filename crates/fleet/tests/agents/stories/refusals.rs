@@ -1,10 +1,10 @@
 //! The provider refuses, for a while or for good.
 
 use fleet_testkit::clis::Cli;
-use fleet_testkit::model::CONTENT;
+use fleet_testkit::model::{CONTENT, QUOTA_SECONDS};
 use fleet_testkit::wait_until;
 
-use crate::stage::{BOUND, Stage, WRITE, seconds_of};
+use crate::stage::{BOUND, Stage, WRITE, seconds_between, seconds_of};
 
 /// An agent that gets over a refusal by itself is left alone.
 pub(crate) fn rate_limited_then_served(cli: Cli) {
@@ -123,5 +123,11 @@ pub(crate) fn used_up_plan(cli: Cli) {
     assert!(seconds_of(&runs[1]) < 60, "{}", runs[1]);
     assert_eq!(stage.committed(&task, "out.txt"), CONTENT);
     let agent = stage.agent(cli.name());
-    assert!(agent["paused_until"].is_string(), "{agent}");
+    let pause = seconds_between(&runs[1]["ended_at"], &agent["paused_until"]);
+    // The others tell a time of day without a zone, or nothing: a quarter of an hour, and up to a quarter more.
+    let (least, most) = match cli {
+        Cli::Claude => (i64::from(QUOTA_SECONDS) - 120, i64::from(QUOTA_SECONDS) + 60),
+        Cli::Codex | Cli::Gemini | Cli::Opencode => (890, 1_200),
+    };
+    assert!((least..=most).contains(&pause), "{pause} s");
 }

@@ -9,7 +9,7 @@ use crate::stage::{Stage, WRITE};
 /// in the end.
 pub(crate) fn hangs_and_is_resumed(cli: Cli) {
     let Some(stage) = Stage::new(&[(cli, "hang")]) else { return };
-    let stage = stage.with("FLEET_LIMITS_IDLE", "5s");
+    let stage = stage.with("FLEET_LIMITS_IDLE", "3s");
     stage.server.switch_at(cli.name(), 2, "hangmid");
     stage.server.switch_at(cli.name(), 3, "ok");
     let task = stage.add(cli.name(), WRITE, 2);
@@ -24,6 +24,20 @@ pub(crate) fn hangs_and_is_resumed(cli: Cli) {
     let said = stage.questions(cli).pop().unwrap().talk.prompts().join("\n");
     let count = |words: &str| said.matches(words).count();
     assert_eq!((count("You work alone"), count("Your work was interrupted")), (1, 2), "{said}");
+}
+
+/// Whoever asks why is told.
+pub(crate) fn hangs_for_good(cli: Cli) {
+    let Some(stage) = Stage::new(&[(cli, "hang")]) else { return };
+    let stage = stage.with("FLEET_LIMITS_IDLE", "3s");
+    let task = stage.add(cli.name(), WRITE, 0);
+    stage.work();
+    assert_eq!(
+        (stage.run_of(&task)["reason"].as_str(), stage.status(&task).as_str()),
+        (Some("stale"), "failed")
+    );
+    let why = stage.fleet.json(&["why", &task]);
+    assert!(why["reason"] == "stale" && why["what"].as_str().unwrap().contains("3s"), "{why}");
 }
 
 /// A long command that says nothing and works is no hang.
