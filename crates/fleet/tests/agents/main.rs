@@ -30,7 +30,7 @@ macro_rules! agents {
 agents! {
     mod claude for Claude {
         success: writes_and_commits;
-        refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, overloaded,
+        refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, wrong_key_in_a_test, overloaded,
             too_long_a_conversation, used_up_plan;
         silence: hangs_and_is_resumed, works_in_silence;
         prompts: told_while_it_works, told_after_the_end;
@@ -39,7 +39,7 @@ agents! {
     }
     mod codex for Codex {
         success: writes_and_commits;
-        refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, overloaded,
+        refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, wrong_key_in_a_test, overloaded,
             too_long_a_conversation, used_up_plan;
         silence: hangs_and_is_resumed, hangs_for_good, works_in_silence;
         prompts: told_after_the_end;

@@ -3,6 +3,7 @@
 use fleet_testkit::clis::Cli;
 use fleet_testkit::model::{CONTENT, QUOTA_SECONDS};
 use fleet_testkit::wait_until;
+use serde_json::{Value, json};
 
 use crate::stage::{BOUND, Stage, WRITE, seconds_between, seconds_of};
 
@@ -76,6 +77,16 @@ pub(crate) fn wrong_key(cli: Cli) {
     assert!(why.contains(login), "{why}");
 }
 
+/// Whoever tries an agent out is told the same, and nothing stays behind.
+pub(crate) fn wrong_key_in_a_test(cli: Cli) {
+    let Some(stage) = Stage::new(&[(cli, "401")]) else { return };
+    let tried = stage.fleet.fail(8, &["agents", "test", cli.name(), "--json"]);
+    let said: Value = serde_json::from_str(&tried.stdout).unwrap();
+    assert_eq!((&said["ok"], &said["reason"]), (&false.into(), &"auth".into()), "{said}");
+    assert!(said["next"].to_string().contains("log in"), "{said}");
+    assert_eq!(stage.fleet.json(&["task", "list", "--all"])["tasks"], json!([]));
+}
+
 /// A provider that is down is not the task's fault either.
 pub(crate) fn overloaded(cli: Cli) {
     let scenario = match cli {
@@ -118,7 +129,7 @@ pub(crate) fn used_up_plan(cli: Cli) {
     let runs = stage.runs_of(&task);
     let ends: Vec<_> = runs.iter().map(|run| (&run["agent"], &run["state"], &run["reason"])).collect();
     assert_eq!(runs.len(), 2, "{ends:?}");
-    assert_eq!(ends[0], (&other.name().into(), &"succeeded".into(), &serde_json::Value::Null));
+    assert_eq!(ends[0], (&other.name().into(), &"succeeded".into(), &Value::Null));
     assert_eq!(ends[1], (&cli.name().into(), &"failed".into(), &"quota_exhausted".into()));
     assert!(seconds_of(&runs[1]) < 60, "{}", runs[1]);
     assert_eq!(stage.committed(&task, "out.txt"), CONTENT);
