@@ -102,6 +102,8 @@ pub struct Watchdog {
     last_output: Duration,
     last_sign: Duration,
     felt: Option<(Duration, Pulse)>,
+    /// Whether all that it printed of late is that it tries again.
+    is_trying: bool,
     last_snapshot: Duration,
     tokens: u64,
     micro_usd: u64,
@@ -116,6 +118,7 @@ impl Watchdog {
             last_output: now,
             last_sign: now,
             felt: None,
+            is_trying: false,
             last_snapshot: now,
             tokens: 0,
             micro_usd: 0,
@@ -127,11 +130,19 @@ impl Watchdog {
         self.last_output = now;
         self.last_sign = now;
         self.felt = None;
+        self.is_trying = false;
+    }
+
+    /// The agent printed only that it tries again what its provider refuses. That is no sign of work, and neither is what
+    /// it reads and writes for it.
+    pub const fn tried(&mut self) {
+        self.is_trying = true;
     }
 
     /// What a look at the processes of a silent agent gave.
     pub fn felt(&mut self, pulse: Pulse, now: Duration) {
-        if let Some((at, before)) = self.felt
+        if !self.is_trying
+            && let Some((at, before)) = self.felt
             && before.is_followed_by_work(pulse, now.saturating_sub(at))
         {
             self.last_sign = now;
@@ -296,5 +307,21 @@ mod tests {
         ] {
             assert!(matches!(after(&works), Next::Sleep(_)), "{why}");
         }
+    }
+
+    #[test]
+    fn an_agent_that_only_tries_again_does_not_work() {
+        let mut dog = Watchdog::new(Bounds { idle: Some(s(40)), ..Bounds::default() }, s(0));
+        dog.tried();
+        for at in [10, 20, 30, 40] {
+            assert_eq!(dog.next(s(at)), Next::Feel);
+            dog.felt(Pulse { io_bytes: at * 100_000, ..Pulse::default() }, s(at));
+        }
+        assert_eq!(dog.next(s(40)), Next::Stop(Overrun::Idle(s(40))), "each try sends the whole request");
+        dog.heard(s(41));
+        for at in [51, 61, 71, 81] {
+            dog.felt(Pulse { io_bytes: at * 100_000, ..Pulse::default() }, s(at));
+        }
+        assert!(matches!(dog.next(s(81)), Next::Sleep(_)), "it was served after all");
     }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use result::{Names, ResultStatus, RunResult};
 
+use crate::policy::blames_account;
 use crate::report::{Report, ReportStatus};
 use crate::run::{Ending, Reason};
 
@@ -119,7 +120,8 @@ impl Evidence {
 /// 2. It was never started: for the reason that is known, or else a person has to install something.
 /// 3. It declared an end: that counts, even if the process then hung, was shut down or ended badly, because the
 ///    work was over at that moment. Whether it is a success is decided by row 8.
-/// 4. The keeper stopped it: over a limit, or released.
+/// 4. The keeper stopped it: over a limit, or released. An agent that gave no sign of work because its provider turned it
+///    away failed for that.
 /// 5. It ended with a question.
 /// 6. Its own stream told of a failure, which says more than the exit status, and is there even with status 0.
 /// 7. The process ended badly, and the agent did not say that it is blocked, which would tell more.
@@ -140,7 +142,7 @@ pub fn decide(evidence: &Evidence) -> Ending {
         None => {}
     }
     if let Some(stop) = &evidence.stopped {
-        return after_stop(stop);
+        return after_stop(stop, evidence.failure.as_ref());
     }
     if evidence.question.is_some() {
         return Ending::Asked;
@@ -155,10 +157,15 @@ pub fn decide(evidence: &Evidence) -> Ending {
     by_evidence(evidence)
 }
 
-fn after_stop(stop: &Stop) -> Ending {
+fn after_stop(stop: &Stop, failure: Option<&(Reason, String)>) -> Ending {
     match stop {
         Stop::TimeLimit(text) => Ending::Failed(Reason::TimedOut, text.clone()),
-        Stop::Idle(text) => Ending::Failed(Reason::Stale, text.clone()),
+        Stop::Idle(text) => match failure {
+            Some((reason, why)) if blames_account(*reason) => {
+                Ending::Failed(*reason, format!("{why} ({text})"))
+            }
+            _ => Ending::Failed(Reason::Stale, text.clone()),
+        },
         Stop::Tokens(text) | Stop::Money(text) => Ending::Failed(Reason::OverBudget, text.clone()),
         Stop::Hopeless(reason, text) => Ending::Failed(*reason, text.clone()),
         Stop::Shutdown(text) => Ending::Released(text.clone()),

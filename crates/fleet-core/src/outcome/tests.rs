@@ -82,7 +82,7 @@ fn the_order_of_precedence() {
     assert_eq!(decide(&evidence), Ending::Asked);
     for (stop, ending) in [
         (Stop::TimeLimit(text("4h")), Ending::Failed(Reason::TimedOut, text("4h"))),
-        (Stop::Idle(text("20m")), Ending::Failed(Reason::Stale, text("20m"))),
+        (Stop::Idle(text("20m")), Ending::Failed(Reason::Auth, text("refused (20m)"))),
         (Stop::Tokens(text("1k")), Ending::Failed(Reason::OverBudget, text("1k"))),
         (Stop::Money(text("$1")), Ending::Failed(Reason::OverBudget, text("$1"))),
         (Stop::Shutdown(text("bye")), Ending::Released(text("bye"))),
@@ -102,6 +102,19 @@ fn the_order_of_precedence() {
     assert_eq!(decide(&evidence), Ending::Failed(Reason::SetupFailed, missing));
     evidence.stopped = Some(Stop::Killed(text("enough")));
     assert_eq!(decide(&evidence), Ending::Cancelled(text("enough")));
+}
+
+#[test]
+fn an_agent_that_its_provider_turned_away_was_not_stale() {
+    let silent_after = |reason| {
+        let stopped = Some(Stop::Idle("20m".to_owned()));
+        let failure = Some((reason, "why".to_owned()));
+        decide(&Evidence { stopped, failure, exit: AgentExit::Signal(15), ..silent() })
+    };
+    let words = || "why (20m)".to_owned();
+    assert_eq!(silent_after(Reason::RateLimited), Ending::Failed(Reason::RateLimited, words()));
+    assert_eq!(silent_after(Reason::ProviderOutage), Ending::Failed(Reason::ProviderOutage, words()));
+    assert_eq!(silent_after(Reason::AgentError), Ending::Failed(Reason::Stale, "20m".to_owned()));
 }
 
 fn result(evidence: &Evidence, files: &[&str]) -> RunResult {

@@ -314,6 +314,8 @@ impl Attendance<'_> {
             Some(Piece::Bytes(stream, bytes)) => {
                 if self.journal.push(stream, &bytes, clock::now()) {
                     self.dog.heard(clock::uptime());
+                } else {
+                    self.dog.tried();
                 }
                 let totals = self.journal.totals();
                 self.dog.used(totals.input_tokens.saturating_add(totals.output_tokens), totals.micro_usd);
