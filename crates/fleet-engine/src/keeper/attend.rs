@@ -76,7 +76,7 @@ impl Keeper<'_> {
         let journal = journal.priced(self.terms.price.clone());
         let secrets: Vec<_> =
             secret_values(&self.environment(prepared, Some(&plan))).chain(self.secrets()).collect();
-        let attendance = match self.attendance((started, tree.clone()), journal, prepared, &secrets) {
+        let mut attendance = match self.attendance((started, tree.clone()), journal, prepared, &secrets) {
             Ok(attendance) => {
                 let last_prompt = briefing.told.iter().copied().max().unwrap_or(0);
                 Attendance { ask: plan.ask, last_prompt, ..attendance }
@@ -94,7 +94,9 @@ impl Keeper<'_> {
         // A refusal means that the run is lost, which the lease tells as well; a store that is out of reach is no
         // reason to stop an agent that has just begun.
         let _ = timeout(DRAIN, moved).await;
-        self.has_heard(&briefing.told).await;
+        if !briefing.told.is_empty() {
+            attendance.telling.push(self.tell(briefing.told.clone()));
+        }
         attendance.follow().await
     }
 

@@ -2,22 +2,27 @@
 
 use fleet_core::event::Fact;
 use fleet_core::policy;
+use fleet_core::problem::Problem;
 use fleet_core::prompt;
-use fleet_core::run::Run;
+use fleet_core::run::{Reason, Run, RunState};
 use fleet_host::git::Checkout;
 use fleet_host::machine;
 use fleet_store::ops;
+use tokio::task::JoinHandle;
 
 use super::briefing::{Briefing, Talk};
 use super::prepare::Prepared;
 use super::prompt::{Earlier, Prompt};
 use super::templates::Templates;
-use super::{Keeper, checkout};
+use super::{AGAIN, Keeper, checkout};
+use crate::clock;
 
 /// More notes of one attempt are not passed on.
 const MOST_NOTES: i64 = 20;
 /// Notes of so many attempts are passed on.
 const MOST_ATTEMPTS: usize = 3;
+/// So many of the newest prompts are looked at: twice as many as may wait.
+const MOST_PROMPTS: i64 = 40;
 
 impl Keeper<'_> {
     /// What the adapter is told. Fails with a sentence about what could not be read.
@@ -27,7 +32,7 @@ impl Keeper<'_> {
         talk.note(&self.folder);
         let earlier = self.left_by(&before).await;
         let templates = Templates::load(self.home.root(), &checkout(&self.project))?;
-        let prompts = self.prompts(0).await;
+        let prompts = self.prompts(&talk, &before).await?;
         let texts: Vec<String> = prompts.iter().map(|prompt| prompt.text.to_string()).collect();
         let prompt = Prompt {
             task: &self.task,
@@ -52,7 +57,7 @@ impl Keeper<'_> {
             talk,
             is_root: machine::is_root(),
             terms: &self.terms,
-            told: prompts.iter().map(|prompt| prompt.seq).collect(),
+            told: prompts.iter().filter(|prompt| prompt.sent_at.is_none()).map(|prompt| prompt.seq).collect(),
         })
     }
 
@@ -77,10 +82,8 @@ impl Keeper<'_> {
         let last = self.call(ops::LastConversation { task: self.task.id, agent }).await.ok().flatten();
         let Some(last) = last else { return new() };
         let is_here = before.iter().any(|run| run.id == last.run && run.place == self.run.place);
-        let goes_on = last.reason.is_none_or(|reason| {
-            policy::Conversation::after(reason, self.task.history.failures) == policy::Conversation::Resume
-        });
-        if !is_here || !goes_on {
+        let goes_on = last.reason.is_none_or(|reason| keeps(reason, self.task.history.failures));
+        if !is_here || !goes_on || is_closed(&last, before, &self.run.agent) {
             return new();
         }
         Ok(Talk::Resumed { session: last.session, meter: last.meter.unwrap_or_default() })
@@ -101,25 +104,63 @@ impl Keeper<'_> {
         Earlier { end, notes }
     }
 
-    /// What people said to the agent of this task that it does not have yet.
-    pub(super) async fn prompts(&self, after: i64) -> Vec<prompt::Prompt> {
+    /// What people said to the agent of this task that it does not know in this conversation, oldest first. Without it
+    /// there is no sense in beginning: it may be all that this run is for.
+    async fn prompts(&self, talk: &Talk, before: &[Run]) -> Result<Vec<prompt::Prompt>, String> {
+        let unknown = |problem: Problem| format!("what people said to it: {}", problem.message);
+        let known = ops::TaskPrompts { task: self.task.id, limit: MOST_PROMPTS };
+        let known = self.call(known).await.map_err(unknown)?;
         // Looking is cheaper than taking, and mostly there is nothing.
-        let known = ops::TaskPrompts { task: self.task.id, limit: MOST_NOTES };
-        let known = self.call(known).await.unwrap_or_default();
-        if !known.iter().any(|prompt| prompt.sent_at.is_none() && prompt.seq > after) {
-            return Vec::new();
+        let is_news = known.iter().any(|prompt| prompt.sent_at.is_none());
+        let mut prompts: Vec<_> =
+            known.into_iter().filter(|sent| is_told_again(sent, talk, before)).collect();
+        if is_news {
+            let take = ops::TakePrompts { run: self.run.id, fence: self.run.fence, after: 0 };
+            prompts.extend(self.call(take).await.map_err(unknown)?);
+            prompts.sort_unstable_by_key(|prompt| prompt.seq);
         }
-        let take = ops::TakePrompts { run: self.run.id, fence: self.run.fence, after };
-        self.call(take).await.unwrap_or_default()
+        Ok(prompts)
     }
 
-    /// The agent has these. Otherwise the next run tells them again, which is better than never.
-    pub(super) async fn has_heard(&self, told: &[i64]) {
-        for seq in told.iter().copied() {
-            let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
-            let _ = self.call(ops::PromptSent { run, fence, seq, now }).await;
-        }
+    /// Tells the store that the agent has these, beside everything else. What the store does not learn of, the next run
+    /// tells again, which is better than never.
+    pub(super) fn tell(&self, told: Vec<i64>) -> JoinHandle<()> {
+        let (store, run, fence) = (self.store.clone(), self.run.id, self.run.fence);
+        tokio::spawn(async move {
+            for seq in told {
+                let sent = ops::PromptSent { run, fence, seq, now: clock::now() };
+                while let Err(error) = store.call(sent).await
+                    && error.is_temporary()
+                {
+                    tokio::time::sleep(AGAIN).await;
+                }
+            }
+        })
     }
+}
+
+/// Whether a conversation is kept after this failure.
+fn keeps(reason: Reason, failures: u32) -> bool {
+    policy::Conversation::after(reason, failures) == policy::Conversation::Resume
+}
+
+/// Whether this agent has tried to go on with a conversation since, and failed before it said that it does: then the
+/// conversation is what is in the way, for instance because the agent does not have it any more.
+fn is_closed(last: &ops::Conversation, before: &[Run], agent: &str) -> bool {
+    let since = before.iter().take_while(|run| run.id != last.run);
+    let mut tried = since.filter(|run| run.agent == agent && run.started_at.is_some());
+    tried.any(|run| run.reason.is_some_and(|reason| !keeps(reason, u32::MAX)))
+}
+
+/// Whether something that an agent was told is told once more. A new conversation has none of it; one that goes on may
+/// not have what was said since the last good end: the run may have failed before its agent read it.
+fn is_told_again(prompt: &prompt::Prompt, talk: &Talk, before: &[Run]) -> bool {
+    let mut unfinished = before.iter().take_while(|run| run.state != RunState::Succeeded);
+    prompt.sent_at.is_some()
+        && match talk {
+            Talk::New(_) => true,
+            Talk::Resumed { .. } => unfinished.any(|run| Some(run.id) == prompt.taken_by),
+        }
 }
 
 /// What git writes to for a commit in a linked worktree. Not the configuration and the hooks of the user's repository,
@@ -128,3 +169,6 @@ fn git_dirs(checkout: &Checkout) -> Vec<std::path::PathBuf> {
     let common = ["objects", "refs", "logs"].map(|name| checkout.common_dir.join(name));
     [checkout.git_dir.clone()].into_iter().chain(common).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,15 +33,16 @@ impl Attendance<'_> {
             }
             let words = self.journal.reply();
             self.voice.say(words);
+            if !self.voice.is_open() {
+                // It has not read what was said before, so it does not have this either.
+                break;
+            }
             self.last_prompt = prompt.seq;
             told.push(prompt.seq);
         }
-        let (store, run, fence) = (self.keeper.store.clone(), self.keeper.run.id, self.keeper.run.fence);
-        self.telling.push(tokio::spawn(async move {
-            for seq in told {
-                let _ = store.call(ops::PromptSent { run, fence, seq, now: clock::now() }).await;
-            }
-        }));
+        if !told.is_empty() {
+            self.telling.push(self.keeper.tell(told));
+        }
     }
 
     /// Says what the decoder has to say. An agent that is through and not asked for more hears that nothing follows.

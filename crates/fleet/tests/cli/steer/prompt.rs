@@ -196,3 +196,27 @@ fn tasks_of_other_repositories_are_found_by_their_ids() {
     let nobody = fleet().cwd(yard.repo.path());
     assert_eq!(error(&nobody.fail(3, &["prompt", &task, "x", "--json"])).0, "task-not-found");
 }
+
+#[test]
+fn what_an_agent_was_told_in_vain_is_told_again() {
+    let yard = Yard::new();
+    let sign = yard.sign("tried").display().to_string();
+    let task = yard.add("login", &format!("once \"{sign}\" exit 1\nwrite a x"));
+    yard.fleet.ok(&["prompt", "login", "Mind the tests"]);
+    yard.finish_all();
+    assert_eq!(yard.task(&task)["state"], "failed");
+    yard.fleet.ok(&["task", "retry", &task]);
+    yard.finish_all();
+    let shown = yard.task(&task);
+    assert_eq!((&shown["state"], &shown["prompts"][0]["run"]), (&"done".into(), &shown["runs"][0]["id"]));
+    for run in shown["runs"].as_array().unwrap() {
+        let folder = yard.fleet.home().join("runs").join(run["id"].as_str().unwrap());
+        let told = std::fs::read_to_string(folder.join("prompt.md")).unwrap();
+        assert_eq!(told.matches("Mind the tests").count(), 1, "{told}");
+    }
+    yard.fleet.ok(&["prompt", "login", "And the docs"]);
+    yard.finish_all();
+    let folder = yard.fleet.home().join("runs").join(yard.run_of(&task));
+    let told = std::fs::read_to_string(folder.join("prompt.md")).unwrap();
+    assert!(told.contains("And the docs") && !told.contains("Mind the tests"), "that is done: {told}");
+}
