@@ -47,6 +47,8 @@ pub(crate) struct Journal {
     kept: usize,
     omitted: u64,
     tally: Tally,
+    /// It has used this much at least.
+    least: Totals,
     activity: Option<String>,
     session: Option<String>,
     /// The store does not have the session yet. It is no event, and some agents tell it long before anything else.
@@ -88,6 +90,7 @@ impl Journal {
             kept: 0,
             omitted: 0,
             tally: Tally::default(),
+            least: Totals::default(),
             activity: None,
             session: None,
             is_session_new: false,
@@ -103,6 +106,12 @@ impl Journal {
     /// The same for an agent whose tokens have this price, if it does not tell what it costs.
     pub(crate) fn priced(self, price: Option<Price>) -> Self {
         Self { tally: Tally::new(price), ..self }
+    }
+
+    /// The same for an agent of which is known that it has used this much: whoever reads its log again may not see all
+    /// that its keeper saw, because a part of it was not kept, was told on standard error, or cannot be priced any more.
+    pub(crate) fn at_least(self, least: Totals) -> Self {
+        Self { least, ..self }
     }
 
     /// Notes something that the keeper itself found.
@@ -189,7 +198,12 @@ impl Journal {
 
     /// What the agent has used so far.
     pub(crate) fn totals(&self) -> Totals {
-        self.tally.totals()
+        let (told, least) = (self.tally.totals(), self.least);
+        Totals {
+            input_tokens: told.input_tokens.max(least.input_tokens),
+            output_tokens: told.output_tokens.max(least.output_tokens),
+            micro_usd: told.micro_usd.max(least.micro_usd),
+        }
     }
 
     /// Whether so much waits for the store that the agent has to wait, too.
@@ -361,5 +375,19 @@ mod tests {
         assert_eq!((batch.session.as_deref(), batch.facts.len()), (Some("ses_1"), 0));
         journal.push(Stream::Err, created.as_bytes(), Millis(2));
         assert!(journal.is_empty(), "once is enough");
+    }
+
+    /// A sum that shrinks would give back what was spent.
+    #[test]
+    fn what_was_used_does_not_become_less_when_a_log_is_read_again() {
+        let decoder = Registry::default().find("demo").unwrap().decoder(&Brief::plain("", Path::new("/")));
+        let known = Totals { input_tokens: 900, output_tokens: 10, micro_usd: 4_000 };
+        let journal = Journal::new("r0smmyvymnt4z7j".parse().unwrap(), 1, decoder, 0);
+        let mut journal = journal.at_least(known);
+        assert_eq!(journal.batch(Millis(1)).usage, Some(known));
+        let line = "{\"type\":\"usage\",\"input\":500,\"output\":20,\"micro_usd\":5000}\n";
+        journal.push(Stream::Out, line.as_bytes(), Millis(1));
+        let usage = Totals { input_tokens: 900, output_tokens: 20, micro_usd: 5_000 };
+        assert_eq!(journal.batch(Millis(2)).usage, Some(usage));
     }
 }

@@ -274,7 +274,8 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
     // Without a table that can be read it costs what it cost so far.
     let prices = agents::prices(engine).unwrap_or_default();
     let price = run.model.as_deref().and_then(|model| prices.find(model)).cloned();
-    let mut journal = Journal::new(run.id, run.fence, adapter.decoder(&brief), stored).priced(price);
+    let journal = Journal::new(run.id, run.fence, adapter.decoder(&brief), stored);
+    let mut journal = journal.priced(price).at_least(run.usage);
     let mut log = LogReader::new(&folder.stdout());
     let store = engine.store().await?;
     // A log that cannot be read is no reason to leave the run as it is.
@@ -283,6 +284,8 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
             Piece::Bytes { bytes, .. } => drop(journal.push(Stream::Out, &bytes, clock::now())),
             Piece::Gap { offset, left_out } => journal.skip_to(offset + left_out, clock::now()),
         }
+        // Nobody is there to be answered.
+        drop(journal.reply());
         if journal.is_full() {
             journal::store(store.clone(), journal.batch(clock::now())).await.map_err(problems::store)?;
         }
