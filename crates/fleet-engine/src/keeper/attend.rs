@@ -12,7 +12,7 @@ use fleet_core::budget::Bounds;
 use fleet_core::outcome::{AgentExit, Stop};
 use fleet_core::prompt;
 use fleet_core::redact::Redactor;
-use fleet_core::run::{Reason, RunMove, StopKind};
+use fleet_core::run::{Reason, RunMove};
 use fleet_core::watchdog::{self, Next, Overrun, Pulse, Watchdog};
 use fleet_host::git::Workspace;
 use fleet_host::log::CappedLog;
@@ -23,7 +23,6 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, sleep_until, timeout, timeout_at};
 
 use super::journal::{self, Heard, Journal};
-use super::lease::Order;
 use super::prepare::Prepared;
 use super::pump::{Piece, Pump, Source};
 use super::voice::Voice;
@@ -159,6 +158,7 @@ impl Keeper<'_> {
             hearing: None,
             reserving: None,
             is_warned: false,
+            asked_at: None,
             feeling: None,
             over_since: None,
             was_over: false,
@@ -189,6 +189,8 @@ struct Attendance<'k> {
     reserving: Option<JoinHandle<Option<Bounds>>>,
     /// Whether people were warned that the agent will be stopped soon.
     is_warned: bool,
+    /// The last bound that was passed and for which more was asked for.
+    asked_at: Option<Overrun>,
     /// Prompts of people on their way from the store.
     hearing: Option<JoinHandle<Vec<prompt::Prompt>>>,
     /// A look at the processes of a silent agent.
@@ -268,11 +270,7 @@ impl Attendance<'_> {
         }
         let order = self.keeper.orders.borrow().clone();
         if let Some(order) = order {
-            self.stop(match order {
-                Order::Lost => Stop::Shutdown("the run was given to somebody else".to_owned()),
-                Order::Stop(stop) if stop.kind == StopKind::Cancel => Stop::Killed(stop.why),
-                Order::Stop(stop) => Stop::Shutdown(stop.why),
-            });
+            self.obey(order);
             return TIDY;
         }
         if let Some((reason, text)) = self.journal.hopeless() {
@@ -288,14 +286,9 @@ impl Attendance<'_> {
             self.dog.heard(now);
         }
         match self.dog.next(now) {
+            Next::Stop(overrun) if self.may_get_more(overrun) => TIDY,
             Next::Stop(overrun) => {
-                let text = overrun.to_string();
-                self.stop(match overrun {
-                    Overrun::Time(_) => Stop::TimeLimit(text),
-                    Overrun::Idle(_) => Stop::Idle(text),
-                    Overrun::Tokens(_) => Stop::Tokens(text),
-                    Overrun::Money(_) => Stop::Money(text),
-                });
+                self.stop_at(overrun);
                 TIDY
             }
             Next::Feel => {

@@ -22,6 +22,13 @@ pub(super) enum Order {
     Lost,
 }
 
+impl Order {
+    /// Whether the run is to be stopped through no fault of its task, and to be tried again.
+    pub(super) fn is_release(&self) -> bool {
+        matches!(self, Self::Stop(stop) if stop.kind == StopKind::Release)
+    }
+}
+
 /// The newest order, once there is one.
 pub(super) type Orders = watch::Receiver<Option<Order>>;
 

@@ -2,9 +2,11 @@
 
 use fleet_core::budget::Bounds;
 use fleet_core::event::Fact;
+use fleet_core::watchdog::Overrun;
 use fleet_store::ops;
+use tokio::time::timeout;
 
-use super::{Attendance, Keeper};
+use super::{Attendance, DRAIN, Keeper};
 use crate::{agents, clock};
 
 impl Keeper<'_> {
@@ -22,11 +24,31 @@ impl Attendance<'_> {
         if self.is_warned || self.reserving.is_some() || self.dog.nearly(percent).is_none() {
             return;
         }
+        self.ask_for_more();
+    }
+
+    /// Whether an agent that has passed a bound may yet get more. Many tell what they use in leaps, so that nobody could
+    /// ask before; and others may have left some of the budget meanwhile. Asked once for each bound: one that is the
+    /// same afterwards holds.
+    pub(super) fn may_get_more(&mut self, overrun: Overrun) -> bool {
+        let is_of_budget = matches!(overrun, Overrun::Tokens(_) | Overrun::Money(_));
+        if !is_of_budget || !self.keeper.has_purse() {
+            return false;
+        }
+        if self.reserving.is_none() && self.asked_at != Some(overrun) {
+            self.asked_at = Some(overrun);
+            self.ask_for_more();
+        }
+        self.reserving.is_some()
+    }
+
+    fn ask_for_more(&mut self) {
         let (store, run, fence) = (self.keeper.store.clone(), self.keeper.run.id, self.keeper.run.fence);
         let budget = agents::budget(&self.keeper.config).filter(|_| self.keeper.has_purse());
         self.reserving = Some(tokio::spawn(async move {
             let more = ops::ReserveMore { run, fence, budget: budget?, now: clock::now() };
-            store.call(more).await.ok()
+            // The agent goes on meanwhile, so this must not take long.
+            timeout(DRAIN, store.call(more)).await.ok()?.ok()
         }));
     }
 

@@ -64,13 +64,21 @@ impl Attendance<'_> {
         }
         let left = (self.over_since? + LINGER).saturating_sub(now);
         if left.is_zero() {
-            let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
-            self.stopping = Some(tokio::spawn(async move {
-                let _ = tokio::task::spawn_blocking(move || drop(tree.stop(&ladder, &mut || {}))).await;
-            }));
-            self.was_over = true;
+            self.hurry();
             return Some(TIDY);
         }
         Some(left)
+    }
+
+    /// Makes an agent end that said that it is through. What it did counts as if it had ended by itself.
+    pub(super) fn hurry(&mut self) {
+        if self.was_over {
+            return;
+        }
+        let (tree, ladder) = (self.tree.clone(), self.keeper.ladder());
+        self.stopping = Some(tokio::spawn(async move {
+            let _ = tokio::task::spawn_blocking(move || drop(tree.stop(&ladder, &mut || {}))).await;
+        }));
+        self.was_over = true;
     }
 }

@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use fleet_agents::Ask;
 use fleet_core::outcome::Stop;
+use fleet_core::run::StopKind;
+use fleet_core::watchdog::Overrun;
 use fleet_host::process::{self, Identity, Ladder};
 use tokio::time::{sleep, timeout};
 
 use super::{Attendance, blocking, finished};
 use crate::closing;
+use crate::keeper::lease::Order;
 
 /// The work is put in safety before an agent is told to stop, for so long at most.
 const BEFORE_STOP: Duration = Duration::from_secs(5);
@@ -17,6 +20,30 @@ const BEFORE_STOP: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(2);
 
 impl Attendance<'_> {
+    /// Does what somebody ordered.
+    pub(super) fn obey(&mut self, order: Order) {
+        if self.over_since.is_some() && order.is_release() {
+            // Its work is done, and would only be done again.
+            return self.hurry();
+        }
+        self.stop(match order {
+            Order::Lost => Stop::Shutdown("the run was given to somebody else".to_owned()),
+            Order::Stop(stop) if stop.kind == StopKind::Cancel => Stop::Killed(stop.why),
+            Order::Stop(stop) => Stop::Shutdown(stop.why),
+        });
+    }
+
+    /// Stops an agent that has passed a bound.
+    pub(super) fn stop_at(&mut self, overrun: Overrun) {
+        let text = overrun.to_string();
+        self.stop(match overrun {
+            Overrun::Time(_) => Stop::TimeLimit(text),
+            Overrun::Idle(_) => Stop::Idle(text),
+            Overrun::Tokens(_) => Stop::Tokens(text),
+            Overrun::Money(_) => Stop::Money(text),
+        });
+    }
+
     /// Starts to stop everything. The work is put in safety first: an agent that is told to end may tidy up.
     pub(super) fn stop(&mut self, why: Stop) {
         self.stopped = Some(why);

@@ -5,6 +5,7 @@ mod doctor;
 mod elsewhere;
 mod gc;
 mod kill;
+mod limits;
 mod prompt;
 mod undo;
 mod why;
