@@ -142,8 +142,9 @@ fn advice(engine: &Engine, task: &Task, failed: Option<&Run>, agent: &str) -> Ou
         TaskState::Running => advice.push(format!("`fleet logs {} --follow` shows what it does", task.id)),
         TaskState::Waiting => {
             advice.push(format!(
-                "`fleet show {}` has the question, `fleet prompt {} \"…\"` answers it",
-                task.id, task.id
+                "`fleet show {0}` has the question; `fleet task retry {0}`, then `fleet prompt {0} \"…\"` tells its \
+                 agent what you think",
+                task.id
             ));
         }
         TaskState::Queued | TaskState::Done => {}
