@@ -114,7 +114,10 @@ fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
             )
         }
         (Status::In(TaskState::Cancelled), _) => "somebody does not want it any more".to_owned(),
-        (_, Some(run)) => ended(run).unwrap_or_else(|| "its last run was ended".to_owned()),
+        (_, Some(run)) => {
+            let remark = || task.history.remark.clone();
+            ended(run).or_else(remark).unwrap_or_else(|| "its last run came to its end".to_owned())
+        }
         (_, None) => "it was not started yet".to_owned(),
     }
 }

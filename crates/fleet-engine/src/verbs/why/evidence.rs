@@ -11,7 +11,7 @@ use crate::{Engine, clock};
 
 /// Events that tell of trouble.
 const KINDS: &[&str] =
-    &["run.retrying", "run.limited", "run.denied", "run.error", "run.stopping", "run.reported"];
+    &["run.retrying", "run.limited", "run.denied", "run.error", "run.warned", "run.stopping", "run.reported"];
 /// More of them say nothing new.
 const MOST: i64 = 30;
 
@@ -52,6 +52,7 @@ fn said(fact: Fact) -> Option<String> {
         },
         Fact::RunDenied { tool, text } => format!("the agent was not allowed to use {tool}: {text}"),
         Fact::RunError { text, .. } => format!("the agent reported an error: {text}"),
+        Fact::RunWarned { text } => format!("it was near a limit: {text}"),
         Fact::RunStopping { why } => format!("it was stopped: {why}"),
         Fact::RunReported { status, summary } => format!("the agent declared `{status}`: {summary}"),
         _ => return None,

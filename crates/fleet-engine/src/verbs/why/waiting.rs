@@ -25,7 +25,7 @@ pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<N
         Status::Blocked => blocked(engine, task).await?,
         Status::Scheduled => {
             let due = task.due().map(Moment);
-            Next { text: "it is tried again at that time".to_owned(), at: due }
+            Next { text: "it starts at that time".to_owned(), at: due }
         }
         Status::Ready | Status::In(TaskState::Queued) => ready(engine, agent, task.spec.limits).await?,
     })

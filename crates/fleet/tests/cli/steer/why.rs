@@ -85,3 +85,24 @@ fn a_pause_by_hand_is_never_made_shorter() {
     assert!(yard.fleet.ok(&["status"]).contains("holidays"));
     assert_eq!(yard.fleet.run(&["agents", "pause", "nobody"]).code, 3);
 }
+
+#[test]
+fn a_question_is_answered_as_it_says() {
+    let yard = Yard::new();
+    let sign = yard.sign("asked").display().to_string();
+    let task = yard.add("asks", &format!("write a x\nonce \"{sign}\" ask Which way?"));
+    works(&yard);
+    let told = why(&yard, "asks");
+    assert_eq!(
+        (&told["status"], &told["what"]),
+        (&"waiting".into(), &"its agent asked a person something".into())
+    );
+    let advice = told["advice"][0].as_str().unwrap();
+    for command in [&["task", "retry", &task][..], &["prompt", &task, "Left"]] {
+        assert!(advice.contains(&format!("fleet {}", command[..command.len().min(2)].join(" "))), "{advice}");
+        yard.fleet.ok(command);
+    }
+    works(&yard);
+    let told = why(&yard, "asks");
+    assert_eq!((&told["status"], &told["attempt"]), (&"done".into(), &2.into()), "{told}");
+}
