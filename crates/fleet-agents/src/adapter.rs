@@ -186,6 +186,28 @@ impl LaunchPlan {
             ask: None,
         }
     }
+
+    /// Adds arguments.
+    pub(crate) fn arg(&mut self, args: &[&str]) {
+        self.args.extend(args.iter().map(|&arg| arg.to_owned()));
+    }
+
+    /// Adds an option with its value, where there is one.
+    pub(crate) fn option(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.arg(&[name, value]);
+        }
+    }
+
+    /// Adds a variable.
+    pub(crate) fn var(&mut self, name: &str, value: impl Into<String>) {
+        self.env.push((name.to_owned(), value.into()));
+    }
+
+    /// Lets these variables of the user pass.
+    pub(crate) fn pass(&mut self, names: &'static [&'static str]) {
+        self.pass_env.extend(names.iter().map(|&name| Cow::Borrowed(name)));
+    }
 }
 
 /// A file that belongs to a plan: settings of one run, instead of changes to those of the user.
@@ -333,5 +355,13 @@ impl Failure {
     /// Of which nobody said when it will be over.
     pub fn new(reason: Reason, text: impl Into<String>) -> Self {
         Self { reason, text: text.into(), until: None }
+    }
+
+    /// How it is told when it happens: a limit is one for everybody who uses the account, so it comes with its end.
+    pub(crate) fn events(&self) -> Vec<AgentEvent> {
+        let (reason, text) = (self.reason, self.text.clone());
+        let is_limit = matches!(reason, Reason::RateLimited | Reason::QuotaExhausted);
+        let limit = is_limit.then(|| AgentEvent::RateLimit { until: self.until, text: text.clone() });
+        limit.into_iter().chain([AgentEvent::Error { reason, text }]).collect()
     }
 }

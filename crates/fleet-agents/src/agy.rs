@@ -11,9 +11,9 @@ use fleet_core::run::Reason;
 use crate::adapter::{
     About, Adapter, Brief, Decoder, Failure, LaunchPlan, Program, PromptVia, Stream, Trust,
 };
-use crate::common::words::{self, Tail};
-use crate::common::{refusal, trouble};
-use crate::event::{AgentEvent, When};
+use crate::common::words::{self, LONGEST_STDERR, Tail};
+use crate::common::{refusal, reset};
+use crate::event::AgentEvent;
 
 /// The adapter of Antigravity CLI.
 #[derive(Debug, Clone, Copy)]
@@ -49,11 +49,11 @@ impl Adapter for Agy {
         // It takes a prompt by argument only, and arguments can be read by everybody.
         let pointer = format!("Read the file {} and do what it says.", brief.prompt_file.display());
         plan.prompt = PromptVia::File;
-        plan.args.extend(["-p".to_owned(), pointer]);
+        plan.arg(&["-p", &pointer]);
         if brief.trust != Trust::ReadOnly {
-            plan.args.push("--dangerously-skip-permissions".to_owned());
+            plan.arg(&["--dangerously-skip-permissions"]);
         }
-        plan.pass_env = vec!["ANTIGRAVITY_*".into()];
+        plan.pass(&["ANTIGRAVITY_*"]);
         plan.args.extend(brief.extra_args.iter().cloned());
         plan
     }
@@ -69,8 +69,6 @@ impl Adapter for Agy {
 
 /// More than any report: which of its lines are the last answer, it does not say.
 const LONGEST_SAID: usize = 64 * 1024;
-
-const LONGEST_STDERR: usize = 4 * 1024;
 
 /// What precedes the span after which it is worth trying again.
 const AGAIN: &[&str] = &["reset after ", "retry in ", "retry after ", "try again in "];
@@ -106,21 +104,21 @@ impl Decoder for AgyDecoder {
         }
         let failure = [self.stderr.as_str(), last_line(self.said.as_str())]
             .into_iter()
-            .find_map(|text| Some((refusal::by_words(text)?, text)))
+            .find_map(|text| Some((refusal::reason(None, text, &[])?, text)))
             .map_or_else(
                 || Failure::new(Reason::AgentError, exit.to_string()),
                 |(reason, text)| Failure {
-                    until: trouble::span_after(text, AGAIN).map(When::After),
+                    until: reset::in_words(text, AGAIN),
                     ..Failure::new(reason, words::trouble(text))
                 },
             );
-        let events = trouble::told(&failure);
+        let events = failure.events();
         self.failure = Some(failure);
         events
     }
 
     fn final_text(&self) -> Option<&str> {
-        Some(self.said.as_str()).filter(|said| !said.is_empty())
+        self.said.some()
     }
 
     fn failure(&self) -> Option<Failure> {
@@ -137,9 +135,8 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use proptest::prelude::*;
-
     use super::*;
+    use crate::event::When;
 
     fn brief() -> Brief<'static> {
         Brief {
@@ -191,16 +188,5 @@ mod tests {
         assert_eq!((login.reason, login.text.as_str()), (Reason::Auth, "You are not logged in."));
         let killed = fail(&[(Stream::Out, "half a")], AgentExit::Signal(15));
         assert_eq!(killed, Failure::new(Reason::AgentError, "the agent was ended by signal 15"));
-    }
-
-    proptest! {
-        #[test]
-        fn no_line_makes_it_fall_or_is_lost(line in prop::collection::vec(any::<u8>(), 0..200), cut in any::<bool>()) {
-            let mut decoder = Agy.decoder(&brief());
-            let events = decoder.line(Stream::Out, &line, cut);
-            let is_blank = String::from_utf8_lossy(&line).trim_end().is_empty();
-            prop_assert!(!events.is_empty() || (is_blank && !cut));
-            decoder.end(&AgentExit::Signal(9));
-        }
     }
 }

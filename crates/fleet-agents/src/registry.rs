@@ -80,6 +80,9 @@ mod tests {
         let known = Registry::default();
         let names: BTreeSet<&str> = known.all().map(Adapter::name).collect();
         assert_eq!(names.len(), known.all().count());
+        let listed: Vec<&str> = known.all().map(Adapter::name).collect();
+        let order = ["claude", "codex", "gemini", "opencode", "agy", "copilot", "acp", "demo"];
+        assert_eq!(listed, order);
         for name in names {
             assert_eq!(known.find(name).map(Adapter::name), Some(name));
         }

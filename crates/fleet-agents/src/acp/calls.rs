@@ -1,15 +1,14 @@
 //! Tool calls that are under way. Agents tell of one in several messages, the first of which may say nothing yet.
 
-use std::collections::VecDeque;
-
 use agent_client_protocol_schema::v1::{
     ContentBlock, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
-use fleet_core::text::shortened;
 use serde_json::Value;
 
-use crate::common::tool::{self, one_line};
-use crate::common::{LONGEST_SUMMARY, pointer};
+use crate::common::json::text;
+use crate::common::recent::Recent;
+use crate::common::tool;
+use crate::common::words::{self, one_line};
 use crate::event::AgentEvent;
 
 /// More at a time are the oldest forgotten: an agent that never ends its calls must not fill the memory.
@@ -30,8 +29,14 @@ pub(super) struct Call {
 }
 
 /// Those that are under way.
-#[derive(Debug, Default)]
-pub(super) struct Calls(VecDeque<Call>);
+#[derive(Debug)]
+pub(super) struct Calls(Recent<Call>);
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self(Recent::new(MOST_CALLS))
+    }
+}
 
 impl Calls {
     /// News of a call.
@@ -46,8 +51,7 @@ impl Calls {
         }
         if is_over {
             events.push(call.result(fields, status == ToolCallStatus::Completed));
-            let id = call.id.clone();
-            self.0.retain(|call| call.id != id);
+            self.0.remove(&update.tool_call_id.0);
         }
         events
     }
@@ -61,15 +65,8 @@ impl Calls {
 
     /// The call that an update is about, with what the update says.
     fn call(&mut self, update: &ToolCallUpdate) -> &mut Call {
-        let id = shortened(&update.tool_call_id.0, LONGEST_SUMMARY);
-        let index = self.0.iter().position(|call| call.id == id).unwrap_or_else(|| {
-            if self.0.len() >= MOST_CALLS {
-                self.0.pop_front();
-            }
-            self.0.push_back(Call { id: id.clone().into_owned(), ..Call::default() });
-            self.0.len() - 1
-        });
-        let call = &mut self.0[index];
+        let id = &*update.tool_call_id.0;
+        let call = self.0.entry(id, || Call { id: words::id(id), ..Call::default() });
         call.learn(update);
         call
     }
@@ -95,13 +92,13 @@ impl Call {
             let place = if summary.starts_with('{') { &mut self.vague } else { &mut self.input };
             *place = summary;
             for file in tool::files(input) {
-                tool::note(&mut self.files, Some(&file));
+                tool::note(&mut self.files, &file);
             }
         }
         // The place of a command is a directory.
         if self.kind != ToolKind::Execute {
             for file in files(fields) {
-                tool::note(&mut self.files, Some(&file));
+                tool::note(&mut self.files, &file);
             }
         }
     }
@@ -147,18 +144,18 @@ fn files(fields: &ToolCallUpdateFields) -> Vec<String> {
     locations.chain(diffs).map(|path| path.display().to_string()).collect()
 }
 
-/// What came of a call, in one line.
+/// What came of a call.
 fn output(fields: &ToolCallUpdateFields) -> Option<String> {
     let said = fields.content.iter().flatten().find_map(|content| match content {
         ToolCallContent::Content(content) => match &content.content {
-            ContentBlock::Text(text) => Some(one_line(&text.text)),
+            ContentBlock::Text(text) => Some(words::result(&text.text)),
             _ => None,
         },
         _ => None,
     });
     said.or_else(|| {
         let raw = fields.raw_output.as_ref()?;
-        let keys = ["/output", "/error", "/formatted_output", "/content", ""];
-        keys.iter().find_map(|key| pointer::text(raw, key)).map(one_line)
+        let keys = ["output", "error", "formatted_output", "content"];
+        keys.iter().find_map(|key| text(raw, key)).or_else(|| raw.as_str()).map(words::result)
     })
 }

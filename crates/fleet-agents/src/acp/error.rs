@@ -5,25 +5,21 @@ use fleet_core::run::Reason;
 use serde_json::Value;
 
 use crate::adapter::Failure;
-use crate::common::refusal;
-use crate::common::tool::one_line;
+use crate::common::json::{object, text};
+use crate::common::{refusal, reset, words};
 
-/// What an error means. Some agents use the status of HTTP as its code, and pass the provider's answer on as text.
+/// What an error means. Some agents use the status of HTTP as its code, and pass the provider's answer on as text;
+/// others say something general, and what it is about beside.
 pub(super) fn failure(error: &Error) -> Failure {
-    let body: Option<Value> = serde_json::from_str(&error.message).ok();
-    let said = body.as_ref().and_then(|body| body.pointer("/error/message")).and_then(Value::as_str);
-    let data = error.data.as_ref().map(ToString::to_string).unwrap_or_default();
+    let body = object(error.message.as_bytes()).unwrap_or_default();
+    let data = error.data.as_ref().unwrap_or(&Value::Null);
     let all = format!("{} {data}", error.message);
-    let code = i32::from(error.code);
+    let status = u64::try_from(i32::from(error.code)).ok();
     let reason = match error.code {
         ErrorCode::AuthRequired => Reason::Auth,
-        _ => match u64::try_from(code) {
-            Ok(status @ 400..=599) if refusal::by_words(&all).is_none() => refusal::by_status(status, &all),
-            _ => refusal::by_words(&all).unwrap_or(Reason::AgentError),
-        },
+        _ => refusal::reason(status, &all, &[]).unwrap_or(Reason::AgentError),
     };
-    let until = body.as_ref().and_then(refusal::until_in_body);
-    let message = said.unwrap_or(&error.message);
-    let message = message.strip_prefix("Internal error: ").unwrap_or(message);
-    Failure { until, ..Failure::new(reason, one_line(message)) }
+    let said = text(&body["error"], "message").or_else(|| text(data, "details")).unwrap_or(&error.message);
+    let said = said.strip_prefix("Internal error: ").unwrap_or(said);
+    Failure { until: reset::in_body(&body), ..Failure::new(reason, words::trouble(said)) }
 }

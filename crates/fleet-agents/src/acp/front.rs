@@ -93,15 +93,17 @@ impl Adapter for Acp {
         let mut plan = LaunchPlan::new(Program::OnPath(self.program.into()));
         plan.prompt = PromptVia::Dialogue;
         plan.ask = Some(Ask::Say);
-        plan.args = self.args.iter().map(|arg| (*arg).to_owned()).collect();
+        plan.arg(self.args);
         for (option, value) in [(self.model_option, brief.model), (self.effort_option, brief.effort)] {
-            if let (Some(option), Some(value)) = (option, value) {
-                plan.args.extend([option.to_owned(), value.to_owned()]);
+            if let Some(option) = option {
+                plan.option(option, value);
             }
         }
         plan.args.extend(brief.extra_args.iter().cloned());
-        plan.env = self.env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        plan.pass_env = self.pass_env.iter().map(|name| (*name).into()).collect();
+        for &(name, value) in self.env {
+            plan.var(name, value);
+        }
+        plan.pass(self.pass_env);
         plan
     }
 

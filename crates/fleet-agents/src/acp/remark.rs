@@ -4,8 +4,7 @@
 use fleet_core::run::Reason;
 
 use crate::adapter::Failure;
-use crate::common::refusal;
-use crate::common::tool::one_line;
+use crate::common::{refusal, words};
 
 /// What a remark is about.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,18 +18,10 @@ pub(super) enum Remark {
 /// Nothing if these are words of the model. A remark comes as one piece.
 pub(super) fn read(piece: &str) -> Option<Remark> {
     if let Some(text) = piece.strip_prefix("Info: ") {
-        return text.contains("etrying").then(|| Remark::Retry(one_line(text)));
+        return text.contains("etrying").then(|| Remark::Retry(words::trouble(text)));
     }
     let text = piece.strip_prefix("Error: ")?;
-    let reason = match status(text) {
-        Some(status) => refusal::by_status(status, text),
-        None => refusal::by_words(text).unwrap_or(Reason::AgentError),
-    };
-    Some(Remark::Error(Failure::new(reason, one_line(text))))
-}
-
-/// The status of HTTP that it names.
-fn status(text: &str) -> Option<u64> {
-    let (_, rest) = text.split_once("HTTP ").or_else(|| text.split_once("Last error: "))?;
-    rest.get(..3)?.parse().ok()
+    let status = refusal::status_after(text, &["HTTP ", "Last error: "]);
+    let reason = refusal::reason(status, text, &[]).unwrap_or(Reason::AgentError);
+    Some(Remark::Error(Failure::new(reason, words::trouble(text))))
 }

@@ -1,8 +1,6 @@
 //! What the agent says and thinks, put together from the pieces in which it comes.
 
-use fleet_core::text::shortened;
-
-use crate::common::{LONGEST_FINAL, LONGEST_TEXT};
+use crate::common::words::{self, LONGEST_FINAL};
 use crate::event::AgentEvent;
 
 /// Long enough to be worth an event of its own at the next end of a line.
@@ -32,7 +30,8 @@ impl Speech {
     /// A piece.
     pub(super) fn piece(&mut self, kind: Kind, id: Option<&str>, text: &str) -> Vec<AgentEvent> {
         let mut events = Vec::new();
-        let is_other = id.is_some() && self.id.as_deref() != id;
+        let id = id.map(words::id);
+        let is_other = id.is_some() && self.id != id;
         if self.kind != Some(kind) || is_other {
             events.extend(self.flush());
         }
@@ -45,7 +44,7 @@ impl Speech {
             self.last.push_str(&text[..text.floor_char_boundary(room)]);
         }
         self.kind = Some(kind);
-        self.id = id.map(|id| shortened(id, 200).into_owned());
+        self.id = id;
         self.pending.push_str(text);
         let is_line = self.pending.len() >= WORTH_TELLING && self.pending.ends_with('\n');
         if is_line || self.pending.len() >= TOO_MUCH {
@@ -67,7 +66,7 @@ impl Speech {
         if text.trim().is_empty() {
             return None;
         }
-        let text = shortened(&text, LONGEST_TEXT).into_owned();
+        let text = words::said(&text);
         Some(match self.kind? {
             Kind::Said => AgentEvent::Text { text },
             Kind::Thought => AgentEvent::Reasoning { text },

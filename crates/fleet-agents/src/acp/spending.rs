@@ -3,7 +3,8 @@
 use agent_client_protocol_schema::v1::{Cost, PromptResponse, Usage};
 use serde_json::Value;
 
-use crate::common::pointer::{micro_usd, number};
+use crate::common::amount::micro_usd;
+use crate::common::json::number;
 use crate::event::{AgentEvent, Counted, Meter, Tokens};
 
 /// The money of a conversation, which agents count from its very beginning.
@@ -63,7 +64,7 @@ fn tokens(usage: &Usage) -> Tokens {
 
 /// What Gemini tells instead.
 fn quota(quota: &Value) -> Option<Tokens> {
-    let input = number(quota, "/token_count/input_tokens")?;
-    let output = number(quota, "/token_count/output_tokens")?;
+    let input = number(&quota["token_count"], "input_tokens")?;
+    let output = number(&quota["token_count"], "output_tokens")?;
     Some(Tokens { input, output, ..Tokens::default() })
 }

@@ -5,11 +5,11 @@
 //! ended the turn; `modelUsage` forgets a stream that broke off. All three are about the same requests, so the largest
 //! of them is nearest to the truth and never too much.
 
-use std::collections::VecDeque;
-
 use serde_json::Value;
 
-use crate::common::json::{micro_usd, number};
+use crate::common::amount::micro_usd;
+use crate::common::json::{count, fraction, text};
+use crate::common::recent::Recent;
 use crate::event::{AgentEvent, Counted, Meter, Tokens};
 
 /// Messages whose further lines may still come: more than there are subagents at a time.
@@ -18,33 +18,20 @@ const MOST_OPEN_MESSAGES: usize = 64;
 /// How far apart two roundings of the same money can be, with a few models.
 const ROUNDING: u64 = 8;
 
-/// Longer ones are no ids.
-const LONGEST_ID: usize = 256;
-
-/// The habits in which the two relatives differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Habit {
-    /// Claude Code: tokens of a result are those of the turn, and cached ones are not in the input.
-    PerTurn,
-    /// Qwen Code: they are those of the whole conversation, and cached ones are in the input, too.
-    PerConversation,
-}
-
 /// What was counted so far.
 #[derive(Debug)]
 pub(super) struct Account {
-    habit: Habit,
     /// What the agent's own counters stand at.
     meter: Meter,
     /// What was reported since the last result.
     open: Tokens,
     /// The messages that this is from.
-    messages: VecDeque<(String, Tokens)>,
+    messages: Recent<Tokens>,
 }
 
 impl Account {
-    pub(super) fn new(habit: Habit, meter: Meter) -> Self {
-        Self { habit, meter, open: Tokens::default(), messages: VecDeque::new() }
+    pub(super) fn new(meter: Meter) -> Self {
+        Self { meter, open: Tokens::default(), messages: Recent::new(MOST_OPEN_MESSAGES) }
     }
 
     pub(super) const fn meter(&self) -> Meter {
@@ -53,16 +40,10 @@ impl Account {
 
     /// A line of a message of the model. One message has several, all with the same numbers.
     pub(super) fn message(&mut self, message: &Value) -> Option<AgentEvent> {
-        let id = message.get("id")?.as_str().filter(|id| id.len() <= LONGEST_ID)?;
-        let now = self.read(message.get("usage")?);
-        let known = self.messages.iter_mut().find(|(known, _)| known == id);
-        let before = if let Some((_, known)) = known {
-            std::mem::replace(known, largest(*known, now))
-        } else {
-            self.messages.truncate(MOST_OPEN_MESSAGES - 1);
-            self.messages.push_front((id.to_owned(), now));
-            Tokens::default()
-        };
+        let id = text(message, "id")?;
+        let now = read(message.get("usage")?);
+        let known = self.messages.entry(id, Tokens::default);
+        let before = std::mem::replace(known, largest(*known, now));
         let new = less(now, before);
         self.open = sum(self.open, new);
         usage(new)
@@ -80,13 +61,7 @@ impl Account {
     }
 
     fn turn(&mut self, result: &Value) -> Tokens {
-        let usage = result.get("usage").map(|usage| self.read(usage)).unwrap_or_default();
-        if self.habit == Habit::PerConversation {
-            let before = std::mem::replace(&mut self.meter.tokens, usage);
-            // Less than before: it counts from the beginning again.
-            let goes_on = less(before, usage) == Tokens::default();
-            return if goes_on { less(usage, before) } else { usage };
-        }
+        let usage = read(&result["usage"]);
         if let Some(models) = result.get("modelUsage") {
             self.meter.tokens = by_model(models);
         }
@@ -96,41 +71,41 @@ impl Account {
 
     /// The total is that of the conversation, however many processes it had; newer versions also tell the difference.
     fn spent(&mut self, result: &Value) -> u64 {
-        let Some(total) = micro_usd(result, "total_cost_usd") else { return 0 };
+        let Some(total) = dollars(result, "total_cost_usd") else { return 0 };
         let before = std::mem::replace(&mut self.meter.micro_usd, total);
         let Some(models) = result.get("model_usage_since_last_result").and_then(Value::as_object) else {
             // Less than before: it counts from the beginning again.
             return total.checked_sub(before).unwrap_or(total);
         };
-        let spent = models.values().filter_map(|model| micro_usd(model, "costUSD"));
+        let spent = models.values().filter_map(|model| dollars(model, "costUSD"));
         let spent = spent.fold(0, u64::saturating_add);
         // Both are rounded. Where they mean the same, differences of totals are what adds up.
         let difference = total.saturating_sub(before);
         if difference.abs_diff(spent) <= ROUNDING { difference } else { spent }
     }
+}
 
-    fn read(&self, usage: &Value) -> Tokens {
-        let count = |key| number(usage, key).unwrap_or(0);
-        let cache_read = count("cache_read_input_tokens");
-        let input = count("input_tokens");
-        Tokens {
-            input: if self.habit == Habit::PerTurn { input } else { input.saturating_sub(cache_read) },
-            output: count("output_tokens"),
-            cache_read,
-            cache_write: count("cache_creation_input_tokens"),
-        }
+fn dollars(value: &Value, key: &str) -> Option<u64> {
+    fraction(value, key).and_then(micro_usd)
+}
+
+fn read(usage: &Value) -> Tokens {
+    Tokens {
+        input: count(usage, "input_tokens"),
+        output: count(usage, "output_tokens"),
+        cache_read: count(usage, "cache_read_input_tokens"),
+        cache_write: count(usage, "cache_creation_input_tokens"),
     }
 }
 
 fn by_model(models: &Value) -> Tokens {
     let models = models.as_object().into_iter().flat_map(|models| models.values());
     models.fold(Tokens::default(), |all, model| {
-        let count = |key| number(model, key).unwrap_or(0);
         let one = Tokens {
-            input: count("inputTokens"),
-            output: count("outputTokens"),
-            cache_read: count("cacheReadInputTokens"),
-            cache_write: count("cacheCreationInputTokens"),
+            input: count(model, "inputTokens"),
+            output: count(model, "outputTokens"),
+            cache_read: count(model, "cacheReadInputTokens"),
+            cache_write: count(model, "cacheCreationInputTokens"),
         };
         sum(all, one)
     })

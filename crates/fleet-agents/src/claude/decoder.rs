@@ -1,33 +1,34 @@
 //! From Claude Code's lines to events.
 
-use std::collections::VecDeque;
-
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 use serde_json::Value;
 
-use super::account::{Account, Habit};
-use super::lines::{blocks, came_of, said, short, whole, words};
+use super::account::Account;
+use super::lines::{self, blocks, came_of, said, short};
+use super::speech;
 use super::trouble::{self, Limit};
-use super::{lines, speech};
 use crate::adapter::{Brief, Decoder, Failure, Stream, Trust};
-use crate::common::json::{list, one_line, text};
+use crate::common::json::{list, object, text};
+use crate::common::recent::Recent;
+use crate::common::tool;
+use crate::common::words::{self, one_line};
 use crate::event::{AgentEvent, Meter};
 
 /// Refusals that are remembered in order to tell each once; more are told twice at worst.
 const MOST_DENIED: usize = 256;
 
-/// What understands Claude Code, and Qwen Code, which prints the same shapes.
+/// What understands Claude Code.
 #[derive(Debug)]
-pub(crate) struct ClaudeDecoder {
+pub(super) struct ClaudeDecoder {
     account: Account,
     trust: Trust,
-    /// Words that wait to be written to its input; nothing for a relative that is not spoken with.
-    speech: Option<Speech>,
+    /// Words that wait to be written to its input.
+    speech: Speech,
     session: Option<String>,
     /// Whether it told what it has at hand, which it does again for every turn.
     introduced: bool,
-    denied: VecDeque<String>,
+    denied: Recent<()>,
     final_text: Option<String>,
     /// What went wrong since the model last said anything.
     trouble: Option<Failure>,
@@ -67,22 +68,16 @@ impl Speech {
 }
 
 impl ClaudeDecoder {
-    /// For a process that is spoken with.
-    pub(super) fn talking(brief: &Brief<'_>) -> Self {
+    pub(super) fn new(brief: &Brief<'_>) -> Self {
         let mut speech = Speech::default();
         speech.prompt(brief.prompt);
-        Self { speech: Some(speech), ..Self::listening(brief, Habit::PerTurn) }
-    }
-
-    /// For a process that only prints.
-    pub(crate) fn listening(brief: &Brief<'_>, habit: Habit) -> Self {
         Self {
-            account: Account::new(habit, brief.conversation.meter()),
+            account: Account::new(brief.conversation.meter()),
             trust: brief.trust,
-            speech: None,
+            speech,
             session: None,
             introduced: false,
-            denied: VecDeque::new(),
+            denied: Recent::new(MOST_DENIED),
             final_text: None,
             trouble: None,
             ended: false,
@@ -108,12 +103,12 @@ impl ClaudeDecoder {
 
     /// Every line has the id, understood or not; but a result also names one that could not be gone on with.
     fn session(&mut self, line: &Value) -> Option<AgentEvent> {
-        let session = text(line, "session_id").filter(|id| id.len() <= LONGEST_ID)?;
-        if text(line, "type") == Some("result") || self.session.as_deref() == Some(session) {
+        let session = words::id(text(line, "session_id")?);
+        if text(line, "type") == Some("result") || self.session.as_ref() == Some(&session) {
             return None;
         }
-        self.session = Some(session.to_owned());
-        Some(AgentEvent::SessionStarted { session: session.to_owned() })
+        self.session = Some(session.clone());
+        Some(AgentEvent::SessionStarted { session })
     }
 
     fn system(&mut self, line: &Value) -> Option<Vec<AgentEvent>> {
@@ -121,13 +116,13 @@ impl ClaudeDecoder {
             "init" => self.init(line),
             "api_retry" => {
                 let (event, failure) = trouble::retry(line);
-                let hopeless = failure.reason.is_hopeless().then(|| error(&failure));
+                let hopeless = if failure.reason.is_hopeless() { failure.events() } else { Vec::new() };
                 self.trouble = Some(failure);
                 [event].into_iter().chain(hopeless).collect()
             }
             "permission_denied" => {
-                let id = short(line, "tool_use_id");
-                self.denial(&id, &short(line, "tool_name"), short(line, "message")).into_iter().collect()
+                let why = words::trouble(text(line, "message").unwrap_or_default());
+                self.denial(line, why).into_iter().collect()
             }
             "hook_response" if text(line, "outcome") != Some("success") => return None,
             "status" | "task_started" | "task_progress" | "task_notification" | "hook_started"
@@ -142,7 +137,7 @@ impl ClaudeDecoder {
             return Vec::new();
         }
         let broken = list(line, "mcp_servers").iter().filter(|server| server["status"] == "failed");
-        let broken = broken.take(MOST_DENIED).map(|server| AgentEvent::Error {
+        let broken = broken.take(lines::MOST_BLOCKS).map(|server| AgentEvent::Error {
             reason: Reason::AgentError,
             text: format!("the tool server {} could not be reached", short(server, "name")),
         });
@@ -153,54 +148,47 @@ impl ClaudeDecoder {
         let message = &line["message"];
         let failed = line["is_api_error_message"] == true || text(line, "error").is_some();
         if failed {
-            return self.failed(line, &words(&message["content"]));
+            return self.failed(line, &lines::words(&message["content"]));
         }
         self.trouble = None;
         self.ended = false;
         let counted = self.account.message(message);
-        let said: Vec<_> = blocks(line).iter().filter_map(said).collect();
         let is_subagent = text(line, "parent_tool_use_id").is_some();
-        if let Some(AgentEvent::Text { text }) = said.last()
-            && !is_subagent
-        {
-            self.final_text = Some(text.clone());
+        let last = blocks(line).last().filter(|block| block["type"] == "text" && !is_subagent);
+        if let Some(last) = last.and_then(|block| text(block, "text")) {
+            self.final_text = Some(words::last(last));
         }
-        said.into_iter().chain(counted).collect()
+        blocks(line).iter().filter_map(said).chain(counted).collect()
     }
 
     fn user(&mut self, line: &Value) -> Option<Vec<AgentEvent>> {
         if line["isReplay"] == true {
-            if let Some(speech) = &mut self.speech {
-                speech.taken = speech.taken.saturating_add(1);
-            }
+            self.speech.taken = self.speech.taken.saturating_add(1);
             return Some(Vec::new());
         }
         let details = &line["tool_use_result"];
         let results = blocks(line).iter().filter(|block| block["type"] == "tool_result");
         let results: Vec<_> = results.map(|block| came_of(block, details)).collect();
-        let stopped = words(&line["message"]["content"]).starts_with("[Request interrupted");
+        let stopped = lines::words(&line["message"]["content"]).starts_with("[Request interrupted");
         (stopped || !results.is_empty()).then_some(results)
     }
 
     fn result(&mut self, line: &Value) -> Vec<AgentEvent> {
         let mut events = self.account.result(line);
-        for denial in list(line, "permission_denials").iter().take(MOST_DENIED) {
-            let (id, tool) = (short(denial, "tool_use_id"), short(denial, "tool_name"));
-            let why = format!("not allowed: {}", crate::common::json::summary(&denial["tool_input"]));
-            events.extend(self.denial(&id, &tool, one_line(&why)));
+        for denial in list(line, "permission_denials").iter().take(lines::MOST_BLOCKS) {
+            events.extend(self.denial(denial, not_allowed(&denial["tool_input"])));
         }
         let text = if line["is_error"] == true {
             events.extend(self.failed(line, &complaint(line)));
             None
         } else {
             self.trouble = None;
-            let text = text(line, "result").map(whole);
+            let text = text(line, "result").map(words::last);
             self.final_text = text.clone().or(self.final_text.take());
             text
         };
         self.ended = true;
-        let speech = self.speech.as_ref();
-        if !speech.is_some_and(|speech| speech.is_queued() && speech.interrupts == 0) {
+        if !self.speech.is_queued() || self.speech.interrupts > 0 {
             events.push(AgentEvent::Ended { text });
         }
         events
@@ -219,17 +207,17 @@ impl ClaudeDecoder {
                 told = known.reason.is_hopeless() || known.text == failure.text;
             }
         }
-        let event = error(&failure);
+        let events = if told { Vec::new() } else { failure.events() };
         self.trouble = Some(failure);
-        if told { Vec::new() } else { vec![event] }
+        events
     }
 
     fn limit(&mut self, line: &Value) -> Vec<AgentEvent> {
         match trouble::limit(line) {
             Limit::Fine => Vec::new(),
             Limit::Near(event) => vec![event],
-            Limit::Reached(event, failure) => {
-                let events = vec![event, error(&failure)];
+            Limit::Reached(failure) => {
+                let events = failure.events();
                 self.trouble = Some(failure);
                 events
             }
@@ -237,35 +225,28 @@ impl ClaudeDecoder {
     }
 
     fn asked(&mut self, line: &Value) -> Vec<AgentEvent> {
-        let Some(speech) = &mut self.speech else { return Vec::new() };
-        speech.say(&speech::answer(line, self.trust));
+        self.speech.say(&speech::answer(line, self.trust));
         let request = &line["request"];
         if text(request, "subtype") != Some("can_use_tool") || self.trust == Trust::Full {
             return Vec::new();
         }
-        let (id, tool) = (short(request, "tool_use_id"), short(request, "tool_name"));
-        let why = format!("not allowed: {}", crate::common::json::summary(&request["input"]));
-        self.denial(&id, &tool, one_line(&why)).into_iter().collect()
+        self.denial(request, not_allowed(&request["input"])).into_iter().collect()
     }
 
     /// A refusal, unless it was told already.
-    fn denial(&mut self, id: &str, tool: &str, why: String) -> Option<AgentEvent> {
-        if !id.is_empty() {
-            if self.denied.iter().any(|known| known == id) {
+    fn denial(&mut self, denied: &Value, why: String) -> Option<AgentEvent> {
+        if let Some(id) = text(denied, "tool_use_id") {
+            if self.denied.contains(id) {
                 return None;
             }
-            self.denied.truncate(MOST_DENIED - 1);
-            self.denied.push_front(id.to_owned());
+            self.denied.add(id, ());
         }
-        Some(AgentEvent::Denied { tool: tool.to_owned(), text: why })
+        Some(AgentEvent::Denied { tool: short(denied, "tool_name"), text: why })
     }
 }
 
-/// Longer ones are no ids.
-const LONGEST_ID: usize = 256;
-
-fn error(failure: &Failure) -> AgentEvent {
-    AgentEvent::Error { reason: failure.reason, text: failure.text.clone() }
+fn not_allowed(input: &Value) -> String {
+    format!("not allowed: {}", tool::summary(input))
 }
 
 /// The provider says "too many requests" for a used-up plan as well, and only the notice before it told which.
@@ -290,10 +271,13 @@ impl Decoder for ClaudeDecoder {
     fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
         let raw = || AgentEvent::raw(stream, line, cut);
         if stream == Stream::Err {
-            self.complaint = lines::complaint(line).unwrap_or(std::mem::take(&mut self.complaint));
+            let said = words::trouble(&words::sentence(line));
+            if !said.is_empty() {
+                self.complaint = said;
+            }
             return raw().into_iter().collect();
         }
-        let value = if cut { None } else { serde_json::from_slice::<Value>(line).ok() };
+        let value = if cut { None } else { object(line) };
         let Some(value) = value else { return raw().into_iter().collect() };
         let session = self.session(&value);
         let events = self.understood(&value).unwrap_or_else(|| raw().into_iter().collect());
@@ -301,9 +285,7 @@ impl Decoder for ClaudeDecoder {
     }
 
     fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
-        if let Some(speech) = &mut self.speech {
-            speech.over = true;
-        }
+        self.speech.over = true;
         if !self.ended && self.trouble.is_none() && !matches!(exit, AgentExit::NotStarted(_)) {
             let words = match self.complaint.as_str() {
                 words if !words.is_empty() && !self.introduced => words.to_owned(),
@@ -315,28 +297,22 @@ impl Decoder for ClaudeDecoder {
     }
 
     fn reply(&mut self) -> Vec<u8> {
-        self.speech.as_mut().map(|speech| std::mem::take(&mut speech.waiting)).unwrap_or_default()
+        std::mem::take(&mut self.speech.waiting)
     }
 
     fn prompt(&mut self, text: &str) -> bool {
-        match &mut self.speech {
-            Some(speech) if !speech.over => {
-                speech.prompt(text);
-                true
-            }
-            _ => false,
+        if !self.speech.over {
+            self.speech.prompt(text);
         }
+        !self.speech.over
     }
 
     fn interrupt(&mut self) -> bool {
-        match &mut self.speech {
-            Some(speech) if !speech.over => {
-                speech.interrupts += 1;
-                speech.say(&speech::interrupt(speech.interrupts));
-                true
-            }
-            _ => false,
+        if !self.speech.over {
+            self.speech.interrupts += 1;
+            self.speech.say(&speech::interrupt(self.speech.interrupts));
         }
+        !self.speech.over
     }
 
     fn final_text(&self) -> Option<&str> {

@@ -51,6 +51,6 @@ impl Adapter for Claude {
     }
 
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
-        Box::new(ClaudeDecoder::talking(brief))
+        Box::new(ClaudeDecoder::new(brief))
     }
 }

@@ -1,7 +1,6 @@
 //! How Claude Code is started.
 
-use std::borrow::Cow;
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde_json::{Map, json};
 
@@ -45,36 +44,22 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     let mut plan = LaunchPlan::new(Program::OnPath("claude".into()));
     plan.prompt = PromptVia::Dialogue;
     plan.ask = Some(Ask::Say);
-    plan.pass_env = PASSED.iter().map(|name| Cow::Borrowed(*name)).collect();
-    plan.env = env(brief);
-    arg(&mut plan, "-p", None);
-    arg(&mut plan, "--input-format", Some("stream-json"));
-    arg(&mut plan, "--output-format", Some("stream-json"));
-    arg(&mut plan, "--verbose", None);
+    plan.pass(PASSED);
+    variables(&mut plan, brief);
+    plan.arg(&["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
     // Says which prompts were taken up: one that was sent during a turn becomes a part of it, or the next one.
-    arg(&mut plan, "--replay-user-messages", None);
+    plan.arg(&["--replay-user-messages"]);
     trust(&mut plan, brief);
     match brief.conversation {
-        Conversation::New { id: None } => {}
-        Conversation::New { id } => arg(&mut plan, "--session-id", id),
-        Conversation::Resume { session, .. } => arg(&mut plan, "--resume", Some(session)),
+        Conversation::New { id } => plan.option("--session-id", id),
+        Conversation::Resume { session, .. } => plan.option("--resume", Some(session)),
     }
-    if brief.model.is_some() {
-        arg(&mut plan, "--model", brief.model);
-    }
-    if brief.effort.is_some() {
-        arg(&mut plan, "--effort", brief.effort);
-    }
-    if brief.schema.is_some() {
-        arg(&mut plan, "--json-schema", brief.schema);
-    }
+    plan.option("--model", brief.model);
+    plan.option("--effort", brief.effort);
+    plan.option("--json-schema", brief.schema);
     if let Some(words) = brief.system_prompt {
-        file(
-            &mut plan,
-            "--append-system-prompt-file",
-            brief.scratch.join("claude-system.md"),
-            words.to_owned(),
-        );
+        let path = brief.scratch.join("claude-system.md");
+        file(&mut plan, "--append-system-prompt-file", path, words.to_owned());
     }
     if !brief.mcp.is_empty() {
         // In a file: variables of a server may be secrets, and arguments are seen by everybody.
@@ -84,15 +69,9 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     plan
 }
 
-fn arg(plan: &mut LaunchPlan, name: &str, value: Option<&str>) {
-    plan.args.push(name.to_owned());
-    plan.args.extend(value.map(str::to_owned));
-}
-
-fn file(plan: &mut LaunchPlan, name: &str, path: impl AsRef<Path>, content: String) {
-    let path = path.as_ref();
-    arg(plan, name, Some(&path.to_string_lossy()));
-    plan.files.push(PlannedFile { path: path.to_owned(), content });
+fn file(plan: &mut LaunchPlan, name: &str, path: PathBuf, content: String) {
+    plan.option(name, Some(&path.to_string_lossy()));
+    plan.files.push(PlannedFile { path, content });
 }
 
 /// What it may do. Its own sandbox is left as the user has it: on Linux it hides dotfiles behind devices, upon which
@@ -100,15 +79,14 @@ fn file(plan: &mut LaunchPlan, name: &str, path: impl AsRef<Path>, content: Stri
 fn trust(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     match brief.trust {
         Trust::ReadOnly => {
-            arg(plan, "--permission-mode", Some("dontAsk"));
-            arg(plan, "--disallowedTools", Some(CHANGING));
-            arg(plan, "--allowedTools", Some(&allowed(&[], brief.mcp)));
+            plan.arg(&["--permission-mode", "dontAsk", "--disallowedTools", CHANGING]);
+            plan.arg(&["--allowedTools", &allowed(&[], brief.mcp)]);
         }
         Trust::Sandbox => {
-            arg(plan, "--permission-mode", Some("acceptEdits"));
-            arg(plan, "--allowedTools", Some(&allowed(&["Bash", "Skill", "Task"], brief.mcp)));
+            plan.arg(&["--permission-mode", "acceptEdits"]);
+            plan.arg(&["--allowedTools", &allowed(&["Bash", "Skill", "Task"], brief.mcp)]);
         }
-        Trust::Full => arg(plan, "--dangerously-skip-permissions", None),
+        Trust::Full => plan.arg(&["--dangerously-skip-permissions"]),
     }
 }
 
@@ -117,24 +95,21 @@ fn allowed(more: &[&str], servers: &[McpServer]) -> String {
     more.iter().chain(LOOKING).map(|tool| (*tool).to_owned()).chain(servers).collect::<Vec<_>>().join(",")
 }
 
-fn env(brief: &Brief<'_>) -> Vec<(String, String)> {
+fn variables(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     let patience = brief.patience.as_millis();
-    let mut env = vec![
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
-        ("DISABLE_AUTOUPDATER", "1".to_owned()),
-        ("CLAUDE_CODE_MAX_RETRIES", RETRIES.to_string()),
-        ("API_TIMEOUT_MS", patience.to_string()),
-        ("CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS", patience.max(SHORTEST_SILENCE_MS).to_string()),
-    ];
+    plan.var("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    plan.var("DISABLE_AUTOUPDATER", "1");
+    plan.var("CLAUDE_CODE_MAX_RETRIES", RETRIES.to_string());
+    plan.var("API_TIMEOUT_MS", patience.to_string());
+    plan.var("CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS", patience.max(SHORTEST_SILENCE_MS).to_string());
     if brief.is_root && brief.trust == Trust::Full {
         // Else it refuses to do without permissions.
-        env.push(("IS_SANDBOX", "1".to_owned()));
+        plan.var("IS_SANDBOX", "1");
     }
-    env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The servers in the form that Claude Code and its relatives read.
-pub(crate) fn servers(servers: &[McpServer]) -> String {
+/// The servers in the form that Claude Code reads.
+fn servers(servers: &[McpServer]) -> String {
     let servers = servers.iter().map(|server| {
         let env: Map<_, _> = server.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         let server_json = json!({"command": server.command, "args": server.args, "env": env});

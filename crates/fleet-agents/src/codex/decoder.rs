@@ -1,7 +1,5 @@
 //! From Codex's lines to events.
 
-use std::collections::VecDeque;
-
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 use serde_json::Value;
@@ -9,16 +7,13 @@ use serde_json::Value;
 use super::items::{Stage, Tool};
 use super::trouble::{Again, failure_of};
 use crate::adapter::{Decoder, Failure, Stream};
-use crate::common::json::{list, number, object, one_line, text};
-use crate::common::trouble::told;
-use crate::common::words::{self, Tail};
+use crate::common::json::{count, list, object, text};
+use crate::common::recent::Recent;
+use crate::common::words::{self, LONGEST_STDERR, Tail};
 use crate::event::{AgentEvent, Counted, Meter, Tokens};
 
 /// How many tools are remembered as running: more do not run at once.
 const MOST_RUNNING: usize = 64;
-
-/// How much of what it wrote to standard error is kept, for a Codex that ends before its first event.
-const LONGEST_STDERR: usize = 4 * 1024;
 
 #[derive(Debug)]
 pub(super) struct CodexDecoder {
@@ -26,7 +21,7 @@ pub(super) struct CodexDecoder {
     before: Meter,
     now: Option<Meter>,
     final_text: Option<String>,
-    running: VecDeque<String>,
+    running: Recent<()>,
     /// The last thing that went wrong since the agent last did anything.
     trouble: Option<Failure>,
     /// What was last told as an error, which Codex says two or three times.
@@ -42,7 +37,7 @@ impl Decoder for CodexDecoder {
             Stream::Out if !cut => object(line).and_then(|event| self.event(&event)),
             Stream::Out => None,
             Stream::Err => {
-                self.stderr.push(String::from_utf8_lossy(&line[..line.len().min(LONGEST_STDERR)]).trim_end());
+                self.stderr.push(words::sentence(line).trim_end());
                 None
             }
         };
@@ -76,7 +71,7 @@ impl CodexDecoder {
             before,
             now: None,
             final_text: None,
-            running: VecDeque::new(),
+            running: Recent::new(MOST_RUNNING),
             trouble: None,
             told: None,
             end: None,
@@ -88,17 +83,17 @@ impl CodexDecoder {
     fn event(&mut self, event: &Value) -> Option<Vec<AgentEvent>> {
         Some(match text(event, "type")? {
             "thread.started" => {
-                let session = text(event, "thread_id")?.to_owned();
+                let session = words::id(text(event, "thread_id")?);
                 vec![AgentEvent::SessionStarted { session }]
             }
             // The turn says nothing yet, and a plan comes again as a whole.
             "turn.started" | "item.plan.delta" => Vec::new(),
             "turn.completed" => self.completed(event),
-            "turn.failed" => self.failed(text(event.get("error")?, "message")?),
+            "turn.failed" => self.failed(text(&event["error"], "message")?),
             "error" => self.error(text(event, "message")?),
-            "item.started" => return self.item(Stage::Started, event.get("item")?),
-            "item.updated" => return self.item(Stage::Updated, event.get("item")?),
-            "item.completed" => return self.item(Stage::Completed, event.get("item")?),
+            "item.started" => return self.item(Stage::Started, &event["item"]),
+            "item.updated" => return self.item(Stage::Updated, &event["item"]),
+            "item.completed" => return self.item(Stage::Completed, &event["item"]),
             "request_user_input" => question(event),
             _ => return None,
         })
@@ -144,7 +139,7 @@ impl CodexDecoder {
             return Vec::new();
         }
         self.told = Some(failure.clone());
-        told(failure)
+        failure.events()
     }
 
     fn item(&mut self, stage: Stage, item: &Value) -> Option<Vec<AgentEvent>> {
@@ -157,14 +152,14 @@ impl CodexDecoder {
             }
             "agent_message" | "plan" | "reasoning" if !done => return Some(Vec::new()),
             "agent_message" | "plan" => {
-                let text = words::final_text(text(item, "text")?);
+                let text = text(item, "text")?;
                 self.progress();
-                self.final_text = Some(text.clone());
-                return Some(vec![AgentEvent::Text { text }]);
+                self.final_text = Some(words::last(text));
+                return Some(vec![AgentEvent::Text { text: words::said(text) }]);
             }
             "reasoning" => {
                 self.progress();
-                return Some(vec![AgentEvent::Reasoning { text: words::final_text(text(item, "text")?) }]);
+                return Some(vec![AgentEvent::Reasoning { text: words::said(text(item, "text")?) }]);
             }
             _ => {}
         }
@@ -175,19 +170,16 @@ impl CodexDecoder {
 
     /// Some tools are told of only when they are over; each gets a call and a result.
     fn tool(&mut self, stage: Stage, tool: Tool) -> Vec<AgentEvent> {
-        let known = self.running.iter().position(|id| *id == tool.id);
+        let is_known = self.running.contains(&tool.id);
         let mut events = Vec::new();
-        if known.is_none() || stage == Stage::Updated {
+        if !is_known || stage == Stage::Updated {
             events.push(tool.call());
         }
         if stage == Stage::Completed {
-            known.and_then(|at| self.running.remove(at));
+            self.running.remove(&tool.id);
             events.extend(tool.end());
-        } else if known.is_none() {
-            self.running.push_back(one_line(&tool.id));
-            if self.running.len() > MOST_RUNNING {
-                self.running.pop_front();
-            }
+        } else if !is_known {
+            self.running.add(&tool.id, ());
         }
         events
     }
@@ -222,11 +214,10 @@ fn question(event: &Value) -> Vec<AgentEvent> {
 
 /// Codex counts cached tokens as read ones, too, and thinking as written.
 fn tokens(usage: &Value) -> Tokens {
-    let cache_read = number(usage, "cached_input_tokens").unwrap_or(0);
-    let cache_write = number(usage, "cache_write_input_tokens").unwrap_or(0);
-    let input =
-        number(usage, "input_tokens").unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write);
-    Tokens { input, output: number(usage, "output_tokens").unwrap_or(0), cache_read, cache_write }
+    let cache_read = count(usage, "cached_input_tokens");
+    let cache_write = count(usage, "cache_write_input_tokens");
+    let input = count(usage, "input_tokens").saturating_sub(cache_read).saturating_sub(cache_write);
+    Tokens { input, output: count(usage, "output_tokens"), cache_read, cache_write }
 }
 
 /// What came since. Counters that went down were started anew, so they count from there.

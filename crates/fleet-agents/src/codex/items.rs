@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::common::json::{files, list, one_line, summary, text};
-use crate::common::words;
+use crate::common::json::{list, text};
+use crate::common::tool;
+use crate::common::words::{self, one_line};
 use crate::event::AgentEvent;
 
 /// Where an item is in its life.
@@ -43,7 +44,7 @@ impl Tool {
             "todo_list" => todo(item),
             _ => return None,
         };
-        text(item, "id").unwrap_or_default().clone_into(&mut tool.id);
+        tool.id = words::id(text(item, "id").unwrap_or_default());
         tool.ok = !matches!(text(item, "status"), Some("failed" | "declined"));
         if text(item, "status") == Some("declined") {
             tool.denied = Some(tool.input.clone());
@@ -89,37 +90,35 @@ fn command(item: &Value) -> Tool {
         _ => output.to_owned(),
     };
     Tool {
-        result: words::summary(&result),
+        result: words::result(&result),
         ..plain("shell", &unwrapped(text(item, "command").unwrap_or_default()))
     }
 }
 
 fn file_change(item: &Value) -> Tool {
-    let named =
-        || list(item, "changes").iter().filter_map(|change| Some((text(change, "path")?, change))).take(50);
+    let changes = list(item, "changes").iter().take(tool::MOST_FILES);
+    let named = || changes.clone().filter_map(|change| Some((text(change, "path")?, change)));
     let input: Vec<String> = named()
         .map(|(path, change)| format!("{} {path}", text(change, "kind").unwrap_or("change")))
         .collect();
-    let files = named().map(|(path, _)| path.to_owned()).collect();
+    let files = tool::listed(named().map(|(path, _)| path));
     Tool { files, ..plain("file_change", &input.join(", ")) }
 }
 
 fn mcp(item: &Value) -> Tool {
     let name =
         format!("{}.{}", text(item, "server").unwrap_or_default(), text(item, "tool").unwrap_or_default());
-    let arguments = item.get("arguments").unwrap_or(&Value::Null);
-    let error = item.get("error").and_then(|error| text(error, "message"));
+    let arguments = &item["arguments"];
+    let error = text(&item["error"], "message");
     let answer = || {
-        let content = item.get("result").unwrap_or(&Value::Null);
-        let texts: Vec<&str> =
-            list(content, "content").iter().filter_map(|part| text(part, "text")).collect();
-        texts.join("\n")
+        let parts = list(&item["result"], "content").iter();
+        parts.filter_map(|part| text(part, "text")).collect::<Vec<_>>().join("\n")
     };
     Tool {
-        files: files(arguments),
-        result: words::summary(&error.map_or_else(answer, str::to_owned)),
+        files: tool::files(arguments),
+        result: words::result(&error.map_or_else(answer, str::to_owned)),
         denied: error.filter(|error| error.contains("requires approval")).map(words::trouble),
-        input: summary(arguments),
+        input: tool::summary(arguments),
         ..plain(&name, "")
     }
 }

@@ -23,17 +23,17 @@ const PASS_ENV: &[&str] = &[
 
 pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     let mut plan = LaunchPlan::new(Program::OnPath("codex".into()));
-    plan.pass_env = PASS_ENV.iter().map(|&name| name.into()).collect();
-    push(&mut plan, &["exec", "--json", "--skip-git-repo-check"]);
+    plan.pass(PASS_ENV);
+    plan.arg(&["exec", "--json", "--skip-git-repo-check"]);
     // Plugins are looked up on the network at every start, which costs seconds and needs a resolver.
-    push(&mut plan, &["--disable", "plugins"]);
+    plan.arg(&["--disable", "plugins"]);
     set(&mut plan, "analytics.enabled", "false");
     set(&mut plan, "check_for_update_on_startup", "false");
     trust(&mut plan, brief);
     model(&mut plan, brief);
     if let Some(schema) = brief.schema {
         let path = brief.scratch.join("codex-schema.json");
-        push(&mut plan, &["--output-schema", &path.to_string_lossy()]);
+        plan.arg(&["--output-schema", &path.to_string_lossy()]);
         plan.files.push(PlannedFile { path, content: schema.to_owned() });
     }
     for server in brief.mcp {
@@ -42,41 +42,35 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     plan.args.extend(brief.extra_args.iter().cloned());
     // The options of `exec` have to stand in front of its subcommand, which knows fewer of them.
     if let Some(session) = brief.conversation.resumed() {
-        push(&mut plan, &["resume", session]);
+        plan.arg(&["resume", session]);
     }
-    push(&mut plan, &["-"]);
+    plan.arg(&["-"]);
     plan
-}
-
-fn push(plan: &mut LaunchPlan, args: &[&str]) {
-    plan.args.extend(args.iter().map(|&arg| arg.to_owned()));
 }
 
 /// One setting for this process. The value is TOML.
 fn set(plan: &mut LaunchPlan, key: &str, value: &str) {
-    push(plan, &["-c", &format!("{key}={value}")]);
+    plan.arg(&["-c", &format!("{key}={value}")]);
 }
 
 fn trust(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     match brief.trust {
-        Trust::ReadOnly => push(plan, &["-s", "read-only"]),
+        Trust::ReadOnly => plan.arg(&["-s", "read-only"]),
         Trust::Sandbox => {
-            push(plan, &["-s", "workspace-write"]);
+            plan.arg(&["-s", "workspace-write"]);
             // Codex protects the git directory that the workspace points to, even below a directory that may be
             // written, unless that very directory is named. `--add-dir` adds to what the user's settings allow;
             // `writable_roots` would replace it.
             for dir in brief.git_dirs {
-                push(plan, &["--add-dir", &dir.to_string_lossy()]);
+                plan.arg(&["--add-dir", &dir.to_string_lossy()]);
             }
         }
-        Trust::Full => push(plan, &["--dangerously-bypass-approvals-and-sandbox"]),
+        Trust::Full => plan.arg(&["--dangerously-bypass-approvals-and-sandbox"]),
     }
 }
 
 fn model(plan: &mut LaunchPlan, brief: &Brief<'_>) {
-    if let Some(model) = brief.model {
-        push(plan, &["-m", model]);
-    }
+    plan.option("-m", brief.model);
     if let Some(effort) = brief.effort {
         set(plan, "model_reasoning_effort", &toml_string(effort));
     }

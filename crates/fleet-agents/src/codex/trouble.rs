@@ -3,31 +3,29 @@
 use fleet_core::run::Reason;
 
 use crate::adapter::Failure;
-use crate::common::{refusal, trouble, words};
-use crate::event::When;
+use crate::common::refusal::{self, Words};
+use crate::common::{reset, words};
 
-/// What only Codex and its provider say. The first that occurs decides.
-const WORDS: &[(&str, Reason)] = &[
-    ("exceeded your current quota", Reason::QuotaExhausted),
-    ("quota exceeded", Reason::QuotaExhausted),
-    ("upgrade to plus", Reason::QuotaExhausted),
-    ("spend cap", Reason::QuotaExhausted),
-    ("missing environment variable", Reason::Auth),
+/// What only Codex and its provider say.
+const WORDS: &Words = &[
+    (
+        Reason::QuotaExhausted,
+        &["exceeded your current quota", "quota exceeded", "upgrade to plus", "spend cap"],
+    ),
+    (Reason::Auth, &["missing environment variable"]),
     // A guard in front of the provider, which lets through what it stopped a minute ago.
-    ("cloudflare", Reason::ProviderOutage),
+    (Reason::ProviderOutage, &["cloudflare"]),
 ];
 
-/// What it also says around more telling words.
-const VAGUE: &[(&str, Reason)] =
-    &[("stream disconnected", Reason::ProviderOutage), ("connection failed", Reason::ProviderOutage)];
+/// What precedes the status of HTTP.
+const STATUS: &[&str] = &["unexpected status ", "last status: "];
 
-/// What precedes a span after which it is worth trying again. A time of day (`try again at 10:00 AM`) is not read:
-/// it is in the time zone of whoever runs Codex, and without a date.
+/// What precedes a span after which it is worth trying again.
 const AGAIN: &[&str] = &["try again in ", "retry after ", "retry in "];
 
 /// The failure that a message tells of.
 pub(super) fn failure_of(message: &str) -> Failure {
-    let until = trouble::span_after(message, AGAIN).map(When::After);
+    let until = reset::in_words(message, AGAIN);
     Failure { until, ..Failure::new(reason(message), words::trouble(message)) }
 }
 
@@ -38,14 +36,8 @@ fn reason(message: &str) -> Reason {
     if url.starts_with("ws:") || url.starts_with("wss:") {
         return Reason::ProviderOutage;
     }
-    let told = trouble::first_of(said, WORDS)
-        .or_else(|| refusal::by_words(said))
-        .or_else(|| trouble::first_of(said, VAGUE));
-    trouble::by_both(status(said), told).unwrap_or(Reason::AgentError)
-}
-
-fn status(said: &str) -> Option<u64> {
-    ["unexpected status ", "last status: "].iter().find_map(|words| trouble::number_after(said, words))
+    let status = refusal::status_after(said, STATUS);
+    refusal::reason(status, said, WORDS).unwrap_or(Reason::AgentError)
 }
 
 /// A notice that Codex tries again: `Reconnecting... 2/5 (why)`.

@@ -1,20 +1,17 @@
 //! What it means when a provider refuses, from the status and the words that agents pass on.
 //!
 //! Agents that name the kind of a refusal are believed; this is for all the others. The words are those that the
-//! providers' own servers use, so they are looked for in errors of requests only, never in what tools print.
-
-use std::time::Duration;
+//! providers' own servers use, so they are looked for in errors of requests only, never in what tools print. What only
+//! one agent says stays with it, in a table of the same shape.
 
 use fleet_core::run::Reason;
-use fleet_core::time::Millis;
-use serde_json::Value;
 
-use super::pointer::{number, text};
-use crate::event::When;
+/// Words in lower case that tell a reason. The first reason of which one occurs is the one.
+pub(crate) type Words = [(Reason, &'static [&'static str])];
 
-/// Words of refusals, the more special ones first: a used-up quota comes with the status of a rate limit, and a
+/// Words of all providers, the more special ones first: a used-up quota comes with the status of a rate limit, and a
 /// conversation that is too long with that of a bad request.
-const WORDS: &[(Reason, &[&str])] = &[
+const COMMON: &Words = &[
     (
         Reason::ContextOverflow,
         &[
@@ -77,6 +74,8 @@ const WORDS: &[(Reason, &[&str])] = &[
             "login required",
             "token has expired",
             "providerautherror",
+            "please run /login",
+            "failed to authenticate",
         ],
     ),
     (
@@ -109,76 +108,66 @@ const WORDS: &[(Reason, &[&str])] = &[
             "socket hang up",
             "network error",
             "terminated",
+            "stream disconnected",
+            "connection failed",
         ],
     ),
 ];
 
-/// More than this of an error message is not looked at: they are short, or hold a whole page of HTML.
+/// How much of a message is looked at: they are short, or hold a whole page of HTML.
 const LOOKED_AT: usize = 8 * 1024;
 
-/// What an error of a request means, from its words alone.
-pub(crate) fn by_words(words: &str) -> Option<Reason> {
-    let end = words.floor_char_boundary(LOOKED_AT);
-    let words = words[..end].to_ascii_lowercase();
-    WORDS.iter().find(|(_, signs)| signs.iter().any(|sign| words.contains(sign))).map(|(reason, _)| *reason)
-}
-
-/// What an error of a request means, from the status of HTTP and its words.
-pub(crate) fn by_status(status: u64, words: &str) -> Reason {
-    let said = by_words(words);
-    match (status, said) {
+/// What a status of HTTP and a message mean together; nothing if neither tells. `own` are the words of one agent, which
+/// count before those of all.
+pub(crate) fn reason(status: Option<u64>, message: &str, own: &Words) -> Option<Reason> {
+    let said = by_words(message, own).or_else(|| by_words(message, COMMON));
+    match (said, status) {
         // Said with all kinds of statuses, and never by mistake.
-        (_, Some(Reason::ContextOverflow | Reason::QuotaExhausted)) => said.unwrap_or(Reason::AgentError),
-        (401 | 403, _) => Reason::Auth,
-        (402, _) => Reason::QuotaExhausted,
-        (404, _) if words.to_ascii_lowercase().contains("model") => Reason::BadModel,
-        (408 | 500.., _) => Reason::ProviderOutage,
-        (413, _) => Reason::ContextOverflow,
-        (429, _) => Reason::RateLimited,
-        _ => said.unwrap_or(Reason::AgentError),
+        (Some(Reason::ContextOverflow | Reason::QuotaExhausted), _) => said,
+        // A server that is down says anything, and what it says about a key or a limit adds nothing.
+        (_, Some(status @ (401 | 402 | 408 | 413 | 429 | 500..=599))) => by_status(status),
+        _ => said.or_else(|| status.and_then(by_status)),
     }
 }
 
-/// When a refusal is over, from the body of the answer: the moment is trusted before the span.
-pub(crate) fn until_in_body(body: &Value) -> Option<When> {
-    let error = body.get("error").unwrap_or(body);
-    let at = ["/resets_at", "/resetsAt", "/reset_at"].iter().find_map(|key| number(error, key));
-    let span = ["/resets_in_seconds", "/retry_after"].iter().find_map(|key| number(error, key));
-    at.and_then(moment).or_else(|| span.map(|seconds| When::After(Duration::from_secs(seconds))))
+/// What a status of HTTP stands for, if it tells enough: a 400 can be anything.
+pub(crate) const fn by_status(status: u64) -> Option<Reason> {
+    match status {
+        401 | 403 => Some(Reason::Auth),
+        402 => Some(Reason::QuotaExhausted),
+        // Or a wrong address, which does not get better by waiting either.
+        404 => Some(Reason::BadModel),
+        408 | 500..=599 => Some(Reason::ProviderOutage),
+        413 => Some(Reason::ContextOverflow),
+        429 => Some(Reason::RateLimited),
+        _ => None,
+    }
 }
 
-/// When a refusal is over, from the headers of the answer.
-pub(crate) fn until_in_headers(headers: &Value) -> Option<When> {
-    let seconds = |name: &str| {
-        let value = headers.get(name)?;
-        value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
-    };
-    let milliseconds = seconds("retry-after-ms").map(|value| value / 1000.0);
-    let span = milliseconds.or_else(|| seconds("retry-after"))?;
-    Duration::try_from_secs_f64(span).ok().map(When::After)
+/// The status right behind the first of these words that has one.
+pub(crate) fn status_after(message: &str, words: &[&str]) -> Option<u64> {
+    words.iter().find_map(|words| number_after(message, words))
 }
 
-/// An answer's body that came as text.
-pub(crate) fn body(error: &Value, pointer: &str) -> Option<Value> {
-    serde_json::from_str(text(error, pointer)?).ok()
+/// The number right behind these words.
+pub(crate) fn number_after(text: &str, words: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(words)?;
+    let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
 }
 
-/// A moment in seconds or milliseconds since 1970: no provider resets before 2001 or after the year 33658.
-fn moment(number: u64) -> Option<When> {
-    const FIRST_IN_MILLISECONDS: u64 = 1_000_000_000_000;
-    let millis = if number < FIRST_IN_MILLISECONDS { number.checked_mul(1000)? } else { number };
-    i64::try_from(millis).ok().map(|millis| When::At(Millis(millis)))
+fn by_words(message: &str, words: &Words) -> Option<Reason> {
+    let message = message[..message.floor_char_boundary(LOOKED_AT)].to_ascii_lowercase();
+    words.iter().find(|(_, signs)| signs.iter().any(|sign| message.contains(sign))).map(|(reason, _)| *reason)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn words_of_providers_have_a_meaning() {
-        for (words, reason) in [
+        for (words, expected) in [
             ("Your input exceeds the context window of this model.", Some(Reason::ContextOverflow)),
             ("The usage limit has been reached", Some(Reason::QuotaExhausted)),
             ("You exceeded your current quota: insufficient_quota", Some(Reason::QuotaExhausted)),
@@ -190,46 +179,49 @@ mod tests {
             ("Something else", None),
             ("", None),
         ] {
-            assert_eq!(by_words(words), reason, "{words}");
+            assert_eq!(reason(None, words, &[]), expected, "{words}");
         }
-        assert_eq!(by_words(&"é".repeat(100_000)), None);
+        let far = format!("{}rate limit", "é".repeat(LOOKED_AT));
+        assert_eq!(reason(None, &far, &[]), None);
     }
 
     #[test]
-    fn the_status_decides_unless_the_words_say_more() {
-        for (status, words, reason) in [
-            (401, "no", Reason::Auth),
-            (403, "no", Reason::Auth),
-            (404, "model not found", Reason::BadModel),
-            (404, "the requested Model does not exist", Reason::BadModel),
-            (404, "page not found", Reason::AgentError),
-            (413, "too big", Reason::ContextOverflow),
-            (429, "slow down", Reason::RateLimited),
-            (429, "The usage limit has been reached", Reason::QuotaExhausted),
-            (400, "prompt is too long: 9 > 5", Reason::ContextOverflow),
-            (400, "credit balance is too low", Reason::QuotaExhausted),
-            (400, "odd", Reason::AgentError),
-            (529, "overloaded", Reason::ProviderOutage),
-            (500, "rate limit of the database", Reason::ProviderOutage),
+    fn the_words_of_an_agent_count_before_those_of_all() {
+        let own: &Words = &[(Reason::BadModel, &["empty"]), (Reason::Auth, &["rate limit", "full"])];
+        assert_eq!(reason(None, "Rate LIMIT", own), Some(Reason::Auth));
+        assert_eq!(reason(None, "full, and EMPTY", own), Some(Reason::BadModel));
+        assert_eq!(reason(None, "overloaded", own), Some(Reason::ProviderOutage));
+    }
+
+    #[test]
+    fn a_status_and_its_words_are_weighed() {
+        for (status, words, expected) in [
+            (401, "no", Some(Reason::Auth)),
+            (401, "model not found", Some(Reason::Auth)),
+            (403, "no", Some(Reason::Auth)),
+            (403, "model not found", Some(Reason::BadModel)),
+            (404, "the requested thing does not exist", Some(Reason::BadModel)),
+            (404, "rate limit", Some(Reason::RateLimited)),
+            (413, "too big", Some(Reason::ContextOverflow)),
+            (429, "slow down", Some(Reason::RateLimited)),
+            (429, "unauthorized", Some(Reason::RateLimited)),
+            (429, "The usage limit has been reached", Some(Reason::QuotaExhausted)),
+            (400, "prompt is too long: 9 > 5", Some(Reason::ContextOverflow)),
+            (400, "credit balance is too low", Some(Reason::QuotaExhausted)),
+            (400, "odd", None),
+            (200, "odd", None),
+            (600, "odd", None),
+            (529, "overloaded", Some(Reason::ProviderOutage)),
+            (500, "rate limit of the database", Some(Reason::ProviderOutage)),
         ] {
-            assert_eq!(by_status(status, words), reason, "{status} {words}");
+            assert_eq!(reason(Some(status), words, &[]), expected, "{status} {words}");
         }
     }
 
     #[test]
-    fn the_end_of_a_limit_is_read_from_body_and_headers() {
-        let at = Some(When::At(Millis(1_794_737_471_000)));
-        assert_eq!(until_in_body(&json!({ "error": { "resets_at": 1_794_737_471 } })), at);
-        assert_eq!(until_in_body(&json!({ "resetsAt": 1_794_737_471_000_u64 })), at);
-        let after = |seconds| Some(When::After(Duration::from_secs_f64(seconds)));
-        assert_eq!(until_in_body(&json!({ "error": { "resets_in_seconds": 60 } })), after(60.0));
-        assert_eq!(until_in_headers(&json!({ "retry-after": "1" })), after(1.0));
-        assert_eq!(until_in_headers(&json!({ "retry-after": "9", "retry-after-ms": "1500" })), after(1.5));
-        for odd in [json!({ "retry-after": "soon" }), json!({ "retry-after": "-1" }), json!([]), json!(null)]
-        {
-            assert_eq!(until_in_headers(&odd), None, "{odd}");
-        }
-        assert_eq!(until_in_body(&json!({ "resets_at": u64::MAX })), None);
-        assert_eq!(body(&json!({ "b": "{\"x\":1}" }), "/b"), Some(json!({ "x": 1 })));
+    fn numbers_are_found_behind_words() {
+        assert_eq!(status_after("unexpected status 401 Unauthorized", &["HTTP ", "status "]), Some(401));
+        assert_eq!(status_after("status x", &["status "]), None);
+        assert_eq!(number_after("in 99999999999999999999 ms", "in "), None);
     }
 }

@@ -3,43 +3,52 @@
 use fleet_core::text::shortened;
 use serde_json::Value;
 
-use super::LONGEST_SUMMARY;
+use super::words::one_line;
+
+/// What agents call the thing that they look for: where they look is among the files anyway.
+const SOUGHT_KEYS: &[&str] = &["pattern", "query"];
 
 /// What agents call the file in the input of a tool, most telling first.
 const FILE_KEYS: &[&str] =
     &["filePath", "file_path", "filepath", "path", "absolute_path", "notebook_path", "fileName", "file_name"];
 
 /// What is most telling in the input of a tool that is about no file.
-const TELLING_KEYS: &[&str] =
-    &["command", "cmd", "pattern", "query", "url", "description", "prompt", "title", "text"];
+const TELLING_KEYS: &[&str] = &["command", "cmd", "url", "description", "prompt", "title", "text"];
 
-/// More files than this in one call are not listed.
-const MOST_FILES: usize = 50;
+/// What agents call a patch, which names its files itself.
+const PATCH_KEYS: &[&str] = &["patchText", "patch", "input"];
 
 /// In front of a file in the text of a patch.
 const PATCH_MARKS: &[&str] =
     &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"];
 
+/// More files than this in one call are not listed.
+pub(crate) const MOST_FILES: usize = 50;
+
+/// No system has longer paths.
+pub(crate) const LONGEST_FILE: usize = 4096;
+
 /// What a tool is used on, in one line.
 pub(crate) fn summary(input: &Value) -> String {
-    let telling = FILE_KEYS.iter().chain(TELLING_KEYS).find_map(|key| words(input.get(key)?));
-    let line = telling.unwrap_or_else(|| match input {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Object(fields) if fields.is_empty() => String::new(),
-        other => other.to_string(),
-    });
-    one_line(&line)
+    match telling(input) {
+        Some(telling) => one_line(&telling),
+        None => match input {
+            Value::Null => String::new(),
+            Value::String(text) => one_line(text),
+            Value::Object(fields) if fields.is_empty() => String::new(),
+            other => one_line(&other.to_string()),
+        },
+    }
 }
 
-/// A text as one line that is not too long.
-pub(crate) fn one_line(text: &str) -> String {
-    let text = shortened(text.trim(), LONGEST_SUMMARY);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The part of an input that says best what it is about.
+fn telling(input: &Value) -> Option<String> {
+    let keys = SOUGHT_KEYS.iter().chain(FILE_KEYS).chain(TELLING_KEYS);
+    keys.into_iter().find_map(|key| spoken(input.get(key)?))
 }
 
 /// A text, or a command that comes as a list of words.
-fn words(value: &Value) -> Option<String> {
+fn spoken(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Array(parts) if !parts.is_empty() => {
@@ -50,30 +59,37 @@ fn words(value: &Value) -> Option<String> {
     }
 }
 
-/// The files that the input of a tool names, each once.
+/// The files that the input of a tool names, each once, as it names them.
 pub(crate) fn files(input: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    for key in FILE_KEYS {
-        note(&mut found, input.get(key).and_then(Value::as_str));
-    }
-    for entry in input.get("edits").and_then(Value::as_array).into_iter().flatten() {
+    let edits = input.get("edits").and_then(Value::as_array).into_iter().flatten();
+    for part in [input].into_iter().chain(edits) {
         for key in FILE_KEYS {
-            note(&mut found, entry.get(key).and_then(Value::as_str));
+            note(&mut found, part.get(key).and_then(Value::as_str).unwrap_or_default());
         }
     }
-    for key in ["patchText", "patch", "input"] {
-        for file in input.get(key).and_then(Value::as_str).into_iter().flat_map(patched) {
-            note(&mut found, Some(file));
+    for patch in PATCH_KEYS.iter().filter_map(|key| input.get(key)?.as_str()) {
+        for file in patched(patch) {
+            note(&mut found, file);
         }
     }
     found
 }
 
+/// These files, each once.
+pub(crate) fn listed<'f>(files: impl IntoIterator<Item = &'f str>) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files {
+        note(&mut found, file);
+    }
+    found
+}
+
 /// Adds a file that is not in the list yet.
-pub(crate) fn note(found: &mut Vec<String>, file: Option<&str>) {
-    let Some(file) = file.map(str::trim).filter(|file| !file.is_empty()) else { return };
-    if found.len() < MOST_FILES && !found.iter().any(|known| known == file) {
-        found.push(shortened(file, 4096).into_owned());
+pub(crate) fn note(found: &mut Vec<String>, file: &str) {
+    let file = shortened(file.trim(), LONGEST_FILE);
+    if !file.is_empty() && found.len() < MOST_FILES && !found.iter().any(|known| *known == file) {
+        found.push(file.into_owned());
     }
 }
 
@@ -91,17 +107,21 @@ mod tests {
     fn the_most_telling_part_is_the_summary() {
         for (input, expected) in [
             (json!({ "content": "x", "filePath": "/a/b.txt" }), "/a/b.txt"),
-            (json!({ "command": "cargo  test\n--all", "timeout": 5 }), "cargo test --all"),
+            (json!({ "command": "view", "path": "a b.rs" }), "a b.rs"),
+            (json!({ "pattern": "TODO", "path": "src" }), "TODO"),
+            (
+                json!({ "description": "d", "command": "cargo  test\n--all", "timeout": 5 }),
+                "cargo test --all",
+            ),
             (json!({ "command": ["bash", "-lc", "ls"] }), "bash -lc ls"),
             (json!({ "odd": [1, 2] }), r#"{"odd":[1,2]}"#),
-            (json!({ "path": "", "pattern": "*.rs" }), "*.rs"),
+            (json!({ "path": "", "url": "x" }), "x"),
             (json!({}), ""),
             (json!(null), ""),
             (json!("text"), "text"),
         ] {
             assert_eq!(summary(&input), expected, "{input}");
         }
-        assert!(summary(&json!({ "command": "x".repeat(10_000) })).len() <= LONGEST_SUMMARY);
     }
 
     #[test]
@@ -111,6 +131,7 @@ mod tests {
         assert_eq!(files(&json!({ "patchText": patch })), ["src/x.rs", "y"]);
         assert_eq!(files(&json!({ "edits": [{ "file_path": "e" }, 3, { "path": "f" }] })), ["e", "f"]);
         assert!(files(&json!({ "command": "rm x", "path": 3 })).is_empty());
+        assert!(files(&json!(["file_path"])).is_empty());
         let many: Vec<_> = (0..1000).map(|n| json!({ "path": n.to_string() })).collect();
         assert_eq!(files(&json!({ "edits": many })).len(), MOST_FILES);
     }

@@ -1,23 +1,33 @@
-//! How much of an agent's words is kept.
+//! How much of an agent's words is kept: each kind of text has one limit, the same for all agents. What is longer is cut,
+//! and the raw log has the rest.
+
+use std::borrow::Cow;
 
 use fleet_core::text::shortened;
 
-use super::LONGEST_FINAL;
+/// The last message: more than any report.
+pub(crate) const LONGEST_FINAL: usize = 256 * 1024;
 
-/// Of what a tool gave back: the log has the rest.
-const LONGEST_SUMMARY: usize = 1024;
+/// What an agent said or thought in one go.
+const LONGEST_SAID: usize = 64 * 1024;
 
-/// Of what went wrong.
+/// What went wrong.
 const LONGEST_TROUBLE: usize = 2 * 1024;
 
-/// The last thing that an agent said, within its limit.
-pub(crate) fn final_text(text: &str) -> String {
+/// What came of a tool.
+const LONGEST_RESULT: usize = 1024;
+
+/// What a tool is used on, the name of a tool, an id.
+const LONGEST_LINE: usize = 500;
+
+/// The last thing that an agent said, which may hold a report.
+pub(crate) fn last(text: &str) -> String {
     shortened(text, LONGEST_FINAL).into_owned()
 }
 
-/// What came of a tool.
-pub(crate) fn summary(text: &str) -> String {
-    shortened(text.trim_end(), LONGEST_SUMMARY).into_owned()
+/// What it said or thought.
+pub(crate) fn said(text: &str) -> String {
+    shortened(text, LONGEST_SAID).into_owned()
 }
 
 /// What went wrong.
@@ -25,7 +35,38 @@ pub(crate) fn trouble(text: &str) -> String {
     shortened(text.trim(), LONGEST_TROUBLE).into_owned()
 }
 
-/// The end of a stream of lines, for agents that only print.
+/// What came of a tool.
+pub(crate) fn result(text: &str) -> String {
+    let text = text.trim_end().trim_start_matches('\n');
+    shortened(text, LONGEST_RESULT).into_owned()
+}
+
+/// A text in one line.
+pub(crate) fn one_line(text: &str) -> String {
+    // Cut first: what is thrown away need not be looked at.
+    let near = &text[..text.floor_char_boundary(4 * LONGEST_LINE)];
+    let mut line = near.split_whitespace().collect::<Vec<_>>().join(" ");
+    if near.len() < text.len() && line.len() <= LONGEST_LINE && !text[near.len()..].trim_start().is_empty() {
+        line.push('…');
+    }
+    shortened(&line, LONGEST_LINE).into_owned()
+}
+
+/// An id of a conversation, a message or a call of a tool.
+pub(crate) fn id(text: &str) -> String {
+    shortened(text, LONGEST_LINE).into_owned()
+}
+
+/// The beginning of a line of standard error, on which a sentence may be. Cut before it is made text: what is not UTF-8
+/// grows threefold.
+pub(crate) fn sentence(line: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(&line[..line.len().min(LONGEST_TROUBLE)])
+}
+
+/// How much of standard error is kept, for an agent that ends before its first event.
+pub(crate) const LONGEST_STDERR: usize = 4 * 1024;
+
+/// The end of what comes in lines or pieces.
 #[derive(Debug)]
 pub(crate) struct Tail {
     text: String,
@@ -48,10 +89,11 @@ impl Tail {
 
     /// More of the same line.
     pub(crate) fn add(&mut self, text: &str) {
-        self.text.push_str(text);
+        self.text.push_str(self.end_of(text));
         // Twice the limit, so that not every line moves all of it.
         if self.text.len() > 2 * self.most {
-            self.cut();
+            let kept = self.end_of(&self.text).len();
+            self.text.drain(..self.text.len() - kept);
         }
     }
 
@@ -60,15 +102,18 @@ impl Tail {
         self.text.clear();
     }
 
-    fn cut(&mut self) {
-        let start = self.text.ceil_char_boundary(self.text.len().saturating_sub(self.most));
-        self.text.drain(..start);
-    }
-
     /// What there is of it.
     pub(crate) fn as_str(&self) -> &str {
-        let start = self.text.ceil_char_boundary(self.text.len().saturating_sub(self.most));
-        self.text[start..].trim()
+        self.end_of(&self.text).trim()
+    }
+
+    /// The same, unless it is empty.
+    pub(crate) fn some(&self) -> Option<&str> {
+        Some(self.as_str()).filter(|text| !text.is_empty())
+    }
+
+    fn end_of<'t>(&self, text: &'t str) -> &'t str {
+        &text[text.ceil_char_boundary(text.len().saturating_sub(self.most))..]
     }
 }
 
@@ -77,13 +122,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_texts_become_short_lines() {
+        let long = one_line(&"word\n".repeat(100_000));
+        assert!(long.len() <= LONGEST_LINE && long.ends_with('…') && long.starts_with("word word"));
+        assert_eq!(one_line(&format!("a{}b", " ".repeat(10_000))), "a…");
+        assert_eq!(one_line(&format!("a{}", " ".repeat(10_000))), "a");
+        assert!(one_line(&"漢".repeat(1_000)).len() <= LONGEST_LINE);
+    }
+
+    #[test]
+    fn what_is_not_text_does_not_grow() {
+        assert!(sentence(&vec![0xff; 100_000]).len() <= 3 * LONGEST_TROUBLE);
+        assert_eq!(sentence(b"fine"), "fine");
+    }
+
+    #[test]
     fn a_tail_keeps_the_end_and_whole_characters() {
         let mut tail = Tail::new(10);
         for n in 0..10_000 {
             tail.push(&format!("漢{n}"));
-            assert!(tail.text.len() <= 2 * tail.most + 20);
+            assert!(tail.text.len() <= 2 * tail.most);
         }
         assert_eq!(tail.as_str(), "98\n漢9999");
+        tail.add(&"x".repeat(1_000));
+        assert_eq!(tail.some(), Some("xxxxxxxxxx"));
+        tail.clear();
+        assert_eq!(tail.some(), None);
         let mut short = Tail::new(100);
         short.push("a");
         short.push("b");

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
-use fleet_core::text::shortened;
 
 use super::patterns::Finder;
 use crate::adapter::{Decoder, Failure, Stream};
-use crate::common::tool::one_line;
-use crate::common::{LONGEST_FINAL, LONGEST_TEXT, ansi};
+use crate::common::ansi;
+use crate::common::words::{self, LONGEST_FINAL, Tail, one_line};
 use crate::event::{AgentEvent, Meter};
 
 pub(super) struct CustomDecoder {
@@ -21,7 +20,7 @@ pub(super) struct CustomDecoder {
     /// The id that was told.
     session: Option<String>,
     /// The end of what it printed, in which a report may be.
-    tail: String,
+    tail: Tail,
     last_line: Option<String>,
     trouble: Option<Failure>,
     is_well: bool,
@@ -34,7 +33,7 @@ impl CustomDecoder {
             finder,
             own_session: session.map(ToOwned::to_owned),
             session: None,
-            tail: String::new(),
+            tail: Tail::new(LONGEST_FINAL),
             last_line: None,
             trouble: None,
             is_well: false,
@@ -50,10 +49,7 @@ impl CustomDecoder {
         }
         events.extend(self.finder.usage(line));
         if let Some(failure) = self.finder.failure(line) {
-            let (reason, text) = (failure.reason, failure.text.clone());
-            let is_limit = matches!(reason, Reason::RateLimited | Reason::QuotaExhausted);
-            events.extend(is_limit.then(|| AgentEvent::RateLimit { until: None, text: text.clone() }));
-            events.push(AgentEvent::Error { reason, text });
+            events.extend(failure.events());
             self.trouble = Some(failure);
         }
         events
@@ -68,36 +64,23 @@ impl CustomDecoder {
     /// A line that has no structure.
     fn plain(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
         let lossy = String::from_utf8_lossy(line);
-        let words = ansi::plain(&lossy);
-        let words = words.trim_end();
-        let mut events = self.find(words);
-        if !words.is_empty() {
-            self.last_line = Some(one_line(words));
+        let plain = ansi::plain(&lossy);
+        let plain = plain.trim_end();
+        let mut events = self.find(plain);
+        if !plain.is_empty() {
+            self.last_line = Some(one_line(plain));
         }
         match stream {
             Stream::Out => {
-                self.keep(words);
-                if !words.is_empty() {
-                    events.push(AgentEvent::Text { text: shortened(words, LONGEST_TEXT).into_owned() });
+                self.tail.push(plain);
+                if !plain.is_empty() {
+                    events.push(AgentEvent::Text { text: words::said(plain) });
                 }
             }
             Stream::Err if events.is_empty() => events.extend(AgentEvent::raw(stream, line, cut)),
             Stream::Err => {}
         }
         events
-    }
-
-    /// Keeps the end of what was printed.
-    fn keep(&mut self, line: &str) {
-        if !self.tail.is_empty() {
-            self.tail.push('\n');
-        }
-        self.tail.push_str(&line[line.ceil_char_boundary(line.len().saturating_sub(LONGEST_FINAL))..]);
-        // Not at every line, because all of the rest is moved.
-        if self.tail.len() > 2 * LONGEST_FINAL {
-            let start = self.tail.ceil_char_boundary(self.tail.len() - LONGEST_FINAL);
-            self.tail.drain(..start);
-        }
     }
 
     fn end_of_lines(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
@@ -157,7 +140,7 @@ impl Decoder for CustomDecoder {
     fn final_text(&self) -> Option<&str> {
         match &self.inner {
             Some(inner) => inner.final_text(),
-            None => Some(self.tail.trim()).filter(|tail| !tail.is_empty()),
+            None => self.tail.some(),
         }
     }
 

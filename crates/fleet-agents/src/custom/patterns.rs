@@ -5,11 +5,9 @@ use regex_lite::{Captures, Regex, RegexBuilder};
 
 use super::spec::{CustomError, Patterns};
 use crate::adapter::Failure;
-use crate::common::LONGEST_SUMMARY;
-use crate::common::pointer::micro_usd;
-use crate::common::tool::one_line;
+use crate::common::amount::{micro_usd, whole};
+use crate::common::words;
 use crate::event::{AgentEvent, Counted, Tokens};
-use fleet_core::text::shortened;
 
 /// More of a line is not looked at: the time that a pattern takes grows with the line.
 const LONGEST_LINE: usize = 16 * 1024;
@@ -54,7 +52,7 @@ impl Finder {
     pub(super) fn session(&self, line: &str) -> Option<String> {
         let found = self.session.as_ref()?.captures(looked_at(line))?;
         let id = found.name("session").or_else(|| found.get(1)).or_else(|| found.get(0))?.as_str().trim();
-        (!id.is_empty()).then(|| shortened(id, LONGEST_SUMMARY).into_owned())
+        (!id.is_empty()).then(|| words::id(id))
     }
 
     /// Tokens and money.
@@ -78,7 +76,7 @@ impl Finder {
     pub(super) fn failure(&self, line: &str) -> Option<Failure> {
         let line = looked_at(line);
         let (reason, _) = self.errors.iter().find(|(_, pattern)| pattern.is_match(line))?;
-        Some(Failure::new(*reason, one_line(line)))
+        Some(Failure::new(*reason, words::trouble(line)))
     }
 }
 
@@ -95,9 +93,4 @@ fn number(found: &Captures<'_>, group: &str) -> Option<f64> {
         _ => (text.as_str(), 1.0),
     };
     digits.parse::<f64>().ok().map(|number| number * times)
-}
-
-/// A number of tokens.
-fn whole(number: f64) -> Option<u64> {
-    micro_usd(number / 1e6)
 }

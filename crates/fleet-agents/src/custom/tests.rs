@@ -311,25 +311,6 @@ fn what_is_kept_of_plain_lines_has_a_bound() {
 
 proptest! {
     #[test]
-    fn no_line_makes_it_fall(
-        lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..8),
-        like in prop::sample::select(vec!["lines", "opencode", "acp"]),
-        err in any::<bool>(),
-        cut in any::<bool>(),
-    ) {
-        let agent = custom(CustomSpec { output: Some(like.to_owned()), ..talkative() });
-        let mut decoder = agent.decoder(&brief());
-        let stream = if err { Stream::Err } else { Stream::Out };
-        for line in &lines {
-            let events = decoder.line(stream, line, cut);
-            prop_assert!(events.len() <= 6);
-            decoder.reply();
-        }
-        decoder.end(&AgentExit::Signal(9));
-        prop_assert!(decoder.failure().is_some());
-    }
-
-    #[test]
     fn no_argument_makes_it_fall(argument in r"[a-z={}-]{0,12}") {
         let read = Custom::new(spec(&["--option", &argument]), &Registry::default());
         if let Ok(agent) = read {

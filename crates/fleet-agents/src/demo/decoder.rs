@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
-use fleet_core::text::shortened;
 
 use super::stream::Line;
 use crate::adapter::{Decoder, Failure, Stream};
+use crate::common::tool;
+use crate::common::words::{self, one_line};
 use crate::event::{AgentEvent, Counted, Tokens, When};
-
-/// More than any report; what is longer is cut.
-const LONGEST_FINAL: usize = 256 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct DemoDecoder {
@@ -52,7 +50,7 @@ impl DemoDecoder {
     fn remember(&mut self, line: &Line) {
         match line {
             Line::Text { text } | Line::Result { text } => {
-                self.final_text = Some(shortened(text, LONGEST_FINAL).into_owned());
+                self.final_text = Some(words::last(text));
                 self.trouble = None;
             }
             Line::Tool { .. } => self.trouble = None,
@@ -61,7 +59,7 @@ impl DemoDecoder {
                 self.trouble =
                     Some(Failure { until, ..Failure::new(Reason::RateLimited, limited(*wait_ms)) });
             }
-            Line::Error { reason, text } => self.trouble = Some(Failure::new(*reason, text.clone())),
+            Line::Error { reason, text } => self.trouble = Some(Failure::new(*reason, words::trouble(text))),
             Line::Session { .. }
             | Line::Thinking { .. }
             | Line::ToolResult { .. }
@@ -77,25 +75,33 @@ fn limited(wait_ms: u64) -> String {
 
 fn events(line: Line) -> Vec<AgentEvent> {
     let event = match line {
-        Line::Session { id } => AgentEvent::SessionStarted { session: id },
-        Line::Text { text } => AgentEvent::Text { text },
-        Line::Thinking { text } => AgentEvent::Reasoning { text },
-        Line::Tool { id, name, input, files } => {
-            AgentEvent::ToolCall { id, name, input_summary: input, files }
-        }
+        Line::Session { id } => AgentEvent::SessionStarted { session: words::id(&id) },
+        Line::Text { text } => AgentEvent::Text { text: words::said(&text) },
+        Line::Thinking { text } => AgentEvent::Reasoning { text: words::said(&text) },
+        Line::Tool { id, name, input, files } => AgentEvent::ToolCall {
+            id: words::id(&id),
+            name: one_line(&name),
+            input_summary: one_line(&input),
+            files: noted(&files),
+        },
         Line::ToolResult { id, ok, output, files } => {
-            AgentEvent::ToolResult { id, ok, summary: output, files }
+            let (id, summary) = (words::id(&id), words::result(&output));
+            AgentEvent::ToolResult { id, ok, summary, files: noted(&files) }
         }
         Line::Usage { input, output, micro_usd } => return usage(input, output, micro_usd),
         Line::RateLimit { wait_ms } => {
             let until = Some(When::After(Duration::from_millis(wait_ms)));
             AgentEvent::RateLimit { until, text: limited(wait_ms) }
         }
-        Line::Question { text } => AgentEvent::Question { text },
-        Line::Error { reason, text } => AgentEvent::Error { reason, text },
-        Line::Result { text } => AgentEvent::Ended { text: Some(text) },
+        Line::Question { text } => AgentEvent::Question { text: words::trouble(&text) },
+        Line::Error { reason, text } => AgentEvent::Error { reason, text: words::trouble(&text) },
+        Line::Result { text } => AgentEvent::Ended { text: Some(words::last(&text)) },
     };
     vec![event]
+}
+
+fn noted(files: &[String]) -> Vec<String> {
+    tool::listed(files.iter().map(String::as_str))
 }
 
 fn usage(input: u64, output: u64, micro_usd: u64) -> Vec<AgentEvent> {

@@ -212,21 +212,6 @@ fn what_is_not_understood_is_passed_on() {
 
 proptest! {
     #[test]
-    fn no_line_makes_it_fall_or_is_lost(
-        line in prop_oneof![
-            prop::collection::vec(any::<u8>(), 0..200),
-            r#"\{"type":"(text|tool|usage|result|error)"(,"(text|id|input|reason|files)":("x"|1|-1|\[\]|null|"auth")){0,5}\}?"#
-                .prop_map(String::into_bytes),
-        ],
-        cut in any::<bool>(),
-    ) {
-        let mut decoder = Demo.decoder(&brief());
-        let events = decoder.line(Stream::Out, &line, cut);
-        prop_assert_eq!(events.is_empty(), line.trim_ascii_end().is_empty() && !cut);
-        decoder.end(&AgentExit::Signal(9));
-    }
-
-    #[test]
     fn no_script_makes_it_fall(lines in r#"(([a-z-]{1,10}|write|flood|once|fork|usage|error)( ("|[0-9a-z.é\\]{0,6})){0,5}\n){0,8}"#) {
         if let Ok(steps) = script(&format!("```demo\n{lines}```")) {
             let written = lines.lines().filter(|line| !line.trim().is_empty()).count();

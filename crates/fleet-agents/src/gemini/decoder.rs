@@ -1,7 +1,5 @@
 //! From the lines of Gemini CLI to events.
 
-use std::collections::VecDeque;
-
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 use serde_json::Value;
@@ -9,10 +7,10 @@ use serde_json::Value;
 use super::retries::{Retries, Told};
 use super::trouble::{by_exit, failure_of};
 use crate::adapter::{Decoder, Failure, Stream};
-use crate::common::LONGEST_FINAL;
-use crate::common::json::{files, number, object, one_line, summary, text};
-use crate::common::trouble::told;
-use crate::common::words::{self, Tail};
+use crate::common::json::{count, object, text};
+use crate::common::recent::Recent;
+use crate::common::tool;
+use crate::common::words::{self, LONGEST_FINAL, LONGEST_STDERR, Tail, one_line};
 use crate::event::{AgentEvent, Counted, Tokens};
 
 /// How many tools are remembered by name: more do not run at once.
@@ -20,9 +18,6 @@ const MOST_RUNNING: usize = 64;
 
 /// Its answers come in pieces, which are put together to whole lines, but to no more than this.
 const LONGEST_PIECE: usize = 4 * 1024;
-
-/// How much of what it wrote to standard error is kept, for one that ends before its first event.
-const LONGEST_STDERR: usize = 4 * 1024;
 
 #[derive(Debug)]
 pub(super) struct GeminiDecoder {
@@ -32,7 +27,7 @@ pub(super) struct GeminiDecoder {
     is_over: bool,
     /// The line that has not ended.
     piece: String,
-    running: VecDeque<(String, String)>,
+    running: Recent<String>,
     retries: Retries,
     /// Why the last attempt failed, unless it has done something since.
     trouble: Option<Failure>,
@@ -47,7 +42,7 @@ impl Default for GeminiDecoder {
             said: Tail::new(LONGEST_FINAL),
             is_over: false,
             piece: String::new(),
-            running: VecDeque::new(),
+            running: Recent::new(MOST_RUNNING),
             retries: Retries::default(),
             trouble: None,
             end: None,
@@ -61,7 +56,7 @@ impl Decoder for GeminiDecoder {
         let understood = match stream {
             Stream::Out if !cut => object(line).and_then(|event| self.event(&event)),
             Stream::Out => None,
-            Stream::Err => self.complaint(&String::from_utf8_lossy(&line[..line.len().min(LONGEST_STDERR)])),
+            Stream::Err => self.complaint(&words::sentence(line)),
         };
         understood.unwrap_or_else(|| AgentEvent::raw(stream, line, cut).into_iter().collect())
     }
@@ -80,7 +75,7 @@ impl Decoder for GeminiDecoder {
     }
 
     fn final_text(&self) -> Option<&str> {
-        Some(self.said.as_str()).filter(|said| !said.is_empty())
+        self.said.some()
     }
 
     fn failure(&self) -> Option<Failure> {
@@ -93,7 +88,7 @@ impl GeminiDecoder {
     fn event(&mut self, event: &Value) -> Option<Vec<AgentEvent>> {
         match text(event, "type")? {
             "init" => {
-                let session = text(event, "session_id")?.to_owned();
+                let session = words::id(text(event, "session_id")?);
                 Some(vec![AgentEvent::SessionStarted { session }])
             }
             "message" => self.message(event),
@@ -137,46 +132,36 @@ impl GeminiDecoder {
     fn flush(&mut self) -> Vec<AgentEvent> {
         let piece = std::mem::take(&mut self.piece);
         let text = piece.trim_end();
-        if text.is_empty() { Vec::new() } else { vec![AgentEvent::Text { text: text.to_owned() }] }
+        if text.is_empty() { Vec::new() } else { vec![AgentEvent::Text { text: words::said(text) }] }
     }
 
     fn tool_use(&mut self, event: &Value) -> Vec<AgentEvent> {
         self.trouble = None;
         self.is_over = true;
         let mut events = self.flush();
-        let (id, name) = (
-            text(event, "tool_id").unwrap_or_default(),
-            one_line(text(event, "tool_name").unwrap_or_default()),
-        );
-        let input = event.get("parameters").unwrap_or(&Value::Null);
-        events.push(AgentEvent::ToolCall {
-            id: id.to_owned(),
-            name: name.clone(),
-            input_summary: summary(input),
-            files: files(input),
-        });
-        self.running.push_back((one_line(id), name));
-        if self.running.len() > MOST_RUNNING {
-            self.running.pop_front();
-        }
+        let id = words::id(text(event, "tool_id").unwrap_or_default());
+        let name = one_line(text(event, "tool_name").unwrap_or_default());
+        let input = &event["parameters"];
+        self.running.add(&id, name.clone());
+        let (input_summary, files) = (tool::summary(input), tool::files(input));
+        events.push(AgentEvent::ToolCall { id, name, input_summary, files });
         events
     }
 
     fn tool_result(&mut self, event: &Value) -> Vec<AgentEvent> {
-        let id = text(event, "tool_id").unwrap_or_default();
-        let error = event.get("error");
-        let said = text(event, "output").or_else(|| error.and_then(|error| text(error, "message")));
-        let summary = words::summary(said.unwrap_or_default());
-        let at = self.running.iter().position(|(known, _)| known == id);
-        let tool = at.and_then(|at| self.running.remove(at)).map_or_else(String::new, |(_, name)| name);
+        let id = words::id(text(event, "tool_id").unwrap_or_default());
+        let error = &event["error"];
+        let said = text(event, "output").or_else(|| text(error, "message"));
+        let summary = words::result(said.unwrap_or_default());
+        let tool = self.running.remove(&id).unwrap_or_default();
         let mut events = self.flush();
-        let is_denied = error.and_then(|error| text(error, "type")) == Some("policy_violation")
-            || summary.starts_with("Access denied");
-        if error.is_some() && is_denied {
+        let is_denied =
+            text(error, "type") == Some("policy_violation") || summary.starts_with("Access denied");
+        if !error.is_null() && is_denied {
             events.push(AgentEvent::Denied { tool, text: summary.clone() });
         }
         let ok = text(event, "status") == Some("success");
-        events.push(AgentEvent::ToolResult { id: id.to_owned(), ok, summary, files: Vec::new() });
+        events.push(AgentEvent::ToolResult { id, ok, summary, files: Vec::new() });
         events
     }
 
@@ -197,12 +182,12 @@ impl GeminiDecoder {
             events.push(AgentEvent::Ended { text: self.final_text().map(str::to_owned) });
             return Some(events);
         }
-        let error = event.get("error").unwrap_or(&Value::Null);
+        let error = &event["error"];
         let mut failure = failure_of(text(error, "message").unwrap_or("Gemini CLI ended with an error"));
         if text(error, "type") == Some("FatalAuthenticationError") {
             failure.reason = Reason::Auth;
         }
-        events.extend(told(&failure));
+        events.extend(failure.events());
         self.end = Some(Err(failure));
         Some(events)
     }
@@ -261,10 +246,9 @@ fn usage(tokens: Tokens) -> AgentEvent {
 /// Of this process only, also in a conversation that went on. Thinking is nowhere but in the total; it is paid like
 /// what is written.
 fn tokens(stats: &Value) -> Tokens {
-    let (read, written) =
-        (number(stats, "input_tokens").unwrap_or(0), number(stats, "output_tokens").unwrap_or(0));
-    let thought = number(stats, "total_tokens").unwrap_or(0).saturating_sub(read).saturating_sub(written);
-    let cache_read = number(stats, "cached").unwrap_or(0);
+    let (read, written) = (count(stats, "input_tokens"), count(stats, "output_tokens"));
+    let thought = count(stats, "total_tokens").saturating_sub(read).saturating_sub(written);
+    let cache_read = count(stats, "cached");
     Tokens {
         input: read.saturating_sub(cache_read),
         output: written.saturating_add(thought),

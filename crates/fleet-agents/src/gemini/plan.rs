@@ -36,28 +36,18 @@ const MOST_ATTEMPTS: u32 = 4;
 
 pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     let mut plan = LaunchPlan::new(Program::OnPath("gemini".into()));
-    plan.pass_env = PASS_ENV.iter().map(|&name| name.into()).collect();
+    plan.pass(PASS_ENV);
     // Skipping trust is for this process: the workspace is one that we made.
-    push(
-        &mut plan,
-        &["--output-format", "stream-json", "--skip-trust", "--approval-mode", mode(brief.trust)],
-    );
-    if let Some(model) = brief.model {
-        push(&mut plan, &["-m", model]);
-    }
+    plan.arg(&["--output-format", "stream-json", "--skip-trust", "--approval-mode", mode(brief.trust)]);
+    plan.option("-m", brief.model);
     match brief.conversation {
-        Conversation::New { id: Some(id) } => push(&mut plan, &["--session-id", id]),
-        Conversation::New { id: None } => {}
-        Conversation::Resume { session, .. } => push(&mut plan, &["--resume", session]),
+        Conversation::New { id } => plan.option("--session-id", id),
+        Conversation::Resume { session, .. } => plan.option("--resume", Some(session)),
     }
     orders(&mut plan, brief);
     environment(&mut plan, brief);
     plan.args.extend(brief.extra_args.iter().cloned());
     plan
-}
-
-fn push(plan: &mut LaunchPlan, args: &[&str]) {
-    plan.args.extend(args.iter().map(|&arg| arg.to_owned()));
 }
 
 /// With nobody to ask, its default mode does not even offer what it would have to ask for.
@@ -81,8 +71,8 @@ fn orders(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     }
     let dir = brief.scratch.join("gemini-orders");
     let path = dir.join("orders.md");
-    push(plan, &["--include-directories", &dir.to_string_lossy()]);
-    push(plan, &["-p", &format!("Standing orders for all of this: @{}", escaped(&path))]);
+    plan.arg(&["--include-directories", &dir.to_string_lossy()]);
+    plan.arg(&["-p", &format!("Standing orders for all of this: @{}", escaped(&path))]);
     plan.files.push(PlannedFile { path, content: orders.join("\n\n") });
 }
 
@@ -99,15 +89,14 @@ fn escaped(path: &Path) -> String {
 }
 
 fn environment(plan: &mut LaunchPlan, brief: &Brief<'_>) {
-    let mut set = |name: &str, value: &str| plan.env.push((name.to_owned(), value.to_owned()));
     // Otherwise it starts itself again as a child, to which no signal is passed on.
-    set("GEMINI_CLI_NO_RELAUNCH", "true");
-    set("GEMINI_TELEMETRY_ENABLED", "false");
+    plan.var("GEMINI_CLI_NO_RELAUNCH", "true");
+    plan.var("GEMINI_TELEMETRY_ENABLED", "false");
     // Every error leaves a file with the whole request there.
-    set("TMPDIR", &brief.scratch.to_string_lossy());
+    plan.var("TMPDIR", brief.scratch.to_string_lossy());
     if brief.is_root || !brief.mcp.is_empty() {
         let path = brief.scratch.join("gemini-defaults.json");
-        set("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", &path.to_string_lossy());
+        plan.var("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", path.to_string_lossy());
         plan.files.push(PlannedFile { path, content: defaults(brief).to_string() });
     }
 }

@@ -6,7 +6,7 @@ use fleet_core::text::shortened;
 
 use super::trouble::failure_of;
 use crate::adapter::{Failure, Stream};
-use crate::common::trouble::number_after;
+use crate::common::refusal::number_after;
 use crate::common::words;
 use crate::event::AgentEvent;
 

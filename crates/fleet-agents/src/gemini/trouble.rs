@@ -4,28 +4,33 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 
 use crate::adapter::Failure;
-use crate::common::{ansi, http, json, refusal, trouble, words};
-use crate::event::When;
+use crate::common::refusal::{self, Words};
+use crate::common::{ansi, json, reset, words};
 
-/// What only Gemini CLI and its provider say. The first that occurs decides.
-const WORDS: &[(&str, Reason)] = &[
-    ("api key not valid", Reason::Auth),
-    ("api_key_invalid", Reason::Auth),
-    ("invalid auth method", Reason::Auth),
-    ("set an auth method", Reason::Auth),
-    ("validation_required", Reason::Auth),
-    ("quota will reset", Reason::QuotaExhausted),
-    ("daily quota", Reason::QuotaExhausted),
-    ("perday", Reason::QuotaExhausted),
-    ("exhausted your capacity", Reason::QuotaExhausted),
-    ("credits_balance", Reason::QuotaExhausted),
+/// What only Gemini CLI and its provider say.
+const WORDS: &Words = &[
+    (
+        Reason::Auth,
+        &[
+            "api key not valid",
+            "api_key_invalid",
+            "invalid auth method",
+            "set an auth method",
+            "validation_required",
+        ],
+    ),
+    (
+        Reason::QuotaExhausted,
+        &["quota will reset", "daily quota", "perday", "exhausted your capacity", "credits_balance"],
+    ),
     // Of a minute: Google says the same of an empty account, but then with the words above.
-    ("exceeded your current quota", Reason::RateLimited),
-    ("quota exceeded", Reason::RateLimited),
-    ("is not found for api version", Reason::BadModel),
-    ("modelnotfounderror", Reason::BadModel),
-    ("no capacity available", Reason::ProviderOutage),
+    (Reason::RateLimited, &["exceeded your current quota", "quota exceeded"]),
+    (Reason::BadModel, &["is not found for api version", "modelnotfounderror"]),
+    (Reason::ProviderOutage, &["no capacity available"]),
 ];
+
+/// What precedes the status of HTTP.
+const STATUS: &[&str] = &["\"code\":", "with status "];
 
 /// What precedes the span after which it is worth trying again.
 const AGAIN: &[&str] = &["Suggested retry after ", "Please retry in ", "reset after ", "\"retryDelay\":\""];
@@ -33,9 +38,9 @@ const AGAIN: &[&str] = &["Suggested retry after ", "Please retry in ", "reset af
 /// The failure that a message tells of.
 pub(super) fn failure_of(message: &str) -> Failure {
     let (said, hint) = parts(message);
-    let told = trouble::first_of(said, WORDS).or_else(|| refusal::by_words(said));
-    let reason = trouble::by_both(status(said), told).unwrap_or(Reason::AgentError);
-    let until = trouble::span_after(said, AGAIN).map(When::After);
+    let status = refusal::status_after(said, STATUS);
+    let reason = refusal::reason(status, said, WORDS).unwrap_or(Reason::AgentError);
+    let until = reset::in_words(said, AGAIN);
     Failure { until, ..Failure::new(reason, words::trouble(&format!("{}{hint}", plain(said)))) }
 }
 
@@ -47,14 +52,10 @@ fn parts(message: &str) -> (&str, &str) {
     }
 }
 
-fn status(message: &str) -> Option<u64> {
-    ["\"code\":", "with status "].iter().find_map(|words| trouble::number_after(message, words))
-}
-
 /// The sentence that is meant for people: the provider's answer may be JSON.
 fn plain(said: &str) -> String {
     let answer = json::object(said.as_bytes());
-    let sentence = answer.as_ref().and_then(|answer| json::text(answer.get("error")?, "message"));
+    let sentence = answer.as_ref().and_then(|answer| json::text(&answer["error"], "message"));
     ansi::plain(sentence.unwrap_or(said)).into_owned()
 }
 
@@ -66,6 +67,6 @@ pub(super) fn by_exit(exit: &AgentExit) -> Option<Reason> {
         code => u64::try_from(code.checked_add(256)?)
             .ok()
             .filter(|status| (400..512).contains(status))
-            .and_then(http::reason_of),
+            .and_then(refusal::by_status),
     }
 }

@@ -2,14 +2,15 @@
 
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
-use fleet_core::text::shortened;
 use serde_json::Value;
 
 use super::log::LogLine;
 use crate::adapter::{Decoder, Failure, Stream};
-use crate::common::pointer::{micro_usd, number, text};
-use crate::common::{LONGEST_FINAL, LONGEST_SUMMARY, LONGEST_TEXT, ansi, refusal, tool};
-use crate::event::{AgentEvent, Counted, Tokens, When};
+use crate::common::amount::micro_usd;
+use crate::common::json::{count, fraction, number, object, text};
+use crate::common::words::{self, one_line};
+use crate::common::{ansi, refusal, reset, tool};
+use crate::event::{AgentEvent, Counted, Tokens};
 
 /// Understands one process of opencode.
 #[derive(Debug, Default)]
@@ -37,19 +38,17 @@ pub(super) struct OpencodeDecoder {
 impl OpencodeDecoder {
     fn event(&mut self, line: &Value) -> Option<Vec<AgentEvent>> {
         let mut events = Vec::new();
-        match text(line, "/type")? {
-            "step_start" => events.extend(self.step(line)),
-            "text" => events.extend(self.said(text(line, "/part/text")?)),
-            "reasoning" => {
-                let text = shortened(text(line, "/part/text")?, LONGEST_TEXT).into_owned();
-                events.push(AgentEvent::Reasoning { text });
-            }
+        let part = &line["part"];
+        match text(line, "type")? {
+            "step_start" => events.extend(self.step(part)),
+            "text" => events.extend(self.said(part["text"].as_str()?)),
+            "reasoning" => events.push(AgentEvent::Reasoning { text: words::said(text(part, "text")?) }),
             "tool_use" => events.extend(self.tool(line.get("part")?)),
             "step_finish" => events.extend(self.finished(line.get("part")?)),
             "error" => events.extend(self.refused(line.get("error")?)),
             _ => return None,
         }
-        if let Some(session) = text(line, "/sessionID") {
+        if let Some(session) = text(line, "sessionID") {
             let started = self.started(session);
             events.splice(0..0, started);
         }
@@ -57,10 +56,10 @@ impl OpencodeDecoder {
     }
 
     fn started(&mut self, session: &str) -> Option<AgentEvent> {
-        if session.is_empty() || self.session.is_some() {
+        if self.session.is_some() {
             return None;
         }
-        let session = shortened(session, LONGEST_SUMMARY).into_owned();
+        let session = words::id(session);
         self.session = Some(session.clone());
         Some(AgentEvent::SessionStarted { session })
     }
@@ -73,8 +72,8 @@ impl OpencodeDecoder {
     }
 
     /// A step begins. Once more in the same answer means that the answer broke off before.
-    fn step(&mut self, line: &Value) -> Option<AgentEvent> {
-        let answer = text(line, "/part/messageID").map(|id| shortened(id, LONGEST_SUMMARY).into_owned());
+    fn step(&mut self, part: &Value) -> Option<AgentEvent> {
+        let answer = text(part, "messageID").map(words::id);
         let is_again = answer.is_some() && answer == self.answer;
         self.answer = answer;
         self.last_step = None;
@@ -87,26 +86,27 @@ impl OpencodeDecoder {
         Some(AgentEvent::Retry { attempt: Some(self.failed), wait: None, text })
     }
 
-    fn said(&mut self, words: &str) -> Option<AgentEvent> {
+    fn said(&mut self, text: &str) -> Option<AgentEvent> {
         self.got_on();
         self.refused = None;
-        if words.trim().is_empty() {
+        if text.trim().is_empty() {
             return None;
         }
-        self.final_text = Some(shortened(words, LONGEST_FINAL).into_owned());
-        Some(AgentEvent::Text { text: shortened(words, LONGEST_TEXT).into_owned() })
+        self.final_text = Some(words::last(text));
+        Some(AgentEvent::Text { text: words::said(text) })
     }
 
     /// A tool, which is only told of when it is through.
     fn tool(&mut self, part: &Value) -> Vec<AgentEvent> {
         self.got_on();
-        let name = text(part, "/tool").unwrap_or("tool").to_owned();
-        let id = shortened(text(part, "/callID").unwrap_or_default(), LONGEST_SUMMARY).into_owned();
-        let input = part.pointer("/state/input").unwrap_or(&Value::Null);
+        let state = &part["state"];
+        let name = one_line(text(part, "tool").unwrap_or("tool"));
+        let id = words::id(text(part, "callID").unwrap_or_default());
+        let input = &state["input"];
         let files = tool::files(input);
-        let error = text(part, "/state/error");
-        let summary = tool::one_line(error.or_else(|| text(part, "/state/output")).unwrap_or_default());
-        let ok = text(part, "/state/status") == Some("completed");
+        let error = text(state, "error");
+        let summary = words::result(error.or_else(|| text(state, "output")).unwrap_or_default());
+        let ok = text(state, "status") == Some("completed");
         let mut events = vec![AgentEvent::ToolCall {
             id: id.clone(),
             name: name.clone(),
@@ -124,17 +124,17 @@ impl OpencodeDecoder {
     fn finished(&mut self, part: &Value) -> Vec<AgentEvent> {
         self.got_on();
         self.answer = None;
-        self.last_step = text(part, "/reason").map(|reason| shortened(reason, LONGEST_SUMMARY).into_owned());
-        let count = |pointer: &str| number(part, pointer).unwrap_or(0);
+        self.last_step = text(part, "reason").map(one_line);
+        let tokens = &part["tokens"];
         let tokens = Tokens {
-            input: count("/tokens/input"),
+            input: count(tokens, "input"),
             // What it thought is written by the model, too, and not in the number beside.
-            output: count("/tokens/output").saturating_add(count("/tokens/reasoning")),
-            cache_read: count("/tokens/cache/read"),
-            cache_write: count("/tokens/cache/write"),
+            output: count(tokens, "output").saturating_add(count(tokens, "reasoning")),
+            cache_read: count(&tokens["cache"], "read"),
+            cache_write: count(&tokens["cache"], "write"),
         };
         let counted = Counted::Delta;
-        let cost = part.get("cost").and_then(Value::as_f64).and_then(micro_usd);
+        let cost = fraction(part, "cost").and_then(micro_usd);
         let mut events = vec![AgentEvent::Usage { tokens, counted }];
         events.extend(cost.map(|micro_usd| AgentEvent::Cost { micro_usd, counted }));
         events
@@ -143,7 +143,7 @@ impl OpencodeDecoder {
     /// An error that ends the turn.
     fn refused(&mut self, error: &Value) -> Vec<AgentEvent> {
         let failure = failure(error);
-        let events = told(&failure);
+        let events = failure.events();
         self.trouble = Some(failure);
         events
     }
@@ -176,21 +176,21 @@ impl OpencodeDecoder {
     }
 
     /// A request failed. What is a waste to wait for is told at once: opencode itself goes on trying.
-    fn request_failed(&mut self, words: &str) -> Vec<AgentEvent> {
-        let words = words.strip_prefix("AI_APICallError: ").unwrap_or(words);
-        let reason = refusal::by_words(words).unwrap_or(Reason::ProviderOutage);
-        let failure = Failure::new(reason, tool::one_line(words));
+    fn request_failed(&mut self, message: &str) -> Vec<AgentEvent> {
+        let message = message.strip_prefix("AI_APICallError: ").unwrap_or(message);
+        let reason = refusal::reason(None, message, &[]).unwrap_or(Reason::ProviderOutage);
+        let failure = Failure::new(reason, words::trouble(message));
         let is_urgent = reason.is_hopeless() || reason == Reason::RateLimited;
-        let events = if is_urgent { told(&failure) } else { Vec::new() };
+        let events = if is_urgent { failure.events() } else { Vec::new() };
         self.doubt = Some(failure);
         events
     }
 
     fn on_error(&mut self, line: &[u8], cut: bool) -> Vec<AgentEvent> {
         let lossy = String::from_utf8_lossy(line);
-        let words = ansi::plain(&lossy);
-        let words = words.trim();
-        if let Some(log) = LogLine::parse(words) {
+        let plain = ansi::plain(&lossy);
+        let plain = plain.trim();
+        if let Some(log) = LogLine::parse(plain) {
             let is_known = matches!(log.message(), "stream error" | "failed" | "process");
             let mut events = self.log(&log);
             // Chatter is in the raw log; what went wrong is for people.
@@ -199,8 +199,8 @@ impl OpencodeDecoder {
             }
             return events;
         }
-        if let Some(complaint) = words.strip_prefix("Error: ") {
-            self.complaint = Some(tool::one_line(complaint));
+        if let Some(complaint) = plain.strip_prefix("Error: ") {
+            self.complaint = Some(words::trouble(complaint));
         }
         AgentEvent::raw(Stream::Err, line, cut).into_iter().collect()
     }
@@ -211,7 +211,7 @@ impl Decoder for OpencodeDecoder {
         if stream == Stream::Err {
             return self.on_error(line, cut);
         }
-        let parsed = if cut { None } else { serde_json::from_slice::<Value>(line).ok() };
+        let parsed = if cut { None } else { object(line) };
         match parsed.and_then(|parsed| self.event(&parsed)) {
             Some(events) => events,
             None => AgentEvent::raw(stream, line, cut).into_iter().collect(),
@@ -237,8 +237,9 @@ impl Decoder for OpencodeDecoder {
             }
             _ => format!("{exit} in the middle of its turn"),
         };
-        let reason = self.complaint.as_deref().and_then(refusal::by_words).unwrap_or(Reason::AgentError);
-        self.trouble = Some(Failure::new(reason, why));
+        let complaint = self.complaint.as_deref().unwrap_or_default();
+        let reason = refusal::reason(None, complaint, &[]).unwrap_or(Reason::AgentError);
+        self.trouble = Some(Failure::new(reason, words::trouble(&why)));
         Vec::new()
     }
 
@@ -260,37 +261,24 @@ fn is_refusal(error: &str) -> bool {
 
 /// What an `error` event means.
 fn failure(error: &Value) -> Failure {
-    let name = text(error, "/name").unwrap_or_default();
-    let words = text(error, "/data/message").unwrap_or(name);
-    let body = refusal::body(error, "/data/responseBody");
-    let all = format!("{name} {words} {}", text(error, "/data/responseBody").unwrap_or_default());
-    let reason = match number(error, "/data/statusCode") {
-        Some(status) => refusal::by_status(status, &all),
-        None if name == "MessageAbortedError" => Reason::AgentError,
-        // A failure of its own, with a number under which its log has the cause.
-        None if error.pointer("/data/ref").is_some() => Reason::AgentError,
-        None => refusal::by_words(&all).unwrap_or(match name {
-            // Without a status there was no answer.
-            "APIError" => Reason::ProviderOutage,
-            _ => Reason::AgentError,
-        }),
-    };
+    let data = &error["data"];
+    let name = text(error, "name").unwrap_or_default();
+    let message = text(data, "message").unwrap_or(name);
+    let body = text(data, "responseBody").unwrap_or_default();
+    let status = number(data, "statusCode");
+    // A failure of its own comes with a number under which its log has the cause.
+    let is_own = status.is_none() && (name == "MessageAbortedError" || data.get("ref").is_some());
+    let told = refusal::reason(status, &format!("{name} {message} {body}"), &[]).filter(|_| !is_own);
+    let reason = told.unwrap_or(match name {
+        // Without a status there was no answer.
+        "APIError" if status.is_none() && !is_own => Reason::ProviderOutage,
+        _ => Reason::AgentError,
+    });
+    let body = object(body.as_bytes()).unwrap_or_default();
     let until = match reason {
-        Reason::QuotaExhausted => body.as_ref().and_then(refusal::until_in_body),
-        Reason::RateLimited => body.as_ref().and_then(refusal::until_in_body).or_else(|| headers(error)),
+        Reason::QuotaExhausted => reset::in_body(&body),
+        Reason::RateLimited => reset::in_body(&body).or_else(|| reset::in_headers(&data["responseHeaders"])),
         _ => None,
     };
-    Failure { until, ..Failure::new(reason, shortened(words, LONGEST_SUMMARY)) }
-}
-
-fn headers(error: &Value) -> Option<When> {
-    error.pointer("/data/responseHeaders").and_then(refusal::until_in_headers)
-}
-
-/// How a failure is told: limits with their end first, because others of the same account want to know.
-fn told(failure: &Failure) -> Vec<AgentEvent> {
-    let (reason, text) = (failure.reason, failure.text.clone());
-    let is_limit = matches!(reason, Reason::RateLimited | Reason::QuotaExhausted);
-    let limit = is_limit.then(|| AgentEvent::RateLimit { until: failure.until, text: text.clone() });
-    limit.into_iter().chain([AgentEvent::Error { reason, text }]).collect()
+    Failure { until, ..Failure::new(reason, words::trouble(message)) }
 }

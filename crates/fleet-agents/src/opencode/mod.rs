@@ -82,9 +82,9 @@ impl Adapter for Opencode {
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
         let mut plan = LaunchPlan::new(Program::OnPath("opencode".into()));
         plan.args = args(brief);
-        plan.pass_env = PASS_ENV.iter().map(|name| (*name).into()).collect();
-        plan.env.push(("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".to_owned()));
-        plan.env.push(("OPENCODE_CONFIG_CONTENT".to_owned(), settings::content(brief)));
+        plan.pass(PASS_ENV);
+        plan.var("OPENCODE_DISABLE_AUTOUPDATE", "1");
+        plan.var("OPENCODE_CONFIG_CONTENT", settings::content(brief));
         plan.files.extend(
             brief
                 .system_prompt

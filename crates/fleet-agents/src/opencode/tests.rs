@@ -1,7 +1,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -163,35 +162,4 @@ fn what_tools_print_is_no_refusal_of_the_provider() {
         .replace('\n', "");
     let (events, _) = decode(&[(Stream::Out, &line)], &AgentExit::Code(0));
     assert!(matches!(events[..], [AgentEvent::ToolCall { .. }, AgentEvent::ToolResult { ok: false, .. }]));
-}
-
-proptest! {
-    #[test]
-    fn no_line_makes_it_fall_or_is_lost(
-        lines in prop::collection::vec(
-            prop_oneof![
-                prop::collection::vec(any::<u8>(), 0..200),
-                r#"\{"type":"(step_start|text|reasoning|tool_use|step_finish|error)"(,"(part|error|sessionID)":("x"|1|null|\[\]|\{"(tool|callID|state|text|reason|tokens|cost|messageID|name|data)":(1e99|"stop"|\{"(input|status|statusCode|message|responseBody)":("\{"|429|null)\})\})){0,3}\}?"#
-                    .prop_map(String::into_bytes),
-                r#"timestamp=[0-9]{0,3} level=(INFO|ERROR|") message=("stream error"|stream|created|failed|") (id=ses_x|small=(true|false)|error.error="[a-z 0-9\\"]{0,9}) ?"#
-                    .prop_map(String::into_bytes),
-            ],
-            0..8,
-        ),
-        err in any::<bool>(),
-        cut in any::<bool>(),
-    ) {
-        let mut decoder = Opencode.decoder(&Brief::plain("p", Path::new("/w")));
-        let stream = if err { Stream::Err } else { Stream::Out };
-        for line in &lines {
-            let events = decoder.line(stream, line, cut);
-            prop_assert!(events.len() <= 4);
-            if cut && !err {
-                let is_raw = matches!(events[..], [AgentEvent::Raw { .. }]);
-                prop_assert!(is_raw);
-            }
-        }
-        decoder.end(&AgentExit::Signal(9));
-        prop_assert!(decoder.failure().is_some_and(|failure| failure.text.len() < 2000) || !lines.is_empty());
-    }
 }

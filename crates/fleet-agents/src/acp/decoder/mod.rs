@@ -24,8 +24,8 @@ use super::speech::{Kind, Speech};
 use super::spending::{self, Spending};
 use super::wire::{FIRST_PROMPT, INITIALIZE, Incoming, OPEN, Outbox, tool_server};
 use crate::adapter::{Brief, Conversation, Decoder, Failure, Stream};
-use crate::common::tool::one_line;
-use crate::common::{LONGEST_SUMMARY, refusal};
+use crate::common::refusal;
+use crate::common::words::{self, one_line};
 use crate::event::{AgentEvent, Meter};
 
 /// So many prompts wait for the end of a turn; whoever has more is told to resume later.
@@ -123,13 +123,11 @@ impl AcpDecoder {
 
     /// It failed in a way after which nothing more comes: whoever keeps it may close its input.
     fn fail(&mut self, failure: Failure, turn: Turn) -> Vec<AgentEvent> {
-        let (reason, text) = (failure.reason, failure.text.clone());
-        let is_limit = matches!(reason, Reason::RateLimited | Reason::QuotaExhausted);
-        let limit = is_limit.then(|| AgentEvent::RateLimit { until: failure.until, text: text.clone() });
+        let mut events = failure.events();
+        events.push(AgentEvent::Ended { text: None });
         self.trouble = Some(failure);
         self.turn = turn;
-        let error = AgentEvent::Error { reason, text };
-        limit.into_iter().chain([error, AgentEvent::Ended { text: None }]).collect()
+        events
     }
 
     fn answer(&mut self, id: u64, result: Result<Value, Box<Error>>) -> Option<Vec<AgentEvent>> {
@@ -208,12 +206,12 @@ impl AcpDecoder {
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
                 let id = chunk.message_id.as_ref().map(|id| id.0.as_ref());
-                events.extend(self.said(id, words(&chunk.content)));
+                events.extend(self.said(id, text_of(&chunk.content)));
                 return Some(events);
             }
             SessionUpdate::AgentThoughtChunk(chunk) => {
                 let id = chunk.message_id.as_ref().map(|id| id.0.as_ref());
-                events.extend(self.speech.piece(Kind::Thought, id, words(&chunk.content)));
+                events.extend(self.speech.piece(Kind::Thought, id, text_of(&chunk.content)));
                 return Some(events);
             }
             SessionUpdate::ToolCall(call) => {
@@ -287,9 +285,9 @@ impl AcpDecoder {
 impl Decoder for AcpDecoder {
     fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
         if stream == Stream::Err {
-            let words = String::from_utf8_lossy(&line[..line.len().min(LONGEST_SUMMARY)]);
-            if !words.trim().is_empty() {
-                self.complaint = Some(one_line(&words));
+            let said = words::trouble(&words::sentence(line));
+            if !said.is_empty() {
+                self.complaint = Some(said);
             }
         } else if cut {
             // One that waits for an answer has to get one, or the agent waits for ever.
@@ -318,7 +316,8 @@ impl Decoder for AcpDecoder {
         }
         // Before there is a session, the last thing on standard error is why there is none.
         let complaint = self.complaint.take().filter(|_| self.session.is_none());
-        let reason = complaint.as_deref().and_then(refusal::by_words).unwrap_or(Reason::AgentError);
+        let said = complaint.as_deref().unwrap_or_default();
+        let reason = refusal::reason(None, said, &[]).unwrap_or(Reason::AgentError);
         let why = complaint
             .map_or_else(|| format!("{exit} in the middle of its turn"), |why| format!("{exit}: {why}"));
         self.trouble = Some(Failure::new(reason, why));
@@ -360,7 +359,7 @@ impl Decoder for AcpDecoder {
     }
 }
 
-fn words(content: &ContentBlock) -> &str {
+fn text_of(content: &ContentBlock) -> &str {
     match content {
         ContentBlock::Text(text) => &text.text,
         _ => "",

@@ -6,7 +6,6 @@ use agent_client_protocol_schema::v1::{
     ResumeSessionRequest,
 };
 use fleet_core::run::Reason;
-use fleet_core::text::shortened;
 use serde_json::Value;
 
 use super::{AcpDecoder, Turn};
@@ -14,7 +13,8 @@ use crate::acp::error::failure;
 use crate::acp::offers::{Offers, Setting};
 use crate::acp::wire::{FIRST_SETTING, OPEN};
 use crate::adapter::{Failure, Trust};
-use crate::common::LONGEST_SUMMARY;
+use crate::common::json::text;
+use crate::common::words;
 use crate::event::AgentEvent;
 
 impl AcpDecoder {
@@ -48,13 +48,11 @@ impl AcpDecoder {
 
     /// The session is there: now its settings, and then the task.
     pub(super) fn opened(&mut self, result: Value) -> Option<Vec<AgentEvent>> {
-        let told = result.get("sessionId").and_then(Value::as_str).map(ToOwned::to_owned);
-        let session = told.or_else(|| self.resumed.clone())?;
+        let session = words::id(text(&result, "sessionId").or(self.resumed.as_deref())?);
         if self.session.is_some() {
             return Some(Vec::new());
         }
         self.is_repeating = false;
-        let session = shortened(&session, LONGEST_SUMMARY).into_owned();
         self.session = Some(session.clone());
         let offers: Offers = serde_json::from_value(result).unwrap_or_default();
         let ids = (FIRST_SETTING..).step_by(2);

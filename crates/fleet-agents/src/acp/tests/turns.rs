@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Acp, Talk, begun, methods, option, plain};
@@ -263,29 +262,4 @@ fn copilot_gets_its_model_as_an_option() {
     assert!(said.contains("session/prompt") && !said.contains("set_config_option"), "{said}");
     let any = Acp::ANY.plan(&brief);
     assert!(any.args.is_empty() && Acp::ANY.about().takes_prompts);
-}
-
-proptest! {
-    #[test]
-    fn no_line_makes_it_fall_or_is_lost(
-        lines in prop::collection::vec(
-            prop_oneof![
-                prop::collection::vec(any::<u8>(), 0..200),
-                r#"\{"id":([0-9]|"x"|null|-1)(,"(result|error|method|params)":(null|1|"session/update"|"session/request_permission"|\{"(stopReason|sessionId|code|message|protocolVersion|usage|modes|configOptions)":("end_turn"|"s"|1|\{"totalTokens":1e30\}|\[\])\})){0,3}\}?"#
-                    .prop_map(String::into_bytes),
-                r#"\{"method":"session/update","params":\{"sessionId":"s","update":\{"sessionUpdate":"(tool_call|tool_call_update|plan|usage_update|agent_message_chunk|odd)"(,"(toolCallId|title|status|content|locations|cost|entries)":("c"|null|"completed"|\[\{"type":"diff","path":"","newText":""\}\]|\{"type":"text","text":"x"\}|\{"amount":-1e99,"currency":"USD"\})){0,5}\}\}\}"#
-                    .prop_map(String::into_bytes),
-            ],
-            0..12,
-        ),
-        cut in any::<bool>(),
-    ) {
-        let mut decoder = Acp::ANY.decoder(&plain());
-        for line in &lines {
-            let events = decoder.line(Stream::Out, line, cut);
-            prop_assert!(events.len() <= 6);
-            decoder.reply();
-        }
-        decoder.end(&AgentExit::Signal(9));
-    }
 }

@@ -1,23 +1,17 @@
 //! What the recordings of opencode 1.18.33 show. The table was written by reading them.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
-
-mod replay;
-
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 
-use fleet_agents::{Brief, Stream, Tokens, When};
+use fleet_agents::When;
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 use fleet_core::time::Millis;
-use replay::{Recorded, Shown, decoder, folder, lines, shown, spoilt};
+
+use crate::harness::{NOTHING, Row, compare, plain};
 
 /// The scripted server bills every request alike: 778 in, 167 out and 55 thought, 333 from the cache, $0.0057639.
-const ONE: (Tokens, u64) = (Tokens { input: 778, output: 222, cache_read: 333, cache_write: 0 }, 5_764);
-const TWO: (Tokens, u64) = (Tokens { input: 1_556, output: 444, cache_read: 666, cache_write: 0 }, 11_528);
-const NONE: (Tokens, u64) = (Tokens { input: 0, output: 0, cache_read: 0, cache_write: 0 }, 0);
+const ONE: ([u64; 4], u64) = ([778, 222, 333, 0], 5_764);
+const TWO: ([u64; 4], u64) = ([1_556, 444, 666, 0], 11_528);
 
 const DONE: &str = "Done: the file is written.";
 const HELLO: &str = "Hello from the scripted model.";
@@ -25,81 +19,70 @@ const OVERFLOW: &str =
     "Your input exceeds the context window of this model. Please adjust your input and try again.";
 const TIMED_OUT: &str = "The operation timed out.";
 
-struct Case {
-    name: &'static str,
-    exit: AgentExit,
-    session: &'static str,
-    used: (Tokens, u64),
-    file: &'static str,
-    retries: usize,
-    denied: usize,
-    said: &'static str,
-    failure: Option<(Reason, &'static str)>,
-    until: Option<When>,
+/// A run that did its two steps and used a tool.
+fn used(name: &'static str, session: &'static str) -> Row {
+    Row { name, session, tokens: TWO.0, micro_usd: TWO.1, tools: 1, answer: DONE, ..NOTHING }
 }
 
-/// A run that did its two steps and wrote a file.
-fn good(name: &'static str, session: &'static str, file: &'static str) -> Case {
-    let exit = AgentExit::Code(0);
-    let (used, said) = (TWO, DONE);
-    Case { name, exit, session, used, file, retries: 0, denied: 0, said, failure: None, until: None }
+/// The same with a tool that wrote this file.
+fn good(name: &'static str, session: &'static str, files: &'static [&'static str]) -> Row {
+    Row { files, ..used(name, session) }
 }
 
 /// A run of one step that only said something.
-fn talk(name: &'static str, session: &'static str) -> Case {
-    Case { used: ONE, said: HELLO, file: "", ..good(name, session, "") }
+fn talk(name: &'static str, session: &'static str) -> Row {
+    Row { name, session, tokens: ONE.0, micro_usd: ONE.1, answer: HELLO, ..NOTHING }
 }
 
 /// A run that failed before the model said anything.
-fn bad(name: &'static str, session: &'static str, reason: Reason, text: &'static str) -> Case {
-    let exit = AgentExit::Code(1);
-    Case { exit, used: NONE, said: "", failure: Some((reason, text)), ..good(name, session, "") }
+fn bad(name: &'static str, session: &'static str, reason: Reason, text: &'static str) -> Row {
+    Row { name, session, exit: AgentExit::Code(1), ended: 0, failure: Some((reason, text)), ..NOTHING }
 }
 
 /// A run that was killed by this signal.
-fn killed(name: &'static str, session: &'static str, signal: i32, text: &'static str) -> Case {
-    Case { exit: AgentExit::Signal(signal), ..bad(name, session, Reason::AgentError, text) }
+fn killed(name: &'static str, session: &'static str, signal: i32, text: &'static str) -> Row {
+    Row { exit: AgentExit::Signal(signal), ..bad(name, session, Reason::AgentError, text) }
 }
 
 const KILLED: &str = "the agent was ended by signal 9 in the middle of its turn";
 const TERMINATED: &str = "the agent was ended by signal 15 in the middle of its turn";
 
-fn cases() -> Vec<Case> {
+fn rows() -> Vec<Row> {
     [finished(), refused(), stopped(), with_log()].into_iter().flatten().collect()
 }
 
-fn finished() -> Vec<Case> {
+fn finished() -> Vec<Row> {
     vec![
-        good("e2e", "ses_e21d7206bffeX18VdVUVMLnWbY", "/fixture/repo/opencode-e2e/hello.txt"),
-        good("slim-e2e", "ses_e21dc46caffeVQl1KLZLQMbhG5", "/fixture/repo/opencode-slim-e2e/hello.txt"),
+        good("e2e", "ses_e21d7206bffeX18VdVUVMLnWbY", &["/fixture/repo/opencode-e2e/hello.txt"]),
+        good("slim-e2e", "ses_e21dc46caffeVQl1KLZLQMbhG5", &["/fixture/repo/opencode-slim-e2e/hello.txt"]),
         good(
             "success-logs",
             "ses_e22014919ffedcIBs3CHJ9J6PE",
-            "/fixture/repo/opencode-success-logs/hello.txt",
+            &["/fixture/repo/opencode-success-logs/hello.txt"],
         ),
         good(
             "success-with-tool",
             "ses_e22031389ffez6OLA4F4cm3qtC",
-            "/fixture/repo/opencode-success-with-tool/hello.txt",
+            &["/fixture/repo/opencode-success-with-tool/hello.txt"],
         ),
         // Without its log, opencode does not show that it tried again.
         good(
             "ratelimit-then-ok",
             "ses_e21f5ee45ffe26DhTI6M52x1m5",
-            "/fixture/repo/opencode-ratelimit-then-ok/hello.txt",
+            &["/fixture/repo/opencode-ratelimit-then-ok/hello.txt"],
         ),
-        good("resume-1", "ses_e21ead441fferA0TkpuSC4lMsc", "/fixture/repo/opencode-resume-1/hello.txt"),
+        good("resume-1", "ses_e21ead441fferA0TkpuSC4lMsc", &["/fixture/repo/opencode-resume-1/hello.txt"]),
         good(
             "perm-default",
             "ses_e21e9740cffe8A4kDyArcdZMtr",
-            "/fixture/repo/opencode-perm-default/hello.txt",
+            &["/fixture/repo/opencode-perm-default/hello.txt"],
         ),
         good(
             "perm-ask-auto",
             "ses_e21e9566affeG8349ewatXwSJX",
-            "/fixture/repo/opencode-perm-ask-auto/hello.txt",
+            &["/fixture/repo/opencode-perm-ask-auto/hello.txt"],
         ),
-        good("mcp", "ses_e21ea9657ffelgllA7mlRuIH2B", ""),
+        used("mcp", "ses_e21ea9657ffelgllA7mlRuIH2B"),
         // The same session, and its step counts by itself.
         talk("resume-2", "ses_e21ead441fferA0TkpuSC4lMsc"),
         talk("sysprompt", "ses_e21e939bfffeKEm8OfsQAP34Ey"),
@@ -108,14 +91,16 @@ fn finished() -> Vec<Case> {
     ]
 }
 
-fn refused() -> Vec<Case> {
+fn refused() -> Vec<Row> {
     vec![
         // Exit status 0, although it stopped in the middle.
-        Case {
+        Row {
             exit: AgentExit::Code(0),
-            used: ONE,
-            file: "/fixture/repo/opencode-perm-ask/hello.txt",
-            denied: 1,
+            tokens: ONE.0,
+            micro_usd: ONE.1,
+            tools: 1,
+            files: &["/fixture/repo/opencode-perm-ask/hello.txt"],
+            denied: &["write"],
             ..bad(
                 "perm-ask",
                 "ses_e21e96500ffepuQ29NPtSXa54d",
@@ -137,7 +122,8 @@ fn refused() -> Vec<Case> {
             "Incorrect API key provided: dummy.",
         ),
         bad("model-not-found", "ses_e21f5906dffeSvEpmCPRGSmxes", Reason::BadModel, "model not found"),
-        Case {
+        Row {
+            limits: 1,
             until: Some(When::At(Millis(1_794_737_471_000))),
             ..bad(
                 "quota",
@@ -146,7 +132,8 @@ fn refused() -> Vec<Case> {
                 "The usage limit has been reached",
             )
         },
-        Case {
+        Row {
+            limits: 1,
             until: Some(When::After(Duration::from_secs(1))),
             ..bad(
                 "ratelimit-forever",
@@ -157,12 +144,12 @@ fn refused() -> Vec<Case> {
         },
         bad("hang-timeout", "ses_e21e92bdeffevf0dSB48roR4XP", Reason::ProviderOutage, TIMED_OUT),
         // The same answer was begun three times.
-        Case {
+        Row {
             retries: 2,
             ..bad("hangmid-timeout", "ses_e21e90dc9fferJa21avxltrLhE", Reason::ProviderOutage, TIMED_OUT)
         },
         // The same answer was begun six times.
-        Case {
+        Row {
             retries: 5,
             ..bad(
                 "sse-error",
@@ -175,7 +162,7 @@ fn refused() -> Vec<Case> {
     ]
 }
 
-fn stopped() -> Vec<Case> {
+fn stopped() -> Vec<Row> {
     vec![
         killed("hang", "", 9, KILLED),
         killed("hangmid", "ses_e21f5eeabffexCj61b4CDIvEEo", 9, KILLED),
@@ -192,15 +179,16 @@ fn stopped() -> Vec<Case> {
 }
 
 /// With its log on standard error, as we start it.
-fn with_log() -> Vec<Case> {
+fn with_log() -> Vec<Row> {
     vec![
         // Two requests were refused before the third was answered.
-        Case {
+        Row {
             retries: 2,
+            limits: 2,
             ..good(
                 "log-ratelimit-then-ok",
                 "ses_e2014885effexONqXv9o60QBD7",
-                "/fixture/repo/log-ratelimit-then-ok/h3.txt",
+                &["/fixture/repo/log-ratelimit-then-ok/h3.txt"],
             )
         },
         bad(
@@ -217,70 +205,14 @@ fn with_log() -> Vec<Case> {
             "ProviderModelNotFoundError: Model not found: fake/nope.",
         ),
         // The main checkout is outside of the linked worktree; the model went on after the refusal.
-        Case {
-            denied: 1,
-            ..good("log-outside-refused", "ses_e20191a66fferW1NG3XC9Rcx7e", "/fixture/main/inmain.txt")
+        Row {
+            denied: &["write"],
+            ..good("log-outside-refused", "ses_e20191a66fferW1NG3XC9Rcx7e", &["/fixture/main/inmain.txt"])
         },
     ]
 }
 
-fn recorded(name: &str) -> (Vec<Recorded>, Vec<Recorded>) {
-    let file = |ending: &str| folder("opencode").join(format!("{name}.{ending}"));
-    (lines(&file("jsonl"), Stream::Out), lines(&file("stderr"), Stream::Err))
-}
-
-fn expected(case: &Case) -> Shown {
-    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    Shown {
-        session: some(case.session),
-        tokens: case.used.0,
-        micro_usd: case.used.1,
-        files: some(case.file).into_iter().collect(),
-        retries: case.retries,
-        denied: case.denied,
-        final_text: some(case.said),
-        failure: case.failure.map(|(reason, text)| (reason, text.to_owned())),
-        until: case.until,
-        ended: case.failure.is_none(),
-    }
-}
-
 #[test]
 fn recordings_show_what_was_seen_in_them() {
-    let brief = Brief::plain("p", Path::new("/fixture/repo"));
-    for case in cases() {
-        let (out, err) = recorded(case.name);
-        let expected = expected(&case);
-        let all = [err.clone(), out.clone()].concat();
-        assert_eq!(shown(decoder("opencode", &brief).as_mut(), &all, &case.exit), expected, "{}", case.name);
-        // The two streams come through two pipes: no order between them is certain.
-        let all = [out, err].concat();
-        let other = shown(decoder("opencode", &brief).as_mut(), &all, &case.exit);
-        assert_eq!(other.failure, expected.failure, "{}, the other way round", case.name);
-        assert_eq!(other.session, expected.session, "{}, the other way round", case.name);
-    }
-}
-
-#[test]
-fn no_recording_is_left_out() {
-    let known: BTreeSet<String> = cases().iter().map(|case| case.name.to_owned()).collect();
-    let files = std::fs::read_dir(folder("opencode")).unwrap();
-    let there: BTreeSet<String> = files
-        .map(|entry| {
-            Path::new(&entry.unwrap().file_name()).file_stem().unwrap().to_string_lossy().into_owned()
-        })
-        .collect();
-    assert_eq!(known, there);
-}
-
-#[test]
-fn spoilt_recordings_do_no_harm() {
-    let brief = Brief::plain("p", Path::new("/fixture/repo"));
-    for case in cases() {
-        let (out, err) = recorded(case.name);
-        for way in spoilt(&[err, out].concat()) {
-            let seen = shown(decoder("opencode", &brief).as_mut(), &way, &case.exit);
-            assert!(seen.ended != seen.failure.is_some(), "{}: {seen:?}", case.name);
-        }
-    }
+    compare("opencode", &rows(), |_| plain());
 }

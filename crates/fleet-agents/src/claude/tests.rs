@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -5,6 +6,10 @@ use serde_json::{Value, json};
 use super::*;
 use crate::adapter::{Ask, Conversation, McpServer, PromptVia, Trust};
 use crate::event::Meter;
+
+fn brief() -> Brief<'static> {
+    Brief { scratch: Path::new("/run/scratch"), ..Brief::plain("Do it", Path::new("/run/tree")) }
+}
 
 const TALK: &str =
     "-p --input-format stream-json --output-format stream-json --verbose --replay-user-messages";
