@@ -32,6 +32,7 @@ impl Default for Registry {
                 Arc::new(Gemini),
                 Arc::new(Opencode),
                 Arc::new(Agy),
+                Arc::new(Acp::QWEN),
                 Arc::new(Acp::COPILOT),
                 Arc::new(Acp::ANY),
                 Arc::new(Demo),
@@ -81,7 +82,7 @@ mod tests {
         let names: BTreeSet<&str> = known.all().map(Adapter::name).collect();
         assert_eq!(names.len(), known.all().count());
         let listed: Vec<&str> = known.all().map(Adapter::name).collect();
-        let order = ["claude", "codex", "gemini", "opencode", "agy", "copilot", "acp", "demo"];
+        let order = ["claude", "codex", "gemini", "opencode", "agy", "qwen", "copilot", "acp", "demo"];
         assert_eq!(listed, order);
         for name in names {
             assert_eq!(known.find(name).map(Adapter::name), Some(name));

@@ -84,7 +84,9 @@ impl Call {
         if let Some(title) = &fields.title {
             self.title = one_line(title);
         }
-        if let Some(name) = &fields.name {
+        // Qwen Code tells the name beside.
+        let beside = || update.meta.as_ref()?.get("toolName")?.as_str();
+        if let Some(name) = fields.name.as_deref().or_else(beside) {
             self.name = Some(one_line(name));
         }
         if let Some(input) = &fields.raw_input {

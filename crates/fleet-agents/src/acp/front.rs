@@ -1,7 +1,9 @@
 //! The agents that are spoken with.
 
+use serde_json::{Value, json};
+
 use crate::acp::AcpDecoder;
-use crate::adapter::{About, Adapter, Ask, Brief, Decoder, LaunchPlan, Program, PromptVia};
+use crate::adapter::{About, Adapter, Ask, Brief, Decoder, LaunchPlan, PlannedFile, Program, PromptVia};
 
 /// An agent that speaks the protocol.
 #[derive(Debug, Clone, Copy)]
@@ -16,12 +18,22 @@ pub struct Acp {
     effort_option: Option<&'static str>,
     /// Whether it tells of failures among the words of the model.
     makes_remarks: bool,
+    /// Settings of one run, below those of the user.
+    defaults: Option<Defaults>,
     env: &'static [(&'static str, &'static str)],
     pass_env: &'static [&'static str],
     install: &'static str,
     login: &'static str,
     login_env: &'static [&'static str],
     login_files: &'static [&'static str],
+}
+
+/// A file of settings that an agent reads before all others, so that the user's win.
+#[derive(Debug, Clone, Copy)]
+struct Defaults {
+    /// The variable that names the file.
+    variable: &'static str,
+    content: fn(&Brief<'_>) -> Value,
 }
 
 impl Acp {
@@ -36,6 +48,7 @@ impl Acp {
         model_option: None,
         effort_option: None,
         makes_remarks: false,
+        defaults: None,
         env: &[],
         pass_env: &[],
         install: "name a program that speaks the protocol in `[agents.acp]`, such as program = \"gemini\" and \
@@ -43,6 +56,42 @@ impl Acp {
         login: "as that program wants it",
         login_env: &[],
         login_files: &[],
+    };
+
+    /// Qwen Code, tried with 0.24. It would begin in a mode in which a model judges what it may do; in this one it asks
+    /// us. It says nothing at all while it tries again.
+    pub const QWEN: Self = Self {
+        name: "qwen",
+        title: "Qwen Code",
+        provider: "qwen",
+        program: "qwen",
+        args: &["--acp", "--approval-mode", "default"],
+        model_option: Some("--model"),
+        effort_option: None,
+        makes_remarks: false,
+        defaults: Some(Defaults { variable: "QWEN_CODE_SYSTEM_DEFAULTS_PATH", content: qwen_defaults }),
+        env: &[],
+        pass_env: &[
+            "QWEN_HOME",
+            "QWEN_RUNTIME_DIR",
+            "QWEN_CODE_MAX_OUTPUT_TOKENS",
+            "OPENAI_*",
+            "DASHSCOPE_*",
+            "BAILIAN_*",
+            "ANTHROPIC_*",
+            "GEMINI_API_KEY",
+            "GEMINI_MODEL",
+            "GOOGLE_*",
+        ],
+        install: "npm install -g @qwen-code/qwen-code",
+        login: "run qwen and connect a provider with /auth, or set OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL)",
+        login_env: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY", "BAILIAN_CODING_PLAN_API_KEY"],
+        login_files: &[
+            "QWEN_HOME:oauth_creds.json",
+            ".qwen/oauth_creds.json",
+            "QWEN_HOME:settings.json",
+            ".qwen/settings.json",
+        ],
     };
 
     /// GitHub Copilot.
@@ -55,6 +104,7 @@ impl Acp {
         model_option: Some("--model"),
         effort_option: Some("--reasoning-effort"),
         makes_remarks: true,
+        defaults: None,
         env: &[("COPILOT_AUTO_UPDATE", "false")],
         pass_env: &["COPILOT_*", "GH_TOKEN", "GH_HOST", "GITHUB_TOKEN"],
         install: "npm install -g @github/copilot",
@@ -104,6 +154,11 @@ impl Adapter for Acp {
             plan.var(name, value);
         }
         plan.pass(self.pass_env);
+        if let Some(Defaults { variable, content }) = self.defaults {
+            let path = brief.scratch.join(format!("{}-defaults.json", self.name));
+            plan.var(variable, path.to_string_lossy());
+            plan.files.push(PlannedFile { path, content: content(brief).to_string() });
+        }
         plan
     }
 
@@ -114,4 +169,17 @@ impl Adapter for Acp {
         let decoder = AcpDecoder::new(&Brief { model, effort, ..*brief });
         Box::new(if self.makes_remarks { decoder.with_remarks() } else { decoder })
     }
+}
+
+/// How often Qwen Code begins a series of requests anew, a minute after the last. With its own number it had told nothing
+/// of a rate limit after six minutes.
+const QWEN_RETRIES: u32 = 1;
+
+fn qwen_defaults(brief: &Brief<'_>) -> Value {
+    let patience = u64::try_from(brief.patience.as_millis()).unwrap_or(u64::MAX);
+    json!({
+        "general": { "enableAutoUpdate": false },
+        "privacy": { "usageStatisticsEnabled": false },
+        "model": { "generationConfig": { "maxRetries": QWEN_RETRIES, "timeout": patience } },
+    })
 }

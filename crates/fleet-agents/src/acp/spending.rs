@@ -1,15 +1,17 @@
 //! Tokens and money, as the agents count them.
 
-use agent_client_protocol_schema::v1::{Cost, PromptResponse, Usage};
+use agent_client_protocol_schema::v1::{Cost, Meta, PromptResponse, Usage};
 use serde_json::Value;
 
 use crate::common::amount::micro_usd;
 use crate::common::json::number;
 use crate::event::{AgentEvent, Counted, Meter, Tokens};
 
-/// The money of a conversation, which agents count from its very beginning.
+/// The money of a conversation, which agents count from its very beginning, and the tokens of its turns.
 #[derive(Debug)]
 pub(super) struct Spending {
+    /// Whether the tokens of this turn were told with its pieces.
+    is_told: bool,
     /// What the conversation had cost before this process.
     before: u64,
     now: Option<u64>,
@@ -17,7 +19,7 @@ pub(super) struct Spending {
 
 impl Spending {
     pub(super) fn new(meter: Meter) -> Self {
-        Self { before: meter.micro_usd, now: None }
+        Self { is_told: false, before: meter.micro_usd, now: None }
     }
 
     /// The agent says what the conversation has cost so far.
@@ -39,12 +41,25 @@ impl Spending {
     pub(super) fn meter(&self) -> Option<Meter> {
         self.now.map(|micro_usd| Meter { micro_usd, ..Meter::default() })
     }
+
+    /// The tokens of one request, which Qwen Code tells beside a piece of the answer.
+    pub(super) fn of_request(&mut self, meta: Option<&Meta>) -> Option<AgentEvent> {
+        let usage: Usage = serde_json::from_value(meta?.get("usage")?.clone()).ok()?;
+        self.is_told = true;
+        used(tokens(&usage))
+    }
+
+    /// The tokens of one turn.
+    pub(super) fn of_turn(&mut self, response: &PromptResponse) -> Option<AgentEvent> {
+        if std::mem::take(&mut self.is_told) {
+            return None;
+        }
+        let quota = || response.meta.as_ref().and_then(|meta| meta.get("quota")).and_then(quota);
+        response.usage.as_ref().map(tokens).or_else(quota).and_then(used)
+    }
 }
 
-/// The tokens of one turn.
-pub(super) fn of_turn(response: &PromptResponse) -> Option<AgentEvent> {
-    let quota = || response.meta.as_ref().and_then(|meta| meta.get("quota")).and_then(quota);
-    let tokens = response.usage.as_ref().map(tokens).or_else(quota)?;
+fn used(tokens: Tokens) -> Option<AgentEvent> {
     (tokens != Tokens::default()).then_some(AgentEvent::Usage { tokens, counted: Counted::Delta })
 }
 

@@ -1,5 +1,5 @@
 //! What recorded conversations with agents show that speak the Agent Client Protocol: claude-agent-acp 0.99.0,
-//! codex-acp 0.16.0, gemini 0.61.0, opencode 1.18.33 and copilot 1.0.102. The table was written by reading them.
+//! codex-acp 0.16.0, gemini 0.61.0, opencode 1.18.33, qwen 0.24.4 and copilot 1.0.102. The table was written by reading them.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ const fn bad(name: &'static str, session: &'static str, reason: Reason, text: &'
 }
 
 fn cases() -> Vec<Case> {
-    [finished(), failed(), remarked()].into_iter().flatten().collect()
+    [finished(), failed(), qwen(), remarked()].into_iter().flatten().collect()
 }
 
 fn finished() -> Vec<Case> {
@@ -103,6 +103,52 @@ fn failed() -> Vec<Case> {
     ]
 }
 
+/// It asks us for each tool, and once after each whether there is anything new, and tells the tokens of each request.
+fn qwen() -> Vec<Case> {
+    let wrote = Row {
+        files: &["/fixture/repo/qwen/hello.txt"],
+        ..good("qwen", "88259032-d633-4edc-b288-326d5e84bb34", TWO_REQUESTS)
+    };
+    let resumed = good("qwen-resumed", "88259032-d633-4edc-b288-326d5e84bb34", TWO_REQUESTS);
+    // A refusal ends its turn, and it calls that a good end.
+    let refused = Row {
+        files: &["/fixture/repo/qwen-refused/hello.txt"],
+        denied: &["write_file"],
+        answer: "",
+        ..good("qwen-refused", "05feaf14-ebbb-4e39-b526-1044ea948d41", [778, 222, 333, 0])
+    };
+    let key = bad(
+        "qwen-invalid-key",
+        "986808a4-4e28-460a-8514-f4086f350376",
+        Reason::Auth,
+        "401 Incorrect API key provided: dummy.",
+    );
+    // After 28 requests and a pause of a minute, of which it told nothing.
+    let limited = Row {
+        limits: 1,
+        ..bad(
+            "qwen-ratelimit",
+            "bcf590e5-3f01-4eb8-b32c-b86514f86feb",
+            Reason::RateLimited,
+            "Rate limit exceeded. Try again later.",
+        )
+    };
+    let outage = bad(
+        "qwen-outage",
+        "fd999454-5d06-41ab-89fa-afe1bdac73bc",
+        Reason::ProviderOutage,
+        "500 Internal server error",
+    );
+    vec![
+        (wrote, &["initialize", "session/new", "session/prompt", "answer", "answer"]),
+        (resumed, &["initialize", "session/resume", "session/prompt", "answer", "answer"]),
+        (refused, &["initialize", "session/new", "session/prompt", "answer", "answer"]),
+        (key, PLAIN),
+        (limited, PLAIN),
+        (outage, PLAIN),
+    ]
+}
+
 /// Copilot tells of failures among its words, and ends the turn as if all were well.
 fn remarked() -> Vec<Case> {
     let key = Row {
@@ -155,10 +201,13 @@ fn brief(name: &str) -> Brief<'static> {
     let conversation = match name {
         "opencode-resumed" => resume("ses_e200950ccffefQ75c0tCDU2G1F", 34_583),
         "opencode-unknown-session" => resume("ses_nope", 0),
+        "qwen-resumed" => resume("88259032-d633-4edc-b288-326d5e84bb34", 0),
         _ => Conversation::New { id: None },
     };
     let trust = if name == "gemini-refused" { Trust::ReadOnly } else { Trust::Sandbox };
-    Brief { conversation, trust, ..Brief::plain("Please write", Path::new("/fixture/repo")) }
+    // Where the file that it wants to write is outside.
+    let workspace = Path::new(if name == "qwen-refused" { "/fixture/elsewhere" } else { "/fixture/repo" });
+    Brief { conversation, trust, ..Brief::plain("Please write", workspace) }
 }
 
 #[test]

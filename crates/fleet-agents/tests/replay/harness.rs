@@ -122,7 +122,7 @@ pub(crate) fn err(folder: &str, name: &str) -> Vec<Line> {
 
 /// The agent that made a recording.
 pub(crate) fn agent<'n>(folder: &'n str, name: &'n str) -> &'n str {
-    let own = name.split('-').next().filter(|word| folder == "acp" && ["copilot"].contains(word));
+    let own = name.split('-').next().filter(|word| folder == "acp" && ["qwen", "copilot"].contains(word));
     own.unwrap_or(folder)
 }
 

@@ -21,7 +21,7 @@ use super::offers::{Setting, Wishes};
 use super::permission::{self, Rules};
 use super::remark::{self, Remark};
 use super::speech::{Kind, Speech};
-use super::spending::{self, Spending};
+use super::spending::Spending;
 use super::wire::{FIRST_PROMPT, INITIALIZE, Incoming, OPEN, Outbox, tool_server};
 use crate::adapter::{Brief, Conversation, Decoder, Failure, Stream};
 use crate::common::refusal;
@@ -33,6 +33,9 @@ const MOST_WAITING: usize = 100;
 
 /// Gemini says so among its words when its mode is set.
 const MODE_REMARK: &str = "[MODE_UPDATE] ";
+
+/// What Qwen Code tells and asks its own clients, and what means nothing to anybody else.
+const NOISE: &[&str] = &["craft/drainMidTurnQueue", "qwen/notify/session/mode-update"];
 
 /// Where the conversation stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,7 +162,7 @@ impl AcpDecoder {
 
     fn turn_over(&mut self, response: &PromptResponse) -> Vec<AgentEvent> {
         let mut events: Vec<AgentEvent> = self.speech.flush().into_iter().collect();
-        events.extend(spending::of_turn(response));
+        events.extend(self.spending.of_turn(response));
         let why = match response.stop_reason {
             StopReason::EndTurn => None,
             StopReason::MaxTokens => Some("the model's answer was too long"),
@@ -196,7 +199,7 @@ impl AcpDecoder {
 
     fn notice(&mut self, method: &str, params: Value) -> Option<Vec<AgentEvent>> {
         if method != ASKED.session_update {
-            return None;
+            return NOISE.contains(&method).then(Vec::new);
         }
         let update = serde_json::from_value::<SessionNotification>(params).ok()?.update;
         if self.is_repeating {
@@ -207,6 +210,7 @@ impl AcpDecoder {
             SessionUpdate::AgentMessageChunk(chunk) => {
                 let id = chunk.message_id.as_ref().map(|id| id.0.as_ref());
                 events.extend(self.said(id, text_of(&chunk.content)));
+                events.extend(self.spending.of_request(chunk.meta.as_ref()));
                 return Some(events);
             }
             SessionUpdate::AgentThoughtChunk(chunk) => {
@@ -241,7 +245,7 @@ impl AcpDecoder {
     }
 
     fn said(&mut self, id: Option<&str>, words: &str) -> Vec<AgentEvent> {
-        if words.starts_with(MODE_REMARK) {
+        if words.is_empty() || words.starts_with(MODE_REMARK) {
             return Vec::new();
         }
         match remark::read(words).filter(|_| self.makes_remarks) {
@@ -264,7 +268,7 @@ impl AcpDecoder {
     fn request(&mut self, id: &Value, method: &str, params: Value) -> Option<Vec<AgentEvent>> {
         if method != ASKED.session_request_permission {
             self.outbox.refuse(id, &Error::method_not_found());
-            return None;
+            return NOISE.contains(&method).then(Vec::new);
         }
         let Ok(asked) = serde_json::from_value::<RequestPermissionRequest>(params) else {
             self.outbox.refuse(id, &Error::invalid_params());

@@ -263,3 +263,37 @@ fn copilot_gets_its_model_as_an_option() {
     let any = Acp::ANY.plan(&brief);
     assert!(any.args.is_empty() && Acp::ANY.about().takes_prompts);
 }
+
+#[test]
+fn qwen_asks_us_and_gives_up_soon() {
+    let scratch = std::path::Path::new("/run/scratch");
+    let brief = Brief { model: Some("coder"), effort: Some("low"), scratch, ..plain() };
+    let plan = Acp::QWEN.plan(&brief);
+    assert_eq!(plan.args, ["--acp", "--approval-mode", "default", "--model", "coder"]);
+    let path = "/run/scratch/qwen-defaults.json";
+    assert_eq!(plan.env, [("QWEN_CODE_SYSTEM_DEFAULTS_PATH".to_owned(), path.to_owned())]);
+    assert_eq!((plan.files.len(), plan.files[0].path.as_path()), (1, std::path::Path::new(path)));
+    let settings: Value = serde_json::from_str(&plan.files[0].content).unwrap();
+    let expected = json!({ "maxRetries": 1, "timeout": 120_000 });
+    assert_eq!(settings["model"]["generationConfig"], expected);
+    assert!(plan.pass_env.iter().any(|name| name == "OPENAI_*"));
+}
+
+/// Known trap: Qwen Code tells the tokens of each request beside the words, and an agent may tell them at the end, too.
+#[test]
+fn tokens_that_were_told_with_the_pieces_are_not_told_again() {
+    let mut talk = begun();
+    talk.events.clear();
+    let usage = json!({ "inputTokens": 10, "outputTokens": 4, "cachedReadTokens": 3, "totalTokens": 14 });
+    let over = |id: u64| json!({ "id": id, "result": { "stopReason": "end_turn", "usage": usage } });
+    let empty = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "" },
+                        "_meta": { "usage": usage } });
+    talk.update(&empty);
+    talk.update(&empty);
+    talk.says(&over(3));
+    talk.says(&over(5));
+    let tokens = Tokens { input: 7, output: 4, cache_read: 3, cache_write: 0 };
+    let used = AgentEvent::Usage { tokens, counted: Counted::Delta };
+    let ended = AgentEvent::Ended { text: None };
+    assert_eq!(talk.events, [used.clone(), used.clone(), ended.clone(), used, ended]);
+}

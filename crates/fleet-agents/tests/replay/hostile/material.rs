@@ -37,7 +37,7 @@ pub(super) const OWN: &[&str] =
 /// Where an agent's recordings are. One that has none is given those of another.
 fn folder(agent: &str) -> &str {
     match agent.strip_prefix("like-").unwrap_or(agent) {
-        "copilot" => "acp",
+        "qwen" | "copilot" => "acp",
         "agy" | "lines" => "gemini",
         other => other,
     }
@@ -53,7 +53,7 @@ pub(super) fn recordings(name: &str) -> Vec<Recorded> {
         return vec![("demo".to_owned(), all.map(|line| (Stream::Out, line.to_vec())).collect())];
     }
     let folder = folder(name);
-    let own = |recording: &String| name != "copilot" || agent(folder, recording) == name;
+    let own = |recording: &String| !["qwen", "copilot"].contains(&name) || agent(folder, recording) == name;
     let names = names(folder).into_iter().filter(own);
     names.map(|name| (name.clone(), [out(folder, &name), err(folder, &name)].concat())).collect()
 }

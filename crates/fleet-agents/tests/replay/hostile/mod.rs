@@ -98,7 +98,7 @@ fn few(files: &[String]) -> bool {
 
 #[test]
 fn every_decoder_is_tried() {
-    let others = ["like-claude", "like-opencode", "like-acp"];
+    let others = ["qwen", "like-claude", "like-opencode", "like-acp"];
     let mut known: Vec<&str> = OWN.iter().copied().chain(others).collect();
     known.sort_unstable();
     let mut all: Vec<&str> = AGENTS.all().map(Adapter::name).collect();
