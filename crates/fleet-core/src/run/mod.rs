@@ -2,6 +2,7 @@
 
 mod meter;
 mod report;
+mod session;
 mod state;
 mod stop;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use meter::Meter;
 pub use report::RunReport;
+pub use session::is_session;
 pub use state::{Reason, RunMove, RunState};
 pub use stop::{Stop, StopKind};
 

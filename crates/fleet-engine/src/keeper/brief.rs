@@ -4,7 +4,7 @@ use fleet_core::event::Fact;
 use fleet_core::policy;
 use fleet_core::problem::Problem;
 use fleet_core::prompt;
-use fleet_core::run::{Reason, Run, RunState};
+use fleet_core::run::{Reason, Run, RunState, is_session};
 use fleet_host::git::Checkout;
 use fleet_host::machine;
 use fleet_store::ops;
@@ -83,7 +83,9 @@ impl Keeper<'_> {
         let Some(last) = last else { return new() };
         let is_here = before.iter().any(|run| run.id == last.run && run.place == self.run.place);
         let goes_on = last.reason.is_none_or(|reason| keeps(reason, self.task.history.failures));
-        if !is_here || !goes_on || is_closed(&last, before, &self.run.agent) {
+        let is_over = is_closed(&last, before, &self.run.agent);
+        // Looked at here, too: whoever stored it may have been an older codefleet.
+        if !is_here || !goes_on || is_over || !is_session(&last.session) {
             return new();
         }
         Ok(Talk::Resumed { session: last.session, meter: last.meter.unwrap_or_default() })

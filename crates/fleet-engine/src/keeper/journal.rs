@@ -9,7 +9,7 @@ use fleet_agents::{AgentEvent, Decoder, Failure, Price, Stream, When};
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::{Meter, Reason, Totals};
+use fleet_core::run::{Meter, Reason, Totals, is_session};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
 use fleet_host::lines::{Line, Lines};
@@ -232,7 +232,7 @@ impl Journal {
             self.others += 1;
         }
         match &event {
-            AgentEvent::SessionStarted { session } => {
+            AgentEvent::SessionStarted { session } if is_session(session) => {
                 self.is_session_new |= self.session.as_ref() != Some(session);
                 self.session = Some(session.clone());
             }
@@ -389,5 +389,20 @@ mod tests {
         journal.push(Stream::Out, line.as_bytes(), Millis(1));
         let usage = Totals { input_tokens: 900, output_tokens: 20, micro_usd: 5_000 };
         assert_eq!(journal.batch(Millis(2)).usage, Some(usage));
+    }
+
+    /// It would be an argument of the next run.
+    #[test]
+    fn an_option_is_not_stored_as_a_session() {
+        let agents = Registry::default();
+        let decoder = agents.find("codex").unwrap().decoder(&Brief::plain("", Path::new("/")));
+        let mut journal = Journal::new("r0smmyvymnt4z7j".parse().unwrap(), 1, decoder, 0);
+        for session in ["--dangerously-bypass-approvals-and-sandbox", "a\\nb", "-c x=y"] {
+            let line = format!("{{\"type\":\"thread.started\",\"thread_id\":\"{session}\"}}\n");
+            journal.push(Stream::Out, line.as_bytes(), Millis(1));
+        }
+        assert_eq!(journal.batch(Millis(1)).session, None);
+        journal.push(Stream::Out, b"{\"type\":\"thread.started\",\"thread_id\":\"t-1\"}\n", Millis(1));
+        assert_eq!(journal.batch(Millis(1)).session.as_deref(), Some("t-1"));
     }
 }
