@@ -166,8 +166,12 @@ fn is_told_again(prompt: &prompt::Prompt, talk: &Talk, before: &[Run]) -> bool {
 }
 
 /// What git writes to for a commit in a linked worktree. Not the configuration and the hooks of the user's repository,
-/// which sit beside it: those run with the user's rights.
+/// which sit beside it: those run with the user's rights. A worktree that has settings of its own keeps them in the very
+/// directory, so that there an agent in a sandbox cannot commit, and we do it at the end.
 fn git_dirs(checkout: &Checkout) -> Vec<std::path::PathBuf> {
+    if checkout.has_own_settings() {
+        return Vec::new();
+    }
     let common = ["objects", "refs", "logs"].map(|name| checkout.common_dir.join(name));
     [checkout.git_dir.clone()].into_iter().chain(common).collect()
 }

@@ -115,10 +115,17 @@ impl Git {
     }
 
     /// About a checkout and its files.
+    ///
+    /// A linked worktree's repository is named, too. Git would read it from a file that an agent can write at any
+    /// moment, and with it the settings, filters among them, which are programs that git runs as we do.
     pub(super) fn within(checkout: &Checkout) -> Self {
-        Self::new(&checkout.work_tree)
+        let git = Self::new(&checkout.work_tree)
             .env("GIT_DIR", &checkout.git_dir)
-            .env("GIT_WORK_TREE", &checkout.work_tree)
+            .env("GIT_WORK_TREE", &checkout.work_tree);
+        if checkout.git_dir == checkout.common_dir {
+            return git;
+        }
+        git.env("GIT_COMMON_DIR", &checkout.common_dir)
     }
 
     /// As a person would run it in the directory, for the commands that do not take the repository by name. Never

@@ -35,6 +35,26 @@ fn while_the_agent_holds_the_index() {
     assert!(checkout.git_dir.join("index.lock").exists());
 }
 
+/// An agent in a sandbox may write its git directory, for commits. It must not get out of the sandbox by that.
+#[test]
+fn with_settings_that_an_agent_made_up() {
+    let (sandbox, repo, checkout) = start();
+    let (work, mark) = (&checkout.work_tree, sandbox.path("ran"));
+    let other = work.join("other");
+    git(work, &["init", "--quiet", "--bare", "other"]);
+    let filter = format!("touch '{}'; cat", mark.display());
+    git(&other, &["config", "filter.x.clean", &filter]);
+    write(work, ".gitattributes", "* filter=x\n");
+    write(work, "new", "x");
+    write(&checkout.git_dir, "commondir", format!("{}\n", other.display()));
+    let snapshot = taken(&checkout);
+    assert!(names(&repo, &snapshot.tree).contains(&"new".to_owned()));
+    assert!(!mark.exists(), "the filter of another repository ran");
+    assert!(!checkout.has_own_settings());
+    git(&repo, &["config", "extensions.worktreeConfig", "true"]);
+    assert!(checkout.has_own_settings());
+}
+
 #[test]
 fn in_the_middle_of_a_merge() {
     let (_sandbox, repo, checkout) = start();
