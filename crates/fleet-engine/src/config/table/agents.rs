@@ -1,7 +1,7 @@
 //! What can be configured for each agent.
 //!
-//! A repository may say which model and how much effort its tasks deserve. It must never say what is started, with
-//! which arguments, variables or tool servers: those are run.
+//! A repository may say which model and how much effort its tasks deserve, within what the user lets an agent use. It must
+//! never say what is started, with which arguments, variables or tool servers: those are run.
 
 use fleet_agents::Trust;
 
@@ -19,7 +19,7 @@ pub(super) const AGENTS: &[Key] = &[
     of_agent(
         "agents.*.models",
         Kind::List(Form::ModelPattern),
-        Scope::Anywhere,
+        Scope::UserOnly,
         "The models that this agent may use, such as `gpt-5` or `gpt-5*`; empty for any.",
     ),
     of_agent(

@@ -39,7 +39,7 @@ fn everything_about_an_agent_comes_as_what_it_is() {
 
 #[test]
 fn a_project_chooses_models_but_never_what_is_started() {
-    let harmless = "[agents.claude]\nmodel = 'a'\nmodels = ['a*']\neffort = 'low'\nstructured = true\n";
+    let harmless = "[agents.claude]\nmodel = 'a'\neffort = 'low'\nstructured = true\n";
     assert_eq!(World::new().project(harmless).problems(), "");
     let foreign = [
         "program = '/x'",
@@ -48,6 +48,7 @@ fn a_project_chooses_models_but_never_what_is_started() {
         "system_prompt = '@/etc/passwd'",
         "env.A = 'x'",
         "pass_env = ['A']",
+        "models = ['*']",
         "aliases = ['a=b']",
         "provider = 'x'",
         "account = 'x'",
