@@ -323,6 +323,12 @@ pub trait Decoder: Send {
         false
     }
 
+    /// How many of the prompts that [`Decoder::prompt`] took the agent is known to have by now. One that only lies in a
+    /// pipe or in our own queue is lost with the process, and has to be told again.
+    fn taken(&self) -> usize {
+        0
+    }
+
     /// The agent should stop what it is doing. `true` says that [`Decoder::reply`] has the words for it.
     fn interrupt(&mut self) -> bool {
         false

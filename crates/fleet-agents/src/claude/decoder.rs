@@ -65,6 +65,13 @@ impl Speech {
     const fn is_queued(&self) -> bool {
         self.taken > 0 && self.taken < self.sent
     }
+
+    /// How many prompts beside the task it has. A version that does not say what it took has all at the end of a turn.
+    const fn further(&self, ended: bool) -> u32 {
+        let has = if self.taken == 0 && ended { self.sent } else { self.taken };
+        let has = if has < self.sent { has } else { self.sent };
+        has.saturating_sub(1)
+    }
 }
 
 impl ClaudeDecoder {
@@ -305,6 +312,11 @@ impl Decoder for ClaudeDecoder {
             self.speech.prompt(text);
         }
         !self.speech.over
+    }
+
+    fn taken(&self) -> usize {
+        let further = self.speech.further(self.ended);
+        usize::try_from(further).unwrap_or(usize::MAX)
     }
 
     fn interrupt(&mut self) -> bool {

@@ -133,6 +133,10 @@ impl Decoder for CustomDecoder {
         self.inner.as_mut().is_some_and(|inner| inner.prompt(text))
     }
 
+    fn taken(&self) -> usize {
+        self.inner.as_ref().map_or(0, |inner| inner.taken())
+    }
+
     fn interrupt(&mut self) -> bool {
         self.inner.as_mut().is_some_and(|inner| inner.interrupt())
     }

@@ -154,6 +154,8 @@ impl Keeper<'_> {
             stopping: None,
             stopped: None,
             last_prompt: 0,
+            passed: Vec::new(),
+            has: 0,
             telling: Vec::new(),
             hearing: None,
             reserving: None,
@@ -181,8 +183,11 @@ struct Attendance<'k> {
     children: Signal,
     /// A batch on its way to the store; one at a time, so that they arrive in order.
     writing: Option<JoinHandle<Result<(), StoreError>>>,
-    /// The number of the last prompt of a person that the agent was given.
+    /// The number of the last prompt of a person that was passed on.
     last_prompt: i64,
+    /// The numbers of those that were passed on while the agent works, and how many of them it is known to have.
+    passed: Vec<i64>,
+    has: usize,
     /// The store being told what the agent was given.
     telling: Vec<JoinHandle<()>>,
     /// More of the budget, being asked for.
@@ -219,6 +224,7 @@ impl Attendance<'_> {
         self.journal.close(Stream::Out, now);
         self.journal.close(Stream::Err, now);
         let heard = self.journal.end(&exit, now);
+        self.tell_taken();
         self.store_the_rest().await;
         Seen { exit, stopped: self.stopped, heard }
     }

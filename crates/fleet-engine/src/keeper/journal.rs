@@ -131,6 +131,11 @@ impl Journal {
         is_taken
     }
 
+    /// How many further prompts the agent is known to have.
+    pub(crate) fn taken(&self) -> usize {
+        self.decoder.taken()
+    }
+
     /// Asks the agent to stop in its own words, if it has any for that.
     pub(crate) fn interrupt(&mut self) -> bool {
         self.decoder.interrupt()

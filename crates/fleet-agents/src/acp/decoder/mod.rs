@@ -67,6 +67,10 @@ pub(crate) struct AcpDecoder {
     /// Prompts for which it is not the turn yet, the task first.
     waiting: VecDeque<String>,
     next_prompt: u64,
+    /// The number of the last prompt that was answered, and of the last one that was answered well: all until then, the
+    /// agent has.
+    answered: u64,
+    had: u64,
     /// The settings that were asked for and not confirmed.
     settings: Vec<(u64, Setting)>,
     speech: Speech,
@@ -102,6 +106,8 @@ impl AcpDecoder {
             turn: Turn::NotYet,
             waiting: VecDeque::from([brief.prompt.to_owned()]),
             next_prompt: FIRST_PROMPT,
+            answered: FIRST_PROMPT - 2,
+            had: FIRST_PROMPT,
             settings: Vec::new(),
             speech: Speech::default(),
             calls: Calls::default(),
@@ -141,8 +147,18 @@ impl AcpDecoder {
                 self.is_repeating = false;
                 Some(self.fail(failure(&error), Turn::Never))
             }
-            (id, Ok(result)) if id % 2 == 1 => Some(self.turn_over(&serde_json::from_value(result).ok()?)),
-            (id, Err(error)) if id % 2 == 1 => Some(self.turn_failed(failure(&error))),
+            // Turns are answered once each, in their order. Who reads the log later never asked, so that only this counts.
+            (id, _) if id % 2 == 1 && Some(id) != self.answered.checked_add(2) => None,
+            (id, Ok(result)) if id % 2 == 1 => {
+                let over = serde_json::from_value(result).ok()?;
+                self.answered = id;
+                self.had = id;
+                Some(self.turn_over(&over))
+            }
+            (id, Err(error)) if id % 2 == 1 => {
+                self.answered = id;
+                Some(self.turn_failed(failure(&error)))
+            }
             (id, result) => Some(self.set(id, result.err().as_deref())),
         }
     }
@@ -341,6 +357,10 @@ impl Decoder for AcpDecoder {
             self.next_turn();
         }
         true
+    }
+
+    fn taken(&self) -> usize {
+        usize::try_from(self.had.saturating_sub(FIRST_PROMPT) / 2).unwrap_or(usize::MAX)
     }
 
     fn interrupt(&mut self) -> bool {

@@ -78,6 +78,7 @@ fn the_agent_gets_no_files_or_terminals_of_ours_but_always_an_answer() {
 fn prompts_wait_for_their_turn_and_the_last_turn_ends_it() {
     let mut talk = Talk::new(&plain());
     assert!(talk.decoder.prompt("second"), "before there is a session");
+    assert_eq!(talk.decoder.taken(), 0, "it only lies in our queue");
     talk.heard();
     talk.says(&json!({ "id": 1, "result": { "protocolVersion": 1 } }));
     let said = talk.says(&json!({ "id": 2, "result": { "sessionId": "s1" } }));
@@ -87,7 +88,12 @@ fn prompts_wait_for_their_turn_and_the_last_turn_ends_it() {
     let said = talk.says(&over(3));
     assert_eq!((&said[0]["id"], &said[0]["params"]["prompt"][0]["text"]), (&json!(5), &json!("second")));
     assert!(!talk.events.iter().any(|event| matches!(event, AgentEvent::Ended { .. })), "not yet");
+    for id in [3, 7, 4_611_686_018_427_387_905, u64::MAX] {
+        assert_eq!(talk.says(&over(id)), [Value::Null; 0], "{id} was not asked, or was answered");
+    }
+    assert_eq!(talk.decoder.taken(), 0, "it may still lose it");
     assert_eq!(talk.says(&over(5)), [Value::Null; 0]);
+    assert_eq!(talk.decoder.taken(), 1);
     assert_eq!(talk.events.last(), Some(&AgentEvent::Ended { text: None }));
     assert!(talk.decoder.prompt("third"), "it is our turn");
     assert_eq!(talk.heard()[0]["params"]["prompt"][0]["text"], "third");

@@ -39,7 +39,9 @@ fn a_prompt_in_the_queue_keeps_the_talk_going() {
     assert!(decoder.prompt("and this"));
     assert_eq!(said(&mut *decoder).len(), 1);
     assert_eq!(says(&mut *decoder, &[taken("Do it"), result()]).ended, 0);
+    assert_eq!(decoder.taken(), 0, "it has not said so");
     assert_eq!(says(&mut *decoder, &[taken("and this"), result()]).ended, 1);
+    assert_eq!(decoder.taken(), 1);
     assert_eq!(decoder.failure(), None);
 }
 
@@ -54,7 +56,9 @@ fn a_prompt_that_became_part_of_the_turn_ends_with_it() {
 fn versions_that_do_not_say_what_they_took_still_end() {
     let mut decoder = decoder("claude", &plain());
     assert!(decoder.prompt("and this"));
+    assert_eq!(decoder.taken(), 0);
     assert_eq!(says(&mut *decoder, &[result(), result()]).ended, 2);
+    assert_eq!(decoder.taken(), 1);
 }
 
 #[test]

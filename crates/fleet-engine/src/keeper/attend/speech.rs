@@ -26,7 +26,6 @@ impl Attendance<'_> {
 
     /// Passes on what people have said, as far as the agent takes it; the rest is for the next run.
     pub(super) fn pass_on(&mut self, prompts: Vec<prompt::Prompt>) {
-        let mut told = Vec::new();
         for prompt in prompts {
             if !self.voice.is_open() || !self.journal.prompt(&prompt.text.to_string()) {
                 break;
@@ -38,17 +37,26 @@ impl Attendance<'_> {
                 break;
             }
             self.last_prompt = prompt.seq;
-            told.push(prompt.seq);
+            self.passed.push(prompt.seq);
         }
-        if !told.is_empty() {
-            self.telling.push(self.keeper.tell(told));
-        }
+    }
+
+    /// Tells the store which prompts the agent has. What only lies in its input, or in a queue, is lost when it ends, and
+    /// is then told to the next one.
+    pub(super) fn tell_taken(&mut self) {
+        let has = self.journal.taken().min(self.passed.len());
+        let Some(new) = self.passed.get(self.has..has).filter(|new| !new.is_empty()) else { return };
+        let new = new.to_vec();
+        self.has = has;
+        self.telling.retain(|telling| !telling.is_finished());
+        self.telling.push(self.keeper.tell(new));
     }
 
     /// Says what the decoder has to say. An agent that is through and not asked for more hears that nothing follows.
     pub(super) fn speak(&mut self) {
         let words = self.journal.reply();
         self.voice.say(words);
+        self.tell_taken();
         if self.journal.is_over() {
             self.voice.close();
             self.over_since.get_or_insert_with(clock::uptime);
