@@ -25,7 +25,8 @@ pub(crate) fn cancelled_in_a_command(cli: Cli) {
         pid.is_some()
     });
     let pid = pid.unwrap();
-    assert!(is_at_work(&stage, pid), "{:?}", stage.processes());
+    // The shell writes the number as soon as it has forked, which is before the command is what it will be.
+    wait_until(BOUND, "the command is at work", || is_at_work(&stage, pid));
     let killed = stage.fleet.json(&["kill", &task, "--yes"]);
     assert_eq!(killed["killed"][0]["outcome"], "stopped", "{killed}");
     assert!(!is_at_work(&stage, pid), "{:?}", stage.processes());
