@@ -78,6 +78,14 @@ impl Engine {
         self.seen_from(start, Err(nothing))
     }
 
+    /// The same, with the settings read once more. Shares the store.
+    pub(crate) fn anew(&self) -> Self {
+        match &self.repository {
+            Ok(repository) => self.seen_from(self.start.clone(), Ok(repository.clone())),
+            Err(_) => self.nowhere(),
+        }
+    }
+
     fn seen_from(&self, start: Start, repository: Result<Repository, DiscoverError>) -> Self {
         Self {
             start,

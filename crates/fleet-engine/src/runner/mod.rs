@@ -5,6 +5,7 @@
 
 mod autostart;
 pub mod registry;
+mod settings;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -26,6 +27,7 @@ use crate::home::Home;
 use crate::reconcile::{Reconciler, Witness};
 use crate::{Engine, agents, clock, fault, problems};
 use registry::{Registered, Runner};
+use settings::Settings;
 
 pub use autostart::{autostart, start_in_background};
 
@@ -79,6 +81,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// Runs until it is told to end. A second runner in the background ends at once.
 pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
     let home = Home::new(engine.home());
+    let settings = Settings::of(engine);
     let config = engine.config()?;
     let configured = || u32::try_from(config.runner().slots(machine::cores())).unwrap_or(u32::MAX);
     let runner = Runner {
@@ -95,6 +98,7 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
     tell(Notice::Up(registered.runner.clone()));
     let mut shift = Shift {
         engine,
+        settings,
         reconciler: Reconciler::new(engine)?,
         registered,
         keepers: Vec::new(),
@@ -136,6 +140,8 @@ enum Turn {
 /// One runner at work.
 struct Shift<'e> {
     engine: &'e Engine,
+    /// As they are now, for what is claimed.
+    settings: Settings,
     reconciler: Reconciler<'e>,
     registered: Registered,
     /// The keepers that it started.
@@ -170,8 +176,8 @@ impl Shift<'_> {
         if free == 0 {
             return Ok(Turn::Busy);
         }
-        let able = able(self.engine)?;
-        let claimed = self.claim(free, able).await?;
+        self.settings.refresh(self.engine)?;
+        let claimed = self.claim(free).await?;
         if !claimed.is_empty() {
             fault::point(self.engine, "runner-claimed").await;
         }
@@ -239,8 +245,9 @@ impl Shift<'_> {
         });
     }
 
-    async fn claim(&mut self, free: usize, able: BTreeSet<AgentName>) -> Outcome<Vec<ops::Claimed>> {
-        let config = self.engine.config()?;
+    async fn claim(&mut self, free: usize) -> Outcome<Vec<ops::Claimed>> {
+        let engine = self.settings.engine(self.engine);
+        let config = engine.config()?;
         let default_agent: AgentName = config.agent().parse().map_err(problems::field)?;
         // Looking is free, claiming takes the pen from others; and whatever any agent says makes us look.
         let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
@@ -254,8 +261,8 @@ impl Shift<'_> {
             place: self.reconciler.place().to_owned(),
             runs,
             default_agent,
-            able: Some(able),
-            accounts: agents::accounts(self.engine)?,
+            able: Some(able(engine)?),
+            accounts: agents::accounts(engine)?,
             caps: config.caps().clone(),
             budget: agents::budget(config),
             lease: config.runner().lease,

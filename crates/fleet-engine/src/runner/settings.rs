@@ -1,0 +1,102 @@
+//! The settings that a runner goes by.
+//!
+//! Owns when they are read again: whenever a file of them is another one than before, so that a budget, a cap or an
+//! agent that somebody sets counts from the next task on. Must never leave a runner without settings: what is wrong is
+//! told once, and the last right ones stay in force.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use fleet_core::problem::Outcome;
+
+use crate::Engine;
+
+/// The settings, and the files that they were read from.
+pub(super) struct Settings {
+    seen: Vec<Option<Stamp>>,
+    /// What sees them as they are now; nothing as long as they are those that the runner was started with.
+    fresh: Option<Engine>,
+}
+
+impl Settings {
+    /// Those that an engine is about to read for the first time.
+    pub(super) fn of(engine: &Engine) -> Self {
+        Self { seen: stamps(engine), fresh: None }
+    }
+
+    /// Reads them again if they have changed.
+    pub(super) fn refresh(&mut self, engine: &Engine) -> Outcome<()> {
+        let seen = stamps(engine);
+        if seen == self.seen {
+            return Ok(());
+        }
+        // First, so that what is wrong is not told again and again.
+        self.seen = seen;
+        let fresh = engine.anew();
+        fresh.agents()?;
+        self.fresh = Some(fresh);
+        Ok(())
+    }
+
+    /// What has them, where `first` has those of the beginning.
+    pub(super) fn engine<'a>(&'a self, first: &'a Engine) -> &'a Engine {
+        self.fresh.as_ref().unwrap_or(first)
+    }
+}
+
+/// What is another one when a file was written or exchanged.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+}
+
+fn stamps(engine: &Engine) -> Vec<Option<Stamp>> {
+    let files = [Some(engine.user_config()), engine.project_config().ok()];
+    files.into_iter().flatten().map(|file| stamp(file.path())).collect()
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let file = fs::metadata(path).ok()?;
+    Some(Stamp {
+        file: (file.dev(), file.ino()),
+        size: file.size(),
+        modified: (file.mtime(), file.mtime_nsec()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Start;
+    use crate::environment::Environment;
+
+    #[test]
+    fn what_is_set_counts_at_once_and_what_is_wrong_is_told_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = |name| (name, dir.path().as_os_str().to_owned());
+        let environment =
+            Environment::from_pairs([place("FLEET_HOME"), place("HOME")]).with_current_directory(dir.path());
+        let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let mut settings = Settings::of(&engine);
+        let agent = |settings: &Settings| settings.engine(&engine).config().unwrap().agent().to_owned();
+        assert_eq!(agent(&settings), "claude");
+        let set = |text: &str| fs::write(dir.path().join("config.toml"), text).unwrap();
+
+        set("agent = 'mine'\n[agents.mine]\nprogram = 'cat'\noutput = 'lines'\n");
+        settings.refresh(&engine).unwrap();
+        assert_eq!(agent(&settings), "mine");
+        assert!(settings.engine(&engine).agents().unwrap().find("mine").is_some());
+
+        set("agent = 7\n");
+        assert!(settings.refresh(&engine).is_err());
+        assert!(settings.refresh(&engine).is_ok(), "it is told once");
+        assert_eq!(agent(&settings), "mine");
+
+        fs::remove_file(dir.path().join("config.toml")).unwrap();
+        settings.refresh(&engine).unwrap();
+        assert_eq!(agent(&settings), "claude");
+    }
+}
