@@ -1,5 +1,7 @@
 //! What an agent is told: where it is, what to do, what others found out before it, and how to report.
 
+use std::borrow::Cow;
+
 use fleet_core::task::Task;
 use fleet_core::template::fill;
 
@@ -34,12 +36,13 @@ pub(super) struct Earlier {
 impl Prompt<'_> {
     /// For a new conversation. The task comes last: what stands at the end of a long text is followed best.
     pub(super) fn text(&self, templates: &Templates) -> String {
-        self.fill(&templates.task)
+        let has_task = templates.task.contains("{description}");
+        self.fill(&whole(&templates.task, if has_task { &["{prompts}"] } else { &["{task}", "{prompts}"] }))
     }
 
     /// For a conversation that knows the task already.
     pub(super) fn resumed(&self, templates: &Templates) -> String {
-        self.fill(&templates.resume)
+        self.fill(&whole(&templates.resume, &["{prompts}"]))
     }
 
     fn fill(&self, template: &str) -> String {
@@ -132,6 +135,13 @@ impl Prompt<'_> {
         let added = |prompt: &String| format!("\nAdded by the person who gave you this task: {prompt}\n");
         self.prompts.iter().map(added).collect()
     }
+}
+
+/// A template of somebody's own with what it has forgotten at its end: an agent that is not told its task, or what a
+/// person has to add, would work on something else.
+fn whole<'t>(template: &'t str, needed: &[&str]) -> Cow<'t, str> {
+    let missing = needed.iter().filter(|name| !template.contains(**name));
+    missing.fold(Cow::Borrowed(template), |text, name| format!("{}\n\n{name}", text.trim_end()).into())
 }
 
 #[cfg(test)]

@@ -46,6 +46,24 @@ fn a_first_attempt_is_told_where_it_is_and_what_to_do() {
 }
 
 #[test]
+fn a_template_that_forgets_the_task_or_what_was_added_does_not_lose_it() {
+    let (task, prompts) = (task("Fix it", "In full.", false), ["Also the docs.".to_owned()]);
+    let (earlier, nothing) = (Earlier::default(), Earlier::default());
+    let told = |template: &str| {
+        let templates = Templates { task: template.to_owned(), resume: template.to_owned() };
+        let new = prompt(&task, &nothing, &[]).text(&templates);
+        (new, prompt(&task, &earlier, &prompts).resumed(&templates))
+    };
+    let added = "Added by the person who gave you this task: Also the docs.\n";
+    let (new, resumed) = told("Be brief.\n");
+    assert_eq!(new, "Be brief.\n\nFix it\n\nIn full.\n");
+    assert_eq!(resumed, format!("Be brief.\n\n\n{added}"));
+    assert_eq!(told("").0.trim_start(), "Fix it\n\nIn full.\n");
+    let (new, resumed) = told("{description}{prompts}");
+    assert_eq!((new.as_str(), resumed), ("In full.\n", format!("In full.\n{added}")));
+}
+
+#[test]
 fn a_later_attempt_hears_what_was_left_and_what_was_added() {
     let task = task("Look", "", true);
     let earlier =
