@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use fleet_agents::Registry;
-use fleet_core::id::{IdKind, IdMaker, IdPrefix, RunId, TaskId};
+use fleet_core::id::{IdKind, IdMaker, IdPrefix, ProjectId, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_core::text::escaped;
@@ -160,6 +160,7 @@ impl Engine {
         // Each setting may be right, and an agent that they describe together wrong.
         if report.problems.is_empty() {
             report.problems.extend(self.agents().err());
+            report.problems.extend(agents::prices(self).err());
         }
         report
     }
@@ -250,10 +251,27 @@ impl Engine {
             Err(_) => None,
         };
         let found = self.store().await?.call(ops::ResolveRun { typed: typed.to_owned(), project }).await;
+        let task = match found {
+            Err(StoreError::RunNotFound(_)) => self.task_of_branch(project, typed).await?,
+            other => return other.map_err(problems::store),
+        };
+        // Runs that ended before they had a workspace have no branch, and their task has.
+        let typed = task.map_or_else(|| typed.to_owned(), |task| task.to_string());
+        let found = self.store().await?.call(ops::ResolveRun { typed: typed.clone(), project }).await;
         match found {
-            Err(StoreError::RunNotFound(_)) => Err(self.no_run(typed).await),
+            Err(StoreError::RunNotFound(_)) => Err(self.no_run(&typed).await),
             other => other.map_err(problems::store),
         }
+    }
+
+    /// The task of a project that has chosen this branch.
+    pub(crate) async fn task_of_branch(
+        &self,
+        project: Option<ProjectId>,
+        branch: &str,
+    ) -> Outcome<Option<TaskId>> {
+        let Some(project) = project else { return Ok(None) };
+        self.call(ops::BranchHolder { project, branch: branch.to_owned() }).await
     }
 
     /// Why there is no run: perhaps there is a task that nobody has started.
@@ -262,7 +280,7 @@ impl Engine {
         match self.task_id(typed).await {
             Ok(task) => Problem::new(Code::RunNotFound, format!("task {task} has not been started yet"))
                 .hint(format!(
-                    "`fleet task show {task}` shows why; `fleet status` shows whether a runner is up"
+                    "`fleet why {task}` tells what it waits for; `fleet status` shows whether a runner is up"
                 )),
             Err(_) => Problem::new(Code::RunNotFound, format!("no run, task or branch is called {shown:?}"))
                 .hint("`fleet list --all -A` shows every run"),

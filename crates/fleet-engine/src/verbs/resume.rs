@@ -70,11 +70,9 @@ pub(super) async fn meant(engine: &Engine, typed: &str) -> Outcome<TaskId> {
     }
 }
 
-/// The task that has chosen a branch and has no run yet.
+/// The task that has chosen a branch, and has no run with a workspace.
 async fn planned(engine: &Engine, project: Option<ProjectId>, branch: &str) -> Outcome<TaskId> {
-    if let Some(project) = project
-        && let Some(task) = engine.call(ops::BranchHolder { project, branch: branch.to_owned() }).await?
-    {
+    if let Some(task) = engine.task_of_branch(project, branch).await? {
         return Ok(task);
     }
     let message = format!("there is no task, run or branch of a run \"{}\"", escaped(branch));

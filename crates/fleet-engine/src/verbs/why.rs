@@ -5,6 +5,7 @@ mod evidence;
 mod waiting;
 mod words;
 
+use fleet_agents::Trust;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Reason, Run};
@@ -12,6 +13,7 @@ use fleet_core::task::{Status, Task, TaskState};
 use fleet_store::ops;
 use serde::Serialize;
 
+use super::resume::meant;
 use crate::Engine;
 use crate::views::Moment;
 
@@ -58,13 +60,7 @@ impl Next {
 
 /// Explains the task that somebody means: by its id, or that of one of its runs, or its branch.
 pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
-    let id = match engine.task_id(typed).await {
-        Ok(id) => id,
-        Err(problem) => match engine.run_id(typed).await {
-            Ok(run) => engine.call(ops::GetRun { run }).await?.run.task,
-            Err(_) => return Err(problem),
-        },
-    };
+    let id = meant(engine, typed).await?;
     let detail = engine.call(ops::GetTask { id }).await?;
     let (task, newest) = (&detail.task, detail.runs.last());
     let default = engine.config()?.agent();
@@ -130,6 +126,12 @@ fn advice(engine: &Engine, task: &Task, failed: Option<&Run>, agent: &str) -> Ou
         let agents = engine.agents()?;
         let about = agents.find(agent).map(fleet_agents::Adapter::about);
         advice.extend(words::remedy(reason, task.id, agent, about.as_ref()));
+        let may_look = crate::agents::trust(engine.config()?, agent) == Trust::ReadOnly;
+        if reason == Reason::NoChanges && may_look && !task.spec.read_only {
+            advice.push(format!(
+                "it may only look: `fleet config set agents.{agent}.trust sandbox` lets it change files"
+            ));
+        }
     }
     if let Some(run) = failed {
         advice.push(format!(

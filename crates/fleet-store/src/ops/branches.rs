@@ -9,7 +9,7 @@ use fleet_core::task::{BranchName, Task};
 use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
 
-/// The task of a project that has chosen a branch and is not over.
+/// The task of a project that has chosen a branch: the one that is not over, else the newest that is.
 #[derive(Debug, Clone)]
 pub struct BranchHolder {
     /// The project.
@@ -25,7 +25,7 @@ impl Op for BranchHolder {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<TaskId>, StoreError> {
         let find = sql!(
             "SELECT id FROM tasks WHERE project = $1 AND branch = $2 \
-             AND state IN ('queued', 'held', 'running', 'waiting')",
+             ORDER BY (state IN ('queued', 'held', 'running', 'waiting')) DESC, id DESC LIMIT 1",
             self.project,
             self.branch.as_str(),
         );

@@ -144,5 +144,12 @@ async fn a_task_is_found_by_the_branch_that_it_has_chosen(rig: &Rig) {
     assert_eq!(rig.ok(holder(project, "feature")).await, None);
     assert_eq!(rig.ok(holder(rig.project("/other/.git").await, "feature/login")).await, None);
     rig.moved(id, TaskMove::Cancel).await;
-    assert_eq!(rig.ok(holder(project, "feature/login")).await, None, "it is over");
+    assert_eq!(rig.ok(holder(project, "feature/login")).await, Some(id), "it is over, and the only one");
+    let next = rig.add_one(on_branch(rig.draft("next").await)).await;
+    let last = on_branch(rig.draft("last").await);
+    assert_eq!(rig.ok(holder(project, "feature/login")).await, Some(next), "it is not over");
+    rig.moved(next, TaskMove::Cancel).await;
+    let last = rig.add_one(last).await;
+    rig.moved(last, TaskMove::Cancel).await;
+    assert_eq!(rig.ok(holder(project, "feature/login")).await, Some(last), "the newest");
 }

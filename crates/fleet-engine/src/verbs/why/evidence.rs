@@ -3,7 +3,7 @@
 use fleet_core::event::Fact;
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
-use fleet_core::run::Run;
+use fleet_core::run::{Run, RunState};
 use fleet_core::time::Span;
 use fleet_store::ops;
 
@@ -28,12 +28,24 @@ pub(super) async fn of(engine: &Engine, run: &Run) -> Outcome<Vec<String>> {
     }
     let result = engine.call(ops::GetRun { run: run.id }).await?.result;
     let result: Option<RunResult> = result.and_then(|text| serde_json::from_str(&text).ok());
+    seen.extend(result.as_ref().filter(|_| run.state == RunState::Succeeded).map(done));
     seen.extend(result.into_iter().flat_map(|result| result.remarks));
     let usage = run.usage;
     if usage.input_tokens + usage.output_tokens > 0 {
         seen.push(format!("it used {} tokens", usage.input_tokens + usage.output_tokens));
     }
     Ok(seen)
+}
+
+/// What git shows of work that is done.
+fn done(result: &RunResult) -> String {
+    let many = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    match (result.files, result.commit_count) {
+        (0, 0) => "git shows no change, and none was needed".to_owned(),
+        (files, commits) => {
+            format!("git shows {} changed, in {}", many(files, "file"), many(commits, "commit"))
+        }
+    }
 }
 
 fn said(fact: Fact) -> Option<String> {

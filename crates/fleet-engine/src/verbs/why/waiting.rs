@@ -17,7 +17,7 @@ pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<N
         Status::In(TaskState::Running) => {
             Next::now("it goes on until its agent is through or a limit is reached")
         }
-        Status::In(TaskState::Done) => Next::now("nothing: it is done"),
+        Status::In(TaskState::Done) => Next::now("nothing, unless somebody says more: `fleet prompt`"),
         Status::In(TaskState::Failed) => Next::now("nothing: a person has to look"),
         Status::In(TaskState::Cancelled) => Next::now("nothing, unless somebody retries it"),
         Status::In(TaskState::Held) => Next::now("nothing until it is released"),

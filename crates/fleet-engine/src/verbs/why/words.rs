@@ -35,7 +35,11 @@ pub(super) fn remedy(reason: Reason, task: TaskId, agent: &str, about: Option<&A
         Reason::Auth => {
             let login = about
                 .map_or_else(|| format!("log in to {agent}"), |about| format!("log in: {}", about.login));
-            vec![format!("{login}, then `fleet task retry {task}`"), other_agent()]
+            vec![
+                format!("{login}, then `fleet task retry {task}`"),
+                "a variable that you set reaches agents after `fleet restart`".to_owned(),
+                other_agent(),
+            ]
         }
         Reason::AgentMissing => {
             let install = about
@@ -44,7 +48,7 @@ pub(super) fn remedy(reason: Reason, task: TaskId, agent: &str, about: Option<&A
         }
         Reason::BadModel => vec![
             format!("choose another model: `fleet task edit {task} --model NAME`"),
-            format!("`fleet agents show {agent}` tells what it is configured with"),
+            format!("or for all tasks of {agent}: `fleet config set agents.{agent}.model NAME`"),
         ],
         Reason::QuotaExhausted | Reason::RateLimited => vec![
             other_agent(),

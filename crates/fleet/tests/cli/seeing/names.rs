@@ -34,10 +34,7 @@ fn a_name_that_fits_nothing_or_several_is_refused() {
     let first = add(&world, "one", "write a.txt x", &[]);
     let (code, message, hints) = error(&world.fleet.fail(3, &["logs", &first, "--json"]));
     assert_eq!(code, "run-not-found");
-    assert!(
-        message.contains("has not been started yet") && hints.contains("fleet task show"),
-        "{message} {hints}"
-    );
+    assert!(message.contains("has not been started yet") && hints.contains("fleet why"), "{message} {hints}");
     add(&world, "two", "write a.txt x", &[]);
     run_all(&world);
     for command in ["show", "logs", "diff"] {

@@ -68,8 +68,10 @@ fn what_was_not_started_says_what_it_waits_for() {
     assert!(told["next"].as_str().unwrap().contains(&first), "{told}");
     yard.fleet.ok(&["task", "hold", &first]);
     assert_eq!(why(&yard, &first)["next"], "nothing until it is released");
+    yard.fleet.ok(&["task", "add", "-q", "Named", "--branch", "named"]);
+    assert_eq!(why(&yard, "named")["status"], "ready", "by the branch that it will have");
     let nobody = yard.fleet.run(&["why", "t0m3k9x2a4f7q1c"]);
-    assert_eq!(nobody.code, 2, "{}", nobody.stderr);
+    assert_eq!(nobody.code, 3, "{}", nobody.stderr);
 }
 
 #[test]
