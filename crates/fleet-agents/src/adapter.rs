@@ -289,6 +289,11 @@ pub trait Adapter: Send + Sync {
 
     /// What understands the output of one process that was started for this brief.
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder>;
+
+    /// Whether it asks before it uses a tool, so that its trust is kept by the answers, whatever it was started with.
+    fn asks(&self) -> bool {
+        false
+    }
 }
 
 /// Where a line came from.

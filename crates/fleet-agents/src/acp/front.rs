@@ -139,6 +139,10 @@ impl Adapter for Acp {
         }
     }
 
+    fn asks(&self) -> bool {
+        true
+    }
+
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
         let mut plan = LaunchPlan::new(Program::OnPath(self.program.into()));
         plan.prompt = PromptVia::Dialogue;

@@ -134,6 +134,8 @@ impl Adapter for Custom {
     fn about(&self) -> About {
         let usual = "as its own settings have it: `[agents]` gives it no arguments for this";
         let added = "with the arguments that `[agents]` gives it for this";
+        // What asks before it uses a tool is answered from the trust, whatever its arguments are.
+        let answered = self.like.as_ref().filter(|like| like.asks()).map(|like| like.about().trust);
         let words = |trust| if self.trusted(trust).is_empty() { usual } else { added };
         let told = |text: &Option<String>, else_: &'static str| {
             text.clone().map_or(Cow::Borrowed(else_), Cow::Owned)
@@ -150,7 +152,7 @@ impl Adapter for Custom {
             login_env: &[],
             login_files: &[],
             takes_prompts,
-            trust: [words(Trust::ReadOnly), words(Trust::Sandbox), words(Trust::Full)],
+            trust: answered.unwrap_or([words(Trust::ReadOnly), words(Trust::Sandbox), words(Trust::Full)]),
         }
     }
 
@@ -176,6 +178,10 @@ impl Adapter for Custom {
         let content = brief.system_prompt.filter(|_| is_named).map(ToOwned::to_owned);
         plan.files.extend(content.map(|content| PlannedFile { path: orders, content }));
         plan
+    }
+
+    fn asks(&self) -> bool {
+        self.like.as_ref().is_some_and(|like| like.asks())
     }
 
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {

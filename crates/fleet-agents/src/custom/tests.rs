@@ -271,6 +271,7 @@ fn any_program_that_speaks_the_protocol_is_spoken_with() {
     assert_eq!((plan.prompt, plan.ask), (PromptVia::Dialogue, Some(Ask::Say)));
     assert_eq!(plan.args, ["--acp", "--model=m"]);
     assert!(agent.about().takes_prompts);
+    assert!(agent.about().trust[0].contains("refused"), "its trust is kept by what it is answered");
     let mut decoder = agent.decoder(&brief);
     assert!(String::from_utf8(decoder.reply()).unwrap().contains("initialize"));
     decoder.line(Stream::Out, br#"{"id":1,"result":{"protocolVersion":1}}"#, false);

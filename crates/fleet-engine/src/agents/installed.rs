@@ -22,8 +22,8 @@ use crate::agent_env::{AgentEnv, agent_environment};
 use crate::environment::Environment;
 use crate::home::write_private;
 
-/// So long a program has to say its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// So long a program has to say its version. Some take seconds to start, and longer on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(15);
 /// A line that is no version is shown up to here.
 const LONGEST: usize = 60;
 /// More programs than anybody has agents.

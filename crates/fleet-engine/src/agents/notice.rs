@@ -51,7 +51,7 @@ pub fn notice(engine: &Engine, agent: &str) -> Outcome<Option<Notice>> {
     let [_, sandbox, full] = about.trust;
     let means = if trust == Trust::Full { full } else { sandbox };
     let text = format!(
-        "{title} works here without asking you first. Its trust is `{word}`: it {means}. It is started in a worktree \
+        "{title} works here without asking you first. Its trust is `{word}`, which means: {means}. It is started in a worktree \
          of its own, not in your checkout. `fleet config set agents.{agent}.trust read_only` lets it only look; \
          `fleet agents show {agent}` tells what each trust means. (This is said once.)",
         title = about.title,
@@ -86,17 +86,15 @@ mod tests {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(told("agents.claude.trust = 'read_only'"), None);
         let first = told("").unwrap();
-        assert!(
-            first
-                .text
-                .starts_with("Claude Code works here without asking you first. Its trust is `sandbox`: it ")
-        );
+        assert!(first.text.starts_with(
+            "Claude Code works here without asking you first. Its trust is `sandbox`, which means: "
+        ));
         assert!(first.text.contains("`fleet config set agents.claude.trust read_only`"));
         assert_eq!(told("").as_ref(), Some(&first), "only what was told is known");
         first.told();
         assert_eq!(told(""), None);
         let second = told("agents.claude.trust = 'full'").unwrap();
-        assert!(second.text.contains("`full`: it does anything"), "{}", second.text);
+        assert!(second.text.contains("`full`, which means: does anything"), "{}", second.text);
         second.told();
         assert_eq!((told("agents.claude.trust = 'full'"), told("")), (None, None));
     }

@@ -120,6 +120,10 @@ pub async fn run(stage: &Stage, request: &Request) -> Outcome<Response> {
     steps.extend(report::steps(&seen, is_over, request.patience));
     let ok = steps.iter().all(|step| step.verdict != Verdict::Bad);
     let reason = seen.run.as_ref().and_then(|run| run.reason);
+    // A sign of a login is not yet a login.
+    if let Some(login) = steps.iter_mut().find(|step| step.name == "login" && reason == Some(Reason::Auth)) {
+        *login = Step::new("login", Verdict::Bad, "refused by its provider");
+    }
     Ok(Response {
         agent: request.agent.clone(),
         model: seen.run.as_ref().and_then(|run| run.model.clone()),
@@ -151,7 +155,7 @@ async fn here(engine: &Engine, name: &str, about: &About) -> Outcome<Vec<Step>> 
     let login = agents::login(engine, name, about)?;
     let login = match login.state {
         LoginState::NotNeeded => Step::new("login", Verdict::Good, "not needed"),
-        LoginState::Unknown => Step::new("login", Verdict::Good, "nothing is known about it"),
+        LoginState::Unknown => Step::new("login", Verdict::Good, "cannot be seen from outside"),
         LoginState::Yes => Step::new("login", Verdict::Good, login.sign.unwrap_or_default()),
         LoginState::NoSign => Step::new("login", Verdict::Warning, format!("no sign of it: {}", about.login)),
     };

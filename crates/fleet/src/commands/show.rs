@@ -127,7 +127,9 @@ fn used(run: &RunView) -> String {
         return String::new();
     }
     let (input, output) = (number(run.input_tokens), number(run.output_tokens));
-    format!("{input} tokens in, {output} out, {}", money(run.micro_usd))
+    // Nobody has told a price, which is not the same as nothing to pay.
+    let cost = if run.micro_usd == 0 { String::new() } else { format!(", {}", money(run.micro_usd)) };
+    format!("{input} tokens in, {output} out{cost}")
 }
 
 fn load(load: Load) -> String {

@@ -78,7 +78,7 @@ pub(super) fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize
             let mut problem = Problem::new(Code::RunFailed, message);
             for one in several.iter().take(NAMED) {
                 let id = one.task.id;
-                let next = format!("`fleet logs {id}`, `fleet show {id}`, `fleet resume {id}`");
+                let next = format!("`fleet why {id}`, `fleet logs {id}`, `fleet resume {id}`");
                 problem = problem.hint(format!("{}: {next}", said(one)));
             }
             if several.len() > NAMED {
@@ -99,8 +99,9 @@ fn alone(one: &Followed) -> Problem {
     let problem = Problem::new(Code::RunFailed, said(one));
     let problem = match one.task.state {
         TaskState::Held | TaskState::Queued => problem,
-        _ => problem
-            .hint(format!("`fleet logs {id}` shows what the agent said, `fleet show {id}` what it left")),
+        _ => problem.hint(format!(
+            "`fleet why {id}` tells what happened and what helps, `fleet logs {id}` what the agent said"
+        )),
     };
     problem.hint(format!("`fleet resume {id}` takes it up again, with the work that is on its branch"))
 }

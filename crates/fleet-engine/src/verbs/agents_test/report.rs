@@ -126,7 +126,9 @@ fn streams(lines: (usize, usize)) -> Step {
 fn edited(seen: &Seen) -> Step {
     let names: Vec<&str> = seen.patch.lines().filter_map(|line| line.strip_prefix("+++ b/")).collect();
     if !names.contains(&FILE) {
-        return Step::new("edited", Verdict::Bad, format!("there is no {FILE} on its branch"));
+        let others = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+        let others = if others.is_empty() { others } else { format!(", but there is {others}") };
+        return Step::new("edited", Verdict::Bad, format!("there is no {FILE} on its branch{others}"));
     }
     if !seen.patch.lines().any(|line| line.trim_end() == format!("+{LINE}")) {
         return Step::new("edited", Verdict::Bad, format!("{FILE} does not hold what was asked for"));
@@ -153,17 +155,22 @@ fn committed(seen: &Seen) -> Step {
 fn usage(run: &Run) -> Step {
     let usage = &run.usage;
     if usage.input_tokens + usage.output_tokens == 0 {
-        return Step::new(
-            "usage",
-            Verdict::Warning,
-            "it tells no tokens: budgets and limits of tokens do not hold it",
-        );
+        let said = if run.state == RunState::Succeeded {
+            "it tells no tokens: budgets and limits of tokens do not hold it"
+        } else {
+            "none before it failed"
+        };
+        return Step::new("usage", Verdict::Warning, said);
     }
     let said = format!("{} tokens in, {} out", usage.input_tokens, usage.output_tokens);
     Step::new("usage", Verdict::Good, said)
 }
 
 fn cost(run: &Run) -> Step {
+    let nothing = run.usage.input_tokens + run.usage.output_tokens == 0 && run.usage.micro_usd == 0;
+    if nothing && run.state != RunState::Succeeded {
+        return Step::new("cost", Verdict::Warning, "none before it failed");
+    }
     if run.usage.micro_usd == 0 {
         let said = "unknown: it does not tell, and `fleet agents prices` has no price of its model";
         return Step::new("cost", Verdict::Warning, said);

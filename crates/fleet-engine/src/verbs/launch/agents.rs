@@ -1,5 +1,6 @@
 //! Whether an agent can be started here: told before anything is queued that would wait for ever.
 
+use fleet_agents::{Adapter, Program};
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use crate::Engine;
@@ -14,9 +15,13 @@ pub(in crate::verbs) fn check(engine: &Engine, name: &str) -> Outcome<()> {
     let config = engine.config()?;
     let prefix = format!("agents.{name}.");
     let is_configured = || config.settings().iter().any(|setting| setting.key.starts_with(&prefix));
-    let problem = if engine.agents()?.find(name).is_some() {
-        Problem::new(Code::AgentMissing, format!("no agent `{name}` here: its program is not on the PATH"))
-            .hint(format!("install it, and see that `{name}` starts in this shell"))
+    let problem = if let Some(about) = engine.agents()?.find(name).map(Adapter::about) {
+        let why = match &about.program {
+            Program::OnPath(path) if path.starts_with('/') => format!("{path} is no program"),
+            Program::OnPath(_) | Program::This => "its program is not on the PATH".to_owned(),
+        };
+        Problem::new(Code::AgentMissing, format!("no agent `{name}` here: {why}"))
+            .hint(format!("to get it: {}", about.install))
     } else if name == config.agent() || is_configured() {
         Problem::new(
             Code::AgentMissing,

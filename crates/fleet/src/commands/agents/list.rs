@@ -19,7 +19,7 @@ impl List {
         context.output.show(&found, || render(&found.agents, context.engine.now()))?;
         let default = context.engine.config()?.agent();
         context.output.note(&dim(&format!(
-            "tasks that name no agent get {default}; `fleet agents show NAME` tells everything about one"
+            "tasks that name none get {default}; `fleet agents show NAME` has all about one"
         )));
         Ok(())
     }
@@ -33,7 +33,7 @@ fn render(agents: &[AgentView], now: Millis) -> String {
         column("LOGIN", &|agent| login(agent).to_owned()),
         column("MODEL", &|agent| agent.model.clone().unwrap_or_default()),
         column("TRUST", &|agent| agent.trust.to_owned()),
-        column("LIMITS", &|agent| limits(agent, now)).giving_way(),
+        column("LIMITS", &|agent| held_back(agent, now)),
         column("ACCOUNT", &|agent| agent.account.clone()).spare(),
         column("PROMPTS", &|agent| if agent.takes_prompts { "while it works" } else { "" }.to_owned())
             .spare(),
@@ -60,12 +60,15 @@ pub(super) fn login(agent: &AgentView) -> &'static str {
     }
 }
 
-/// What holds it back.
+/// What holds it back, and why.
 pub(super) fn limits(agent: &AgentView, now: Millis) -> String {
+    let why = agent.pause_reason.as_deref().filter(|_| agent.paused_until.is_some());
+    format!("{}{}", held_back(agent, now), why.map(|why| format!(": {why}")).unwrap_or_default())
+}
+
+/// What holds it back. In a table of all agents the words of a provider would push everything else out.
+fn held_back(agent: &AgentView, now: Millis) -> String {
     let cap = agent.cap.map(|cap| format!("{cap} at a time"));
-    let pause = agent.paused_until.map(|at| {
-        let why = agent.pause_reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-        format!("paused, goes on {}{why}", until(at.0, now))
-    });
+    let pause = agent.paused_until.map(|at| format!("paused, goes on {}", until(at.0, now)));
     cap.into_iter().chain(pause).collect::<Vec<_>>().join(", ")
 }

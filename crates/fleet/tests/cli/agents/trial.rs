@@ -65,11 +65,11 @@ fn an_agent_that_fails_is_told_step_by_step() {
     assert_eq!((&response["ok"], &response["reason"]), (&json!(false), &json!("auth")));
     let bad: Vec<_> = verdicts(&response).into_iter().filter(|(_, verdict)| verdict == "bad").collect();
     let bad: Vec<&str> = bad.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(bad, ["edited", "committed", "ended"], "{response}");
+    assert_eq!(bad, ["login", "edited", "committed", "ended"], "{response}");
     let (code, message, hints) = error(&output);
     assert_eq!(code, "run-failed");
     assert!(
-        message.ends_with("edited, committed, ended (auth)") && hints.contains("log in"),
+        message.ends_with("login, edited, committed, ended (auth)") && hints.contains("log in"),
         "{message} {hints}"
     );
     assert!(is_empty(&temporary));

@@ -44,7 +44,7 @@ fn a_failed_one_is_named_among_the_others() {
     // Only one agent finds that nobody was there before; slots of their own, so that all are started.
     let output = stage.fleet.fail(8, &["fanout", "3", "try", "-p", &text]);
     assert!(output.stderr.contains("1 of 3 tasks not done"), "{output:?}");
-    assert!(output.stderr.contains("exit status 4: `fleet logs t"), "{output:?}");
+    assert!(output.stderr.contains("exit status 4: `fleet why t"), "{output:?}");
     assert!(output.stderr.contains("fleet resume --batch s"), "{output:?}");
     let states: Vec<&str> = output.stdout.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(states.iter().filter(|state| **state == "done").count(), 2, "{output:?}");
