@@ -159,6 +159,30 @@ pub enum Counted {
     Total,
 }
 
+impl Counted {
+    /// A number after another was told in this way.
+    #[must_use]
+    pub const fn after(self, before: u64, told: u64) -> u64 {
+        match self {
+            Self::Delta => before.saturating_add(told),
+            Self::Total => told,
+        }
+    }
+}
+
+impl Tokens {
+    /// These after others were told in this way.
+    #[must_use]
+    pub const fn then(self, told: Self, counted: Counted) -> Self {
+        Self {
+            input: counted.after(self.input, told.input),
+            output: counted.after(self.output, told.output),
+            cache_read: counted.after(self.cache_read, told.cache_read),
+            cache_write: counted.after(self.cache_write, told.cache_write),
+        }
+    }
+}
+
 /// A moment in the future, as it was told. Decoders have no clock, so a span stays one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {

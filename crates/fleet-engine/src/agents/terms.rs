@@ -3,7 +3,7 @@
 use fleet_agents::{McpServer, Price, Registry, Trust};
 use fleet_core::problem::Outcome;
 
-use super::{account, choice, file, mcp, prices, trust};
+use super::{choice, file, mcp, prices, trust};
 use crate::Engine;
 
 /// What a task wants of its agent.
@@ -32,8 +32,6 @@ pub struct Terms {
     pub extra_args: Vec<String>,
     /// Whether its last answer is held to the schema of a report.
     pub structured: bool,
-    /// Whose limits it has.
-    pub account: String,
     /// What its tokens cost, for agents that do not tell: only where the model and its price are known.
     pub price: Option<Price>,
 }
@@ -72,7 +70,6 @@ pub fn terms(engine: &Engine, agent: &str, wish: Wish<'_>) -> Outcome<Terms> {
         mcp: servers.transpose()?.unwrap_or_default(),
         extra_args: if is_known { settings.args } else { Vec::new() },
         structured: settings.structured.unwrap_or(false),
-        account: account(engine, agent)?,
     })
 }
 
@@ -82,6 +79,7 @@ mod tests {
 
     use fleet_core::problem::Code;
 
+    use super::super::{account, accounts};
     use super::*;
     use crate::Start;
     use crate::environment::Environment;
@@ -98,9 +96,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let engine = engine(&dir, "");
         let terms = terms(&engine, "demo", Wish::default()).ok().unwrap();
-        assert_eq!((terms.model, terms.trust, terms.account), (None, Trust::Sandbox, "demo:default".into()));
+        assert_eq!((terms.model, terms.trust), (None, Trust::Sandbox));
+        assert_eq!(account(&engine, "demo").unwrap(), "demo:default");
         assert_eq!(account(&engine, "nobody").unwrap(), "nobody:default");
-        assert_eq!(super::super::accounts(&engine).unwrap()[&"demo".parse().unwrap()], "demo:default");
+        assert_eq!(accounts(&engine).unwrap()[&"demo".parse().unwrap()], "demo:default");
     }
 
     #[test]
@@ -120,7 +119,7 @@ mod tests {
             (Some("Be brief.\n"), "srv")
         );
         assert_eq!((usual.extra_args.len(), usual.structured), (1, true));
-        assert_eq!((usual.trust, usual.account.as_str()), (Trust::Full, "acme:work"));
+        assert_eq!((usual.trust, account(&engine, "demo").unwrap().as_str()), (Trust::Full, "acme:work"));
         assert_eq!(usual.secrets().collect::<Vec<_>>(), ["hunter2"]);
         let look = terms(Wish { model: Some("other"), read_only: true });
         assert_eq!((look.model.as_deref(), look.trust), (Some("other"), Trust::ReadOnly));

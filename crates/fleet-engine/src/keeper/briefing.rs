@@ -1,16 +1,26 @@
-//! Everything that the adapter of an agent is told about one run.
+//! What the adapter of this run's agent is told: the prompt, the conversation, and on what terms it works.
 
 use std::path::PathBuf;
 
-use fleet_agents::{Brief, Conversation};
-use fleet_core::problem::Outcome;
+use fleet_agents::Brief;
+use fleet_core::event::Fact;
 use fleet_core::report::Report;
-use fleet_core::run::Meter;
-use serde::{Deserialize, Serialize};
+use fleet_core::run::Run;
+use fleet_host::git::Checkout;
+use fleet_host::machine;
+use fleet_store::ops;
 
+use super::prepare::Prepared;
+use super::prompt::{Earlier, Prompt};
+use super::talk::Talk;
+use super::templates::Templates;
+use super::{Keeper, checkout};
 use crate::agents::Terms;
-use crate::clock;
-use crate::home::{RunFolder, write_private};
+
+/// More notes of one attempt are not passed on.
+const MOST_NOTES: i64 = 20;
+/// Notes of so many attempts are passed on.
+const MOST_ATTEMPTS: usize = 3;
 
 /// All that a [`Brief`] borrows.
 pub(super) struct Briefing<'t> {
@@ -27,7 +37,7 @@ pub(super) struct Briefing<'t> {
 }
 
 impl Briefing<'_> {
-    /// As adapters want them.
+    /// As adapters want it.
     pub(super) fn brief(&self) -> Brief<'_> {
         Brief {
             prompt_file: &self.prompt_file,
@@ -47,80 +57,67 @@ impl Briefing<'_> {
     }
 }
 
-/// The conversation of a run. Kept beside its logs: whoever decodes them later has to know what was resumed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Talk {
-    /// A new one, by an id of ours for agents that take one.
-    New(String),
-    /// One that goes on, and what its counters stood at.
-    Resumed {
-        /// The agent's own id of it.
-        session: String,
-        /// What the agent's counters stood at.
-        #[serde(default)]
-        meter: Meter,
-    },
-}
-
-impl Talk {
-    /// A new one.
-    pub(crate) fn new() -> Outcome<Self> {
-        Ok(Self::New(uuid(clock::entropy()?, clock::entropy()?)))
+impl Keeper<'_> {
+    /// What the adapter is told. Fails with a sentence about what could not be read.
+    pub(super) async fn briefing(&self, prepared: &Prepared) -> Result<Briefing<'_>, String> {
+        let before = &prepared.before;
+        let talk = Talk::choose(&self.run, before, self.task.history.failures);
+        let talk = talk.map_err(|problem| problem.message)?;
+        talk.note(&self.folder);
+        let earlier = self.left_by(before).await;
+        let templates = Templates::load(self.home.root(), &checkout(&self.project))?;
+        let prompts = self.prompts(&talk, before).await?;
+        let texts: Vec<String> = prompts.iter().map(|prompt| prompt.text.to_string()).collect();
+        let prompt = Prompt {
+            task: &self.task,
+            base: prepared.base.as_str(),
+            branch: prepared.workspace.branch(),
+            workspace: &prepared.workspace.path().to_string_lossy(),
+            attempt: self.run.fence,
+            continues: prepared.continues,
+            earlier: &earlier,
+            prompts: &texts,
+        };
+        let prompt = match &talk {
+            Talk::New(_) => prompt.text(&templates),
+            Talk::Resumed { .. } => prompt.resumed(&templates),
+        };
+        Ok(Briefing {
+            prompt,
+            prompt_file: self.folder.prompt(),
+            workspace: prepared.workspace.path().to_owned(),
+            git_dirs: prepared.workspace.checkout().map(|checkout| git_dirs(&checkout)).unwrap_or_default(),
+            scratch: self.folder.scratch(),
+            talk,
+            is_root: machine::is_root(),
+            terms: &self.terms,
+            told: prompts.iter().filter(|prompt| prompt.sent_at.is_none()).map(|prompt| prompt.seq).collect(),
+        })
     }
 
-    /// That of a run, if it is known.
-    pub(crate) fn of(folder: &RunFolder) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(folder.talk()).ok()?).ok()
-    }
-
-    /// Writes it down. Without it, a later look at what was used is off by what earlier runs used.
-    pub(super) fn note(&self, folder: &RunFolder) {
-        let _ = serde_json::to_vec(self).map(|bytes| write_private(&folder.talk(), &bytes));
-    }
-
-    /// As adapters want it.
-    pub(crate) fn conversation(&self) -> Conversation<'_> {
-        match self {
-            Self::New(id) => Conversation::New { id: Some(id) },
-            Self::Resumed { session, meter } => {
-                Conversation::Resume { session, meter: fleet_agents::Meter::from(*meter) }
+    /// What the attempts before this one left behind.
+    async fn left_by(&self, before: &[Run]) -> Earlier {
+        let end = before.first().and_then(|run| run.detail.clone());
+        let mut notes = Vec::new();
+        for run in before.iter().take(MOST_ATTEMPTS).rev() {
+            let wanted = ops::RunEventsOf { run: run.id, kinds: &["run.note"], limit: MOST_NOTES };
+            for event in self.call(wanted).await.unwrap_or_default() {
+                if let Fact::RunNote { text } = event.fact {
+                    notes.push(text);
+                }
             }
         }
+        Earlier { end, notes }
     }
 }
 
-/// A random UUID, from 128 random bits.
-fn uuid(high: u64, low: u64) -> String {
-    let high = (high & !0xf000) | 0x4000;
-    let low = (low & !(0b11 << 62)) | (0b10 << 62);
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        high >> 32,
-        high >> 16 & 0xffff,
-        high & 0xffff,
-        low >> 48,
-        low & 0xffff_ffff_ffff
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_of_conversations_are_random_uuids() {
-        assert_eq!(uuid(0, 0), "00000000-0000-4000-8000-000000000000");
-        assert_eq!(uuid(u64::MAX, u64::MAX), "ffffffff-ffff-4fff-bfff-ffffffffffff");
-        assert_ne!(Talk::new().unwrap(), Talk::new().unwrap());
+/// What git writes to for a commit in a linked worktree. Not the configuration and the hooks of the user's repository,
+/// which sit beside it: those run with the user's rights. A worktree that has settings of its own keeps them in the very
+/// directory, so that there an agent in a sandbox cannot commit, and we do it at the end.
+fn git_dirs(checkout: &Checkout) -> Vec<PathBuf> {
+    if checkout.has_own_settings() {
+        return Vec::new();
     }
-
-    #[test]
-    fn a_talk_can_be_read_back() {
-        let meter = Meter { input: 1, output: 2, cache_read: 3, cache_write: 4, micro_usd: 5 };
-        let talk = Talk::Resumed { session: "s".to_owned(), meter };
-        let kept = serde_json::to_string(&talk).unwrap();
-        assert_eq!(serde_json::from_str::<Talk>(&kept).unwrap(), talk);
-        assert_eq!(talk.conversation().meter().tokens.cache_write, 4);
-    }
+    let common = ["objects", "refs", "logs"].map(|name| checkout.common_dir.join(name));
+    [checkout.git_dir.clone()].into_iter().chain(common).collect()
 }

@@ -7,15 +7,18 @@
 
 mod agent;
 mod attend;
-mod brief;
 mod briefing;
+#[cfg(test)]
+mod earlier_runs;
 mod finish;
 pub(crate) mod journal;
 mod lease;
 mod prepare;
 mod prompt;
 mod pump;
+mod said;
 pub(crate) mod setup;
+mod talk;
 mod tally;
 mod templates;
 mod token;
@@ -36,8 +39,8 @@ use fleet_host::process::{self, Identity};
 use fleet_store::ops::RunDetail;
 use fleet_store::{Op, Store, ops};
 
-pub(crate) use briefing::Talk;
 pub(crate) use finish::declared;
+pub(crate) use talk::Talk;
 pub use token::Token;
 
 use crate::agents::{Terms, Wish};

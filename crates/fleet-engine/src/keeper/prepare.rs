@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_core::run::{Ending, Reason};
+use fleet_core::run::{Ending, Reason, Run};
 use fleet_host::git::{self, Area, Oid, Open, StartAt, Workspace, WorkspaceError};
 use fleet_host::{copy, ports};
 use fleet_store::ops;
@@ -18,6 +18,8 @@ pub(super) struct Prepared {
     pub(super) workspace: Arc<Workspace>,
     /// The commit that the whole task started from, however many attempts there were.
     pub(super) base: Oid,
+    /// The attempts before this one, newest first.
+    pub(super) before: Vec<Run>,
     /// Whether an earlier attempt left work on the branch.
     pub(super) continues: bool,
     pub(super) ports: Option<ports::PortBlock>,
@@ -50,7 +52,8 @@ impl Keeper<'_> {
             self.check_trust()?;
         }
         let branch = branch_of(&self.task);
-        let (start, base) = self.start_at(&branch).await?;
+        let before = self.attempts_before().await?;
+        let (start, base) = self.start_at(&branch, &before).await?;
         fault::point(self.engine, "keeper-looked").await;
         // Known before there is a branch: whoever tries again after a crash knows it for ours.
         let plan = ops::Prepared {
@@ -73,7 +76,7 @@ impl Keeper<'_> {
         let (known, equipped) = tokio::join!(known, self.equip(workspace, skips_setup));
         known?;
         let (workspace, ports) = equipped?;
-        let prepared = Prepared { workspace: Arc::new(workspace), base, continues, ports };
+        let prepared = Prepared { workspace: Arc::new(workspace), base, before, continues, ports };
         if !skips_setup {
             setup::run(self, &prepared).await?;
         }
@@ -124,9 +127,9 @@ impl Keeper<'_> {
     }
 
     /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is somebody's.
-    async fn start_at(&self, branch: &str) -> Result<(StartAt, Oid), Ending> {
+    async fn start_at(&self, branch: &str, before: &[Run]) -> Result<(StartAt, Oid), Ending> {
         let (repo, directory) = (PathBuf::from(&self.project.common_dir), checkout(&self.project));
-        let earlier = self.earlier(branch).await?;
+        let earlier = earlier(before, branch);
         let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
         let look = move || -> Result<Result<(StartAt, Oid), String>, git::GitError> {
             git::check_safe(&directory)?;
@@ -149,24 +152,14 @@ impl Keeper<'_> {
             .map_err(|why| Ending::Failed(Reason::BranchTaken, why))
     }
 
-    /// What an earlier attempt at this task did with this branch.
-    async fn earlier(&self, branch: &str) -> Result<Option<Earlier>, Ending> {
+    /// The attempts at this task before this one, newest first. The first attempt need not ask.
+    async fn attempts_before(&self) -> Result<Vec<Run>, Ending> {
+        if self.run.fence <= 1 {
+            return Ok(Vec::new());
+        }
         let filter = ops::RunFilter { task: Some(self.task.id), ..Default::default() };
         let runs = self.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await.map_err(released)?;
-        let before = runs
-            .iter()
-            .map(|row| &row.run)
-            .filter(|run| run.id != self.run.id && run.branch.as_deref() == Some(branch));
-        let mut known = before.filter_map(|run| {
-            let base = Oid::parse(run.base.as_deref()?).ok()?;
-            Some(Earlier { base, has_worked: run.workspace.is_some() })
-        });
-        let newest = known.next();
-        // One that had a workspace made the branch, or went on with it.
-        Ok(match newest {
-            Some(newest) if !newest.has_worked => known.find(|run| run.has_worked).or(Some(newest)),
-            other => other,
-        })
+        Ok(runs.into_iter().map(|row| row.run).filter(|run| run.id != self.run.id).collect())
     }
 
     async fn know(&self, prepared: ops::Prepared) -> Result<(), Ending> {
@@ -230,6 +223,21 @@ fn refusal(area: &Area, open: &Open, error: WorkspaceError) -> (WorkspaceError, 
         _ => Ending::Failed(Reason::WorkspaceFailed, chain(&error)),
     };
     (error, ending)
+}
+
+/// What an earlier attempt at the task did with this branch.
+fn earlier(before: &[Run], branch: &str) -> Option<Earlier> {
+    let on_it = before.iter().filter(|run| run.branch.as_deref() == Some(branch));
+    let mut known = on_it.filter_map(|run| {
+        let base = Oid::parse(run.base.as_deref()?).ok()?;
+        Some(Earlier { base, has_worked: run.workspace.is_some() })
+    });
+    let newest = known.next();
+    // One that had a workspace made the branch, or went on with it.
+    match newest {
+        Some(newest) if !newest.has_worked => known.find(|run| run.has_worked).or(Some(newest)),
+        other => other,
+    }
 }
 
 /// An earlier attempt on the same branch.

@@ -1,6 +1,6 @@
 //! What an agent has used, from what it says in its own way of counting.
 
-use fleet_agents::{AgentEvent, Counted, Price, Tokens};
+use fleet_agents::{AgentEvent, Price, Tokens};
 use fleet_core::run::Totals;
 
 /// Adds up.
@@ -23,16 +23,10 @@ impl Tally {
     pub(super) fn count(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::Usage { tokens, counted } => {
-                let Tokens { input, output, cache_read, cache_write } = self.tokens;
-                self.tokens = Tokens {
-                    input: counted_in(input, tokens.input, *counted),
-                    output: counted_in(output, tokens.output, *counted),
-                    cache_read: counted_in(cache_read, tokens.cache_read, *counted),
-                    cache_write: counted_in(cache_write, tokens.cache_write, *counted),
-                };
+                self.tokens = self.tokens.then(*tokens, *counted);
             }
             AgentEvent::Cost { micro_usd, counted } => {
-                self.told = Some(counted_in(self.told.unwrap_or(0), *micro_usd, *counted));
+                self.told = Some(counted.after(self.told.unwrap_or(0), *micro_usd));
             }
             _ => {}
         }
@@ -50,15 +44,10 @@ impl Tally {
     }
 }
 
-const fn counted_in(before: u64, number: u64, counted: Counted) -> u64 {
-    match counted {
-        Counted::Delta => before.saturating_add(number),
-        Counted::Total => number,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use fleet_agents::Counted;
+
     use super::*;
 
     #[test]

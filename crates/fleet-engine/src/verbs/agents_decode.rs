@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
-use fleet_agents::{AgentEvent, Brief, Counted, Decoder, Failure, Meter, Stream, Tokens};
+use fleet_agents::{AgentEvent, Brief, Decoder, Failure, Meter, Stream, Tokens};
 use fleet_core::outcome::AgentExit;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Reason;
@@ -203,11 +203,10 @@ impl Heard {
         match event {
             AgentEvent::SessionStarted { session } => self.session = Some(session.clone()),
             AgentEvent::Ended { .. } => self.ended = true,
-            AgentEvent::Usage { tokens, counted } => self.tokens = added(self.tokens, *tokens, *counted),
-            AgentEvent::Cost { micro_usd, counted: Counted::Delta } => {
-                self.micro_usd = Some(self.micro_usd.unwrap_or(0).saturating_add(*micro_usd));
+            AgentEvent::Usage { tokens, counted } => self.tokens = self.tokens.then(*tokens, *counted),
+            AgentEvent::Cost { micro_usd, counted } => {
+                self.micro_usd = Some(counted.after(self.micro_usd.unwrap_or(0), *micro_usd));
             }
-            AgentEvent::Cost { micro_usd, counted: Counted::Total } => self.micro_usd = Some(*micro_usd),
             AgentEvent::Retry { .. } => self.retries += 1,
             AgentEvent::Denied { .. } => self.denied += 1,
             AgentEvent::Raw { .. } => self.unknown += 1,
@@ -260,18 +259,6 @@ fn outcome(failure: Option<Failure>) -> OutcomeView {
             reason: Some(reason),
             text: Some(shortened(&text, LONGEST_TEXT).into_owned()),
             until: until.map(WhenView::from),
-        },
-    }
-}
-
-const fn added(before: Tokens, tokens: Tokens, counted: Counted) -> Tokens {
-    match counted {
-        Counted::Total => tokens,
-        Counted::Delta => Tokens {
-            input: before.input.saturating_add(tokens.input),
-            output: before.output.saturating_add(tokens.output),
-            cache_read: before.cache_read.saturating_add(tokens.cache_read),
-            cache_write: before.cache_write.saturating_add(tokens.cache_write),
         },
     }
 }

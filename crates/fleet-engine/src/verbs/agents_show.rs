@@ -26,6 +26,8 @@ pub struct Response {
     pub mcp: Option<String>,
     /// Whether its last answer is held to a schema.
     pub structured: bool,
+    /// How many tokens its model can hold, as far as the user says so.
+    pub context_limit: Option<u64>,
     /// Who may go on with its tasks.
     pub fallback: Vec<String>,
     /// How to get it.
@@ -62,6 +64,7 @@ pub async fn run(engine: &Engine, name: &str) -> Outcome<Response> {
         system_prompt: settings.system_prompt.is_some(),
         mcp: settings.mcp,
         structured: settings.structured.unwrap_or(false),
+        context_limit: settings.own.context_limit,
         fallback: engine.config()?.fallback_for(name),
         install: about.install.into_owned(),
         login_help: about.login.into_owned(),

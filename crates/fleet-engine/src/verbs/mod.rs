@@ -15,6 +15,7 @@ pub mod events;
 pub mod follow;
 pub mod gc;
 pub mod launch;
+mod reasons;
 pub mod report;
 pub mod resume;
 pub mod run_diff;

@@ -89,7 +89,7 @@ pub async fn run(engine: &Engine, id: &str) -> Outcome<Response> {
     };
     let task = detail.task.as_ref();
     Ok(Response {
-        next: advice::next(&detail),
+        next: advice::next(engine, &detail)?,
         run: RunView::from(&detail.run),
         title: task.map(|task| task.spec.title.to_string()),
         task_state: task.map(fleet_core::task::Task::state),

@@ -3,7 +3,6 @@
 
 mod evidence;
 mod waiting;
-mod words;
 
 use fleet_agents::Trust;
 use fleet_core::id::{RunId, TaskId};
@@ -13,6 +12,7 @@ use fleet_core::task::{Status, Task, TaskState};
 use fleet_store::ops;
 use serde::Serialize;
 
+use super::reasons;
 use super::resume::meant;
 use crate::Engine;
 use crate::views::Moment;
@@ -94,8 +94,8 @@ pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
 fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
     let status = task.status(engine.now());
     let ended = |run: &Run| match (run.reason, &run.detail) {
-        (Some(reason), Some(detail)) => Some(format!("{}: {detail}", words::meaning(reason))),
-        (Some(reason), None) => Some(words::meaning(reason).to_owned()),
+        (Some(reason), Some(detail)) => Some(format!("{}: {detail}", reasons::meaning(reason))),
+        (Some(reason), None) => Some(reasons::meaning(reason).to_owned()),
         (None, detail) => detail.clone(),
     };
     match (status, newest) {
@@ -123,9 +123,7 @@ fn advice(engine: &Engine, task: &Task, failed: Option<&Run>, agent: &str) -> Ou
     let mut advice = Vec::new();
     let is_over = !matches!(task.state(), TaskState::Done | TaskState::Running);
     if let Some(reason) = failed.filter(|_| is_over).and_then(|run| run.reason) {
-        let agents = engine.agents()?;
-        let about = agents.find(agent).map(fleet_agents::Adapter::about);
-        advice.extend(words::remedy(reason, task.id, agent, about.as_ref()));
+        advice.extend(reasons::remedy(engine, reason, task.id, agent)?);
         let may_look = crate::agents::trust(engine.config()?, agent) == Trust::ReadOnly;
         if reason == Reason::NoChanges && may_look && !task.spec.read_only {
             advice.push(format!(

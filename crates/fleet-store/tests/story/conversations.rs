@@ -1,14 +1,12 @@
-//! Conversations that a later run can go on with: who had the last one, and where its counters stood.
+//! Conversations that a later run can go on with: what the agent calls them, and where their counters stood.
 
-use fleet_core::id::TaskId;
-use fleet_core::run::{Ending, Meter, Reason, Run, RunState};
-use fleet_core::task::TaskMove;
-use fleet_store::ops::{AppendRunEvents, Conversation, EditTask, LastConversation, Prepared};
+use fleet_core::run::{Meter, Run};
+use fleet_store::ops::AppendRunEvents;
 
 use crate::harness::Rig;
 
 story! {
-    the_newest_conversation_of_an_agent_is_found
+    a_conversation_is_kept_with_its_run
     a_meter_stands_where_it_was_seen_last
 }
 
@@ -29,46 +27,16 @@ fn hearing(run: &Run, to: i64, session: Option<&str>, meter: Option<Meter>) -> A
     }
 }
 
-fn last(task: TaskId, agent: &str) -> LastConversation {
-    LastConversation { task, agent: agent.parse().unwrap() }
-}
-
-async fn the_newest_conversation_of_an_agent_is_found(rig: &Rig) {
+async fn a_conversation_is_kept_with_its_run(rig: &Rig) {
     let id = rig.task("one").await;
-    let failed = |reason| Ending::Failed(reason, "why".to_owned());
-    let first = rig.start(id).await;
-    let model = Prepared { model: Some("large".to_owned()), ..Prepared::default() };
-    rig.ok(rig.preparing(&first, model)).await;
-    rig.ok(hearing(&first, 1, Some("abc"), Some(METER))).await;
-    assert_eq!(rig.ok(last(id, "claude")).await, None, "it is still at work");
-    rig.end(&first, failed(Reason::Stale)).await;
-    let found = Conversation {
-        run: first.id,
-        session: "abc".to_owned(),
-        meter: Some(METER),
-        reason: Some(Reason::Stale),
-        state: RunState::Failed,
-        model: Some("large".to_owned()),
-    };
-    assert_eq!(rig.ok(last(id, "claude")).await, Some(found.clone()));
-    rig.moved(id, TaskMove::Cancel).await;
-    rig.moved(id, TaskMove::Retry).await;
-    let second = rig.start(id).await;
-    rig.end(&second, failed(Reason::WorkspaceFailed)).await;
-    assert_eq!(rig.ok(last(id, "claude")).await, Some(found), "the second never had one");
-    assert_eq!(rig.ok(last(id, "codex")).await, None);
-    let mut edit = EditTask { id, edit: fleet_core::task::TaskEdit::default(), now: rig.now() };
-    edit.edit.agent = Some(Some("codex".parse().unwrap()));
-    edit.edit.not_before = Some(None);
-    rig.ok(edit).await;
-    let third = rig.start(id).await;
-    rig.ok(hearing(&third, 0, Some("xyz"), None)).await;
-    rig.succeed(&third).await;
-    let found = rig.ok(last(id, "codex")).await.unwrap();
-    assert_eq!((found.run, found.session.as_str(), found.meter), (third.id, "xyz", None));
-    assert_eq!((found.state, found.reason, found.model), (RunState::Succeeded, None, None));
-    assert_eq!(rig.ok(last(id, "claude")).await.unwrap().session, "abc", "each agent has its own");
-    assert_eq!(rig.ok(last(rig.id(), "claude")).await, None);
+    let run = rig.start(id).await;
+    assert_eq!(run.session, None);
+    rig.ok(hearing(&run, 1, Some("abc"), None)).await;
+    let run = rig.detail(&run).await.run;
+    rig.ok(hearing(&run, 2, None, None)).await;
+    rig.succeed(&run).await;
+    let kept = &rig.get(id).await.runs[0];
+    assert_eq!((kept.session.as_deref(), kept.meter), (Some("abc"), None), "nothing new was said of it");
 }
 
 async fn a_meter_stands_where_it_was_seen_last(rig: &Rig) {

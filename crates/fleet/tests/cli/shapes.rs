@@ -322,7 +322,7 @@ fn answers_about_agents(world: &World) {
     }
     let shown = fleet.json(&["agents", "show", "demo"]);
     let more = "trust_levels: list; effort: string or null; args: list of strings; system_prompt: boolean; \
-        mcp: string or null; structured: boolean; fallback: list of strings; install: string; login_help: string";
+        mcp: string or null; structured: boolean; context_limit: number or null; fallback: list of strings; install: string; login_help: string";
     shape(&shown, &format!("{AGENT}; {more}"));
     shape(&shown["trust_levels"][0], "trust: string; means: string; chosen: boolean");
     let tested = world.fleet.json(&["agents", "test", "demo"]);

@@ -1,14 +1,17 @@
 //! What to do about a run.
 
 use fleet_core::outcome::RunResult;
-use fleet_core::run::{Reason, RunState};
+use fleet_core::problem::Outcome;
+use fleet_core::run::RunState;
 use fleet_core::task::TaskState;
 use fleet_store::ops::RunDetail;
 
 use super::name;
+use crate::Engine;
+use crate::verbs::reasons;
 
 /// What to do next, most useful first.
-pub(super) fn next(detail: &RunDetail) -> Vec<String> {
+pub(super) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec<String>> {
     let (run, name) = (&detail.run, name(detail));
     let mut next = Vec::new();
     let newest = detail.task.as_ref().map(|task| task.history.fence).filter(|fence| *fence > run.fence);
@@ -25,12 +28,14 @@ pub(super) fn next(detail: &RunDetail) -> Vec<String> {
         }
         RunState::Succeeded => after_success(detail, &name, &mut next),
         RunState::Failed | RunState::TimedOut | RunState::Lost | RunState::Cancelled => {
-            next.extend(run.reason.and_then(|reason| remedy(reason, detail)));
+            if let Some(reason) = run.reason {
+                next.extend(reasons::remedy(engine, reason, run.task, &run.agent)?);
+            }
             next.push(format!("`fleet logs {name}` shows what it did, `fleet diff {name}` what it changed"));
             next.extend(again(detail).filter(|_| newest.is_none()));
         }
     }
-    next
+    Ok(next)
 }
 
 fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
@@ -50,23 +55,6 @@ fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
     if detail.task.as_ref().is_some_and(|task| task.state() == TaskState::Done) {
         next.push(format!("`fleet prompt {task} \"…\"` has it go on from there"));
     }
-}
-
-/// What mends this reason, if a person can.
-fn remedy(reason: Reason, detail: &RunDetail) -> Option<String> {
-    let (task, agent) = (detail.run.task, &detail.run.agent);
-    Some(match reason {
-        Reason::Untrusted => "look at the repository's own commands with `fleet trust`".to_owned(),
-        Reason::AgentMissing => {
-            format!("install `{agent}`, or choose another: `fleet task edit {task} --agent NAME`")
-        }
-        Reason::Auth => format!("log in to `{agent}` again"),
-        Reason::BadModel => format!("choose another model: `fleet task edit {task} --model NAME`"),
-        Reason::BranchTaken => format!("choose another branch: `fleet task edit {task} --branch NAME`"),
-        Reason::SetupFailed => "`workspaces.setup` has the set-up commands: `fleet config show`".to_owned(),
-        Reason::TimedOut | Reason::OverBudget => format!("give it more: `fleet task edit {task} --limit …`"),
-        _ => return None,
-    })
 }
 
 /// Whether and how it is tried again.

@@ -4,7 +4,6 @@
 
 mod advance;
 mod append;
-mod conversation;
 mod end;
 mod failure;
 mod lease;
@@ -18,7 +17,6 @@ pub(super) mod texts;
 
 pub use advance::{AdvanceRun, PrepareRun, Prepared};
 pub use append::AppendRunEvents;
-pub use conversation::{Conversation, LastConversation};
 pub use end::EndRun;
 pub use failure::After;
 pub use lease::{Elsewhere, ExpireLeases, RenewLease, Renewed};

@@ -9,7 +9,7 @@ use fleet_engine::verbs::agents_show::{self, Response, TrustLevel};
 use super::super::Context;
 use super::list;
 use crate::Done;
-use crate::output::{dim, fields, strong};
+use crate::output::{dim, fields, number, strong};
 
 /// Show everything about an agent: what it may do, how to install it, how to log in
 #[derive(Debug, Args)]
@@ -74,6 +74,7 @@ fn about(shown: &Response, now: Millis) -> String {
         ("orders", word(shown.system_prompt, "yes (system_prompt)")),
         ("tools", text(&shown.mcp)),
         ("answer", word(shown.structured, "held to the schema of a report")),
+        ("context", shown.context_limit.map(|most| format!("{} tokens", number(most))).unwrap_or_default()),
         ("account", escaped(&agent.account).into_owned()),
         ("limits", escaped(&list::limits(agent, now)).into_owned()),
         ("fallback", list(&shown.fallback)),

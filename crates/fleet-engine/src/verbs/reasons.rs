@@ -1,8 +1,11 @@
 //! What each reason means, and what mends it.
 
-use fleet_agents::About;
+use fleet_agents::Adapter;
 use fleet_core::id::TaskId;
+use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
+
+use crate::Engine;
 
 /// The reason in words, to be followed by the details.
 pub(super) const fn meaning(reason: Reason) -> &'static str {
@@ -29,9 +32,10 @@ pub(super) const fn meaning(reason: Reason) -> &'static str {
 }
 
 /// What a person can do about it, most useful first.
-pub(super) fn remedy(reason: Reason, task: TaskId, agent: &str, about: Option<&About>) -> Vec<String> {
+pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str) -> Outcome<Vec<String>> {
+    let about = engine.agents()?.find(agent).map(Adapter::about);
     let other_agent = || format!("let another agent do it: `fleet task edit {task} --agent NAME`");
-    match reason {
+    Ok(match reason {
         Reason::Auth => {
             let login = about
                 .map_or_else(|| format!("log in to {agent}"), |about| format!("log in: {}", about.login));
@@ -71,5 +75,5 @@ pub(super) fn remedy(reason: Reason, task: TaskId, agent: &str, about: Option<&A
         | Reason::ProviderOutage
         | Reason::WorkspaceFailed
         | Reason::Lost => Vec::new(),
-    }
+    })
 }
