@@ -68,7 +68,8 @@ pub enum IdError {
 }
 
 /// The letters that ids begin with, and what they stand for.
-const KINDS: [(u8, &str); 4] = [(b'p', "project"), (b'r', "run"), (b's', "batch"), (b't', "task")];
+const KINDS: [(u8, &str); 5] =
+    [(b'p', "project"), (b'r', "run"), (b's', "batch"), (b't', "task"), (b'w', "workflow")];
 
 /// What makes an id type: its letter and its word.
 pub trait IdKind: Copy + Sized {
@@ -157,6 +158,8 @@ id_types! {
     /// Names a batch: a set of tasks that were added together. Not `b`, which ids without their letter begin with
     /// from 2037 on.
     BatchId, b's', "batch";
+    /// Names a workflow: one that runs or ran, not the file it came from.
+    WorkflowId, b'w', "workflow";
 }
 
 /// The beginning of an id, as typed by a person: folded, with its kind's letter in front.

@@ -29,5 +29,6 @@ pub mod tidy;
 pub mod time;
 mod transition;
 pub mod watchdog;
+pub mod workflow;
 
 pub use transition::{IllegalTransition, UnknownName};

@@ -94,6 +94,8 @@ pub struct Evidence {
     pub files: usize,
     /// The task asks for no change.
     pub read_only: bool,
+    /// The task may be done without a change: a review that found nothing, or mended what it found.
+    pub may_be_empty: bool,
     /// Why the keeper stopped the agent, if it did.
     pub stopped: Option<Stop>,
 }
@@ -179,7 +181,8 @@ fn after_stop(stop: &Stop, failure: Option<&(Reason, String)>) -> Ending {
 /// 2. The task asks for no change: success. Changes that are there all the same are kept and remarked upon.
 /// 3. Git shows changes: success, also when the agent says that there are none or says nothing.
 /// 4. It says honestly that nothing had to change: success.
-/// 5. It claims changes that git does not show, or says nothing at all: no changes.
+/// 5. Changes were not asked for, and it claims none: success.
+/// 6. It claims changes that git does not show, or says nothing at all: no changes.
 fn by_evidence(evidence: &Evidence) -> Ending {
     let said = evidence.said();
     let status = said.map(|report| report.status);
@@ -187,6 +190,10 @@ fn by_evidence(evidence: &Evidence) -> Ending {
         return Ending::Failed(Reason::BlockedByAgent, report.summary.clone());
     }
     if evidence.read_only || evidence.has_changes() || status == Some(ReportStatus::CompletedNoChanges) {
+        return Ending::Succeeded;
+    }
+    let claims_none = |report: &&Report| report.files_changed.is_empty() && report.commits.is_empty();
+    if evidence.may_be_empty && said.as_ref().is_some_and(claims_none) {
         return Ending::Succeeded;
     }
     let detail = match said {

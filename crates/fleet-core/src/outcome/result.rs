@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentExit, Declared, Evidence};
-use crate::report::{LONGEST_SUMMARY, MOST_ITEMS, Report, ReportStatus, TestLine};
+use crate::report::{LONGEST_SUMMARY, MOST_ITEMS, Report, ReportStatus, TestLine, TestOutcome, Verdict};
 use crate::run::{Ending, Reason};
 use crate::text::shortened;
 use crate::transition::{UnknownName, named};
@@ -58,6 +58,12 @@ pub struct RunResult {
     /// What the agent would do next.
     #[serde(default)]
     pub next_steps: Vec<String>,
+    /// What the agent thinks of what others did, where it was asked for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The list that the agent was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
     /// How the process ended.
     pub exit: AgentExit,
     /// What the agent claimed, as it claimed it; nothing if it said nothing.
@@ -82,10 +88,7 @@ impl RunResult {
     pub fn new(evidence: &Evidence, ending: &Ending, seen: Names) -> Self {
         let claimed = claim(evidence);
         let remarks = remarks(evidence, claimed.as_ref(), &seen.files);
-        let (tests, next_steps) = claimed
-            .as_ref()
-            .map(|report| (report.tests.clone(), report.next_steps.clone()))
-            .unwrap_or_default();
+        let said = claimed.clone().unwrap_or_else(|| Report::new(ReportStatus::Completed, ""));
         let Names { mut files, mut commits } = seen;
         files.truncate(MOST_ITEMS);
         commits.truncate(MOST_ITEMS);
@@ -97,12 +100,21 @@ impl RunResult {
             files: evidence.files,
             commits,
             commit_count: evidence.commits,
-            tests,
-            next_steps,
+            tests: said.tests,
+            next_steps: said.next_steps,
+            verdict: said.verdict,
+            items: said.items,
             exit: evidence.exit.clone(),
             claimed,
             remarks,
         }
+    }
+}
+
+impl RunResult {
+    /// How many tests failed, as the agent reports.
+    pub fn failed_tests(&self) -> usize {
+        self.tests.iter().filter(|test| test.outcome == TestOutcome::Failed).count()
     }
 }
 

@@ -15,6 +15,7 @@ fn silent() -> Evidence {
         commits: 0,
         files: 0,
         read_only: false,
+        may_be_empty: false,
         stopped: None,
     }
 }
@@ -204,6 +205,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
             commits,
             files,
             read_only,
+            may_be_empty: false,
         },
     )
 }

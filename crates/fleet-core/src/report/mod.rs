@@ -8,14 +8,18 @@ mod json;
 mod read;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub use verdict::{Points, Verdict};
+
 use crate::text::shortened;
 use crate::transition::{UnknownName, named};
+use crate::workflow::Returns;
 
 named! {
     /// How an agent says that it ended.
@@ -74,11 +78,26 @@ pub struct Report {
     /// What it would do next.
     #[serde(default)]
     pub next_steps: Vec<String>,
+    /// What it thinks of what others did, where it was asked for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The list that it was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
 }
 
 impl Report {
     /// The shape of a report as a JSON schema, in the strict form that all providers take: every field is required.
-    pub const SCHEMA: &'static str = include_str!("schema.json");
+    pub const SCHEMA: &'static str = include_str!("schemas/report.json");
+
+    /// The same, with what a stage of a workflow is asked to return beside it.
+    pub const fn schema(returns: Returns) -> &'static str {
+        match returns {
+            Returns::Report => Self::SCHEMA,
+            Returns::Verdict => include_str!("schemas/verdict.json"),
+            Returns::List => include_str!("schemas/list.json"),
+        }
+    }
 }
 
 /// The longest summary that is kept, in bytes.
@@ -94,7 +113,8 @@ impl Report {
     /// A report without lists.
     pub fn new(status: ReportStatus, summary: impl Into<String>) -> Self {
         let (files_changed, commits, tests, next_steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { summary: summary.into(), status, files_changed, commits, tests, next_steps }
+        let (verdict, items) = (None, Vec::new());
+        Self { summary: summary.into(), status, files_changed, commits, tests, next_steps, verdict, items }
     }
 
     /// The last report in a text: alone, in a fenced block, or amid prose.
@@ -111,7 +131,7 @@ impl Report {
     #[must_use]
     pub fn bounded(mut self) -> Self {
         shorten(&mut self.summary, LONGEST_SUMMARY);
-        for list in [&mut self.files_changed, &mut self.commits, &mut self.next_steps] {
+        for list in [&mut self.files_changed, &mut self.commits, &mut self.next_steps, &mut self.items] {
             list.truncate(MOST_ITEMS);
             for item in list {
                 shorten(item, LONGEST_ITEM);
@@ -121,6 +141,9 @@ impl Report {
         for test in &mut self.tests {
             shorten(&mut test.name, LONGEST_ITEM);
             shorten(&mut test.detail, LONGEST_ITEM);
+        }
+        if let Some(verdict) = &mut self.verdict {
+            verdict.bound();
         }
         self
     }

@@ -1,8 +1,12 @@
 //! From a JSON object to a report: what is there is used, what has another shape than expected is left out.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
-use super::{LONGEST_ITEM, LONGEST_SUMMARY, MOST_ITEMS, Report, ReportStatus, TestLine, TestOutcome};
+use super::{
+    LONGEST_ITEM, LONGEST_SUMMARY, MOST_ITEMS, Points, Report, ReportStatus, TestLine, TestOutcome, Verdict,
+};
 use crate::text::shortened;
 
 type Object = Map<String, Value>;
@@ -11,6 +15,7 @@ const FILES: &[&str] = &["files_changed", "changed_files", "files"];
 const COMMITS: &[&str] = &["commits"];
 const TESTS: &[&str] = &["tests", "tests_run", "checks"];
 const NEXT_STEPS: &[&str] = &["next_steps", "follow_ups", "todo"];
+const ITEMS: &[&str] = &["items", "list"];
 
 /// The report that an object is, or that it wraps.
 pub(super) fn report(object: &Object) -> Option<Report> {
@@ -22,7 +27,8 @@ pub(super) fn report(object: &Object) -> Option<Report> {
 fn plain_report(object: &Object) -> Option<Report> {
     let summary = first(object, &["summary"])?.as_str()?.trim();
     let said = first(object, &["status", "outcome"]).and_then(Value::as_str).and_then(status);
-    let has_list = [FILES, COMMITS, TESTS, NEXT_STEPS].iter().any(|names| first(object, names).is_some());
+    let has_list =
+        [FILES, COMMITS, TESTS, NEXT_STEPS, ITEMS].iter().any(|names| first(object, names).is_some());
     if summary.is_empty() || !(said.is_some() || has_list) {
         return None;
     }
@@ -34,7 +40,54 @@ fn plain_report(object: &Object) -> Option<Report> {
         commits: texts(first(object, COMMITS), &["hash", "sha", "oid", "id", "commit"]),
         tests: tests(first(object, TESTS)),
         next_steps: texts(first(object, NEXT_STEPS), &["step", "text", "title", "description"]),
+        verdict: verdict(object),
+        items: texts(first(object, ITEMS), &["item", "task", "text", "title", "description", "name"]),
     })
+}
+
+/// A verdict under its own name, or its parts beside the summary.
+fn verdict(object: &Object) -> Option<Verdict> {
+    let own =
+        first(object, &["verdict", "judgement", "judgment"]).and_then(Value::as_object).unwrap_or(object);
+    let mut verdict = Verdict {
+        approve: first(own, &["approve", "approved"]).and_then(opinion),
+        winner: first(own, &["winner"]).and_then(Value::as_str).map(|name| name.trim().to_owned()),
+        scores: scores(first(own, &["scores", "points"])),
+    };
+    verdict.winner = verdict.winner.filter(|name| !name.is_empty());
+    verdict.bound();
+    (!verdict.is_empty()).then_some(verdict)
+}
+
+fn opinion(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(yes) => Some(*yes),
+        Value::String(word) => match normal(word).as_str() {
+            "yes" | "true" | "approve" | "approved" => Some(true),
+            "no" | "false" | "reject" | "rejected" | "changes_requested" | "request_changes" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// An object from names to points, or a list of objects with both.
+fn scores(value: Option<&Value>) -> BTreeMap<String, Points> {
+    let points = |value: &Value| value.as_f64().map(Points::from);
+    match value {
+        Some(Value::Object(object)) => {
+            object.iter().filter_map(|(name, value)| Some((name.clone(), points(value)?))).collect()
+        }
+        Some(Value::Array(entries)) => entries
+            .iter()
+            .filter_map(|entry| {
+                let entry = entry.as_object()?;
+                let name = first(entry, &["name", "stage"])?.as_str()?;
+                Some((name.to_owned(), points(first(entry, &["score", "points"])?)?))
+            })
+            .collect(),
+        _ => BTreeMap::new(),
+    }
 }
 
 fn first<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {

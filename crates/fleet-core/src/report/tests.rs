@@ -25,6 +25,12 @@ fn a_full_report_survives_as_it_is() {
             detail: "3".to_owned(),
         }],
         next_steps: vec!["Nothing".to_owned()],
+        verdict: Some(Verdict {
+            approve: Some(false),
+            winner: Some("b".to_owned()),
+            scores: [("a".to_owned(), Points::from(7.25)), ("b".to_owned(), Points::from(9.0))].into(),
+        }),
+        items: vec!["one".to_owned(), "two".to_owned()],
     };
     let plain = serde_json::to_string(&report).unwrap();
     let pretty = serde_json::to_string_pretty(&report).unwrap();
@@ -171,5 +177,53 @@ proptest! {
         let json = serde_json::to_string(&Report::new(ReportStatus::Blocked, summary.trim())).unwrap();
         let found = Report::find(&format!("{before}\n{json}{after}"));
         prop_assert_eq!(found, Some(Report::new(ReportStatus::Blocked, summary.trim())));
+    }
+}
+
+#[test]
+fn a_verdict_is_found_however_it_is_written() {
+    let verdict = |text: &str| found(text).verdict;
+    let beside =
+        verdict(r#"{"summary": "s", "status": "done", "approved": "changes requested", "winner": " b "}"#);
+    assert_eq!(
+        beside,
+        Some(Verdict { approve: Some(false), winner: Some("b".to_owned()), ..Default::default() })
+    );
+    let listed = verdict(
+        r#"{"summary": "s", "status": "done", "verdict": {"scores": [{"name": "a", "score": 7.5}, {"name": 1}]}}"#,
+    );
+    assert_eq!(listed.unwrap().scores, [("a".to_owned(), Points::from(7.5))].into());
+    let empty = verdict(
+        r#"{"summary": "s", "status": "done", "verdict": {"approve": null, "winner": null, "scores": []}}"#,
+    );
+    assert_eq!(empty, None);
+    assert_eq!(found(r#"{"summary": "s", "items": [{"title": "x"}, "y", 3]}"#).items, ["x", "y"]);
+}
+
+#[test]
+fn every_schema_is_strict() {
+    use crate::workflow::Returns;
+    for returns in Returns::ALL {
+        let schema: serde_json::Value = serde_json::from_str(Report::schema(*returns)).unwrap();
+        strict(&schema);
+    }
+    assert_eq!(Report::schema(Returns::Report), Report::SCHEMA);
+}
+
+/// Every object lists all of its properties as required and allows no others.
+fn strict(schema: &serde_json::Value) {
+    if let Some(properties) = schema["properties"].as_object() {
+        let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+        let mut required: Vec<&str> =
+            schema["required"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
+        required.sort_unstable();
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, required);
+        assert_eq!(schema["additionalProperties"], false);
+        properties.values().for_each(strict);
+    }
+    if schema["items"].is_object() {
+        strict(&schema["items"]);
     }
 }

@@ -98,6 +98,7 @@ impl Keeper<'_> {
             commits: 0,
             files: 0,
             read_only: self.task.spec.read_only,
+            may_be_empty: false,
             stopped: seen.stopped,
         }
     }

@@ -186,6 +186,7 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
         commits: 0,
         files: 0,
         read_only: detail.task.as_ref().is_some_and(|task| task.spec.read_only),
+        may_be_empty: false,
         stopped: Some(stop),
     };
     let (ending, mut result) = judge(evidence, shown);

@@ -1,0 +1,278 @@
+//! What happens next in a workflow.
+
+use super::condition::Value;
+use super::{
+    Copies, Facts, MOST_PARTS, OnFailure, Part, PartState, Results, Skip, Spec, Stage, WorkflowMove,
+    WorkflowState,
+};
+
+/// One thing to do. Steps are done in their order, all of them in one transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The list that a stage is for is known: these parts are added after all others, pending.
+    Expand {
+        /// The new parts, in order.
+        parts: Vec<Part>,
+    },
+    /// A part becomes a task.
+    Start {
+        /// Its place among the parts.
+        part: usize,
+    },
+    /// A part will not be started.
+    Skip {
+        /// Its place among the parts.
+        part: usize,
+        /// Why not.
+        why: Skip,
+    },
+    /// A part has failed without ever having been a task.
+    Refuse {
+        /// Its place among the parts.
+        part: usize,
+        /// What stood in the way, in a sentence.
+        why: String,
+    },
+    /// A part that is no task yet is not wanted any more.
+    Cancel {
+        /// Its place among the parts.
+        part: usize,
+    },
+    /// The task of a part is to be ended, if that was not asked for before.
+    Stop {
+        /// Its place among the parts.
+        part: usize,
+    },
+    /// The workflow is over.
+    Finish {
+        /// How.
+        event: WorkflowMove,
+        /// Why it failed, in a sentence.
+        why: Option<String>,
+    },
+}
+
+/// The parts that a workflow begins with. A stage over a list that is not known yet has none.
+pub fn first_parts(spec: &Spec) -> Vec<Part> {
+    let of = |(at, stage): (usize, &Stage)| match &stage.copies {
+        Copies::One => vec![Part::new(at, 1, None)],
+        Copies::Count(count) => (1..=*count).map(|number| Part::new(at, number, None)).collect(),
+        Copies::Each(items) => each(at, items),
+        Copies::EachOf(_) => Vec::new(),
+    };
+    spec.stages.iter().enumerate().flat_map(of).collect()
+}
+
+fn each(stage: usize, items: &[String]) -> Vec<Part> {
+    let numbered = (1..).zip(items);
+    let mut parts: Vec<Part> =
+        numbered.map(|(number, item)| Part::new(stage, number, Some(item.clone()))).collect();
+    if parts.is_empty() {
+        // A row that says why nothing happened, and that those who need the stage can see.
+        parts.push(Part::new(stage, 1, None));
+    }
+    parts
+}
+
+/// What is to be done now, given how the parts stand. Nothing, if all that can be done is under way. Asking again after
+/// the steps were taken gives nothing new.
+pub fn advance(spec: &Spec, state: WorkflowState, parts: &[Part], results: &Results) -> Vec<Step> {
+    let mut course = Course { spec, parts: parts.to_vec(), results, steps: Vec::new() };
+    match state {
+        WorkflowState::Running => course.run(),
+        WorkflowState::Cancelling => course.cancel(),
+        WorkflowState::Succeeded | WorkflowState::Failed | WorkflowState::Cancelled => {}
+    }
+    course.steps
+}
+
+/// The parts as they will be when the steps so far are done.
+struct Course<'a> {
+    spec: &'a Spec,
+    parts: Vec<Part>,
+    results: &'a Results,
+    steps: Vec<Step>,
+}
+
+impl Course<'_> {
+    fn run(&mut self) {
+        loop {
+            let taken = self.steps.len();
+            match self.doomed_by() {
+                Some(_) => self.wind_down(),
+                None => (0..self.spec.stages.len()).for_each(|stage| self.look_at(stage)),
+            }
+            if self.steps.len() == taken {
+                break;
+            }
+        }
+        if self.is_over() {
+            let (event, why) = self.verdict();
+            self.steps.push(Step::Finish { event, why });
+        }
+    }
+
+    /// Ends everything, whatever it is at.
+    fn cancel(&mut self) {
+        for part in 0..self.parts.len() {
+            match self.parts[part].state {
+                PartState::Pending => self.take(Step::Cancel { part }),
+                PartState::Running => self.take(Step::Stop { part }),
+                _ => {}
+            }
+        }
+        if self.parts.iter().all(|part| part.state.is_over()) {
+            self.steps.push(Step::Finish { event: WorkflowMove::Settle, why: None });
+        }
+    }
+
+    /// A stage that the workflow cannot do without has failed: nothing new is started.
+    fn wind_down(&mut self) {
+        for part in 0..self.parts.len() {
+            match self.parts[part].state {
+                PartState::Pending => self.take(Step::Skip { part, why: Skip::Over }),
+                PartState::Running if self.spec.fail_fast && !self.steps.contains(&Step::Stop { part }) => {
+                    self.take(Step::Stop { part });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Starts or skips the parts of one stage, if all that it needs is over.
+    fn look_at(&mut self, stage: usize) {
+        let needs = &self.spec.stages[stage].needs;
+        if !needs.iter().all(|need| self.is_stage_over(*need)) {
+            return;
+        }
+        let barred = needs.iter().any(|need| self.bars(*need));
+        if !self.is_expanded(stage) && !self.expand(stage, barred) {
+            return;
+        }
+        for part in 0..self.parts.len() {
+            let this = &self.parts[part];
+            if this.stage == stage && this.state == PartState::Pending {
+                let step = self.decide(part, barred);
+                self.take(step);
+            }
+        }
+    }
+
+    fn decide(&self, part: usize, barred: bool) -> Step {
+        let (this, stage) = (&self.parts[part], &self.spec.stages[self.parts[part].stage]);
+        let is_empty = matches!(stage.copies, Copies::Each(_) | Copies::EachOf(_)) && this.item.is_none();
+        if barred {
+            Step::Skip { part, why: Skip::Upstream }
+        } else if is_empty || !self.holds(this, stage) {
+            Step::Skip { part, why: Skip::Condition }
+        } else {
+            Step::Start { part }
+        }
+    }
+
+    fn holds(&self, part: &Part, stage: &Stage) -> bool {
+        let Some(condition) = &stage.when else { return true };
+        condition.holds(&|name| match name.split_once('.') {
+            Some(("params", name)) => self.spec.params.get(name).cloned().map_or(Value::Null, Value::Text),
+            Some((of, fact)) => self
+                .spec
+                .find(of)
+                .map_or(Value::Null, |of| Facts::of(of, &self.parts, self.results).value(fact)),
+            None if name == "item" => part.item.clone().map_or(Value::Null, Value::Text),
+            None if name == "number" => Value::Number(part.number.into()),
+            None => Value::Null,
+        })
+    }
+
+    /// Counts out a stage over a list; says whether it now has parts to look at.
+    fn expand(&mut self, stage: usize, barred: bool) -> bool {
+        let Copies::EachOf(source) = self.spec.stages[stage].copies else { return false };
+        let items: Vec<String> = if barred { Vec::new() } else { self.items(source) };
+        let room = MOST_PARTS.saturating_sub(self.parts.len());
+        if items.len() > room {
+            let name = &self.spec.stages[source].name;
+            let why = format!("{name} returned {} entries, and there is room for {room}", items.len());
+            self.take(Step::Expand { parts: vec![Part::new(stage, 1, None)] });
+            self.take(Step::Refuse { part: self.parts.len() - 1, why });
+            return false;
+        }
+        self.take(Step::Expand { parts: each(stage, &items) });
+        true
+    }
+
+    fn items(&self, source: usize) -> Vec<String> {
+        let of_source = self.parts.iter().enumerate().filter(|(_, part)| part.stage == source);
+        let results = of_source.filter_map(|(at, _)| self.results.get(&at));
+        results.flat_map(|result| result.items.iter().cloned()).collect()
+    }
+
+    /// Notes a step, and what the parts are after it.
+    fn take(&mut self, step: Step) {
+        match &step {
+            Step::Expand { parts } => self.parts.extend(parts.iter().cloned()),
+            Step::Start { part } => self.parts[*part].state = PartState::Running,
+            Step::Skip { part, why } => {
+                self.parts[*part].state = PartState::Skipped;
+                self.parts[*part].skip = Some(*why);
+            }
+            Step::Refuse { part, .. } => self.parts[*part].state = PartState::Failed,
+            Step::Cancel { part } => self.parts[*part].state = PartState::Cancelled,
+            Step::Stop { .. } | Step::Finish { .. } => {}
+        }
+        self.steps.push(step);
+    }
+
+    fn of(&self, stage: usize) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(move |part| part.stage == stage)
+    }
+
+    fn is_expanded(&self, stage: usize) -> bool {
+        self.of(stage).next().is_some()
+    }
+
+    fn is_stage_over(&self, stage: usize) -> bool {
+        self.is_expanded(stage) && self.of(stage).all(|part| part.state.is_over())
+    }
+
+    fn is_over(&self) -> bool {
+        let all_over = self.parts.iter().all(|part| part.state.is_over());
+        let all_expanded = (0..self.spec.stages.len()).all(|stage| self.is_expanded(stage));
+        all_over && (all_expanded || self.doomed_by().is_some())
+    }
+
+    /// Whether those who need this stage cannot start.
+    fn bars(&self, stage: usize) -> bool {
+        let goes_on = self.spec.stages[stage].on_failure == OnFailure::Continue;
+        self.of(stage).any(|part| match part.state {
+            PartState::Failed | PartState::Cancelled => !goes_on,
+            PartState::Skipped => part.skip != Some(Skip::Condition),
+            _ => false,
+        })
+    }
+
+    /// The part whose failure the workflow does not survive.
+    fn doomed_by(&self) -> Option<&Part> {
+        let fatal = |part: &&Part| self.spec.stages[part.stage].on_failure == OnFailure::Fail;
+        self.parts.iter().filter(|part| part.state.is_bad()).find(fatal)
+    }
+
+    /// How it ended. A workflow of which nothing came out has failed, whatever its stages were allowed to do.
+    fn verdict(&self) -> (WorkflowMove, Option<String>) {
+        if let Some(part) = self.doomed_by() {
+            let why = format!(
+                "{} {}",
+                part.name(self.spec),
+                if part.state == PartState::Failed { "failed" } else { "was cancelled" }
+            );
+            return (WorkflowMove::Fail, Some(why));
+        }
+        let sinks = self.spec.sinks();
+        let ended = || self.parts.iter().filter(|part| sinks.contains(&part.stage));
+        let is_fine = |part: &Part| part.state == PartState::Done || part.skip == Some(Skip::Condition);
+        if ended().any(is_fine) {
+            return (WorkflowMove::Succeed, None);
+        }
+        let names: Vec<String> = ended().map(|part| part.name(self.spec)).collect();
+        (WorkflowMove::Fail, Some(format!("none of the last stages came to a result: {}", names.join(", "))))
+    }
+}

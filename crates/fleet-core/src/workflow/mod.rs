@@ -1,0 +1,28 @@
+//! Workflows: named graphs of stages, each of which is a task.
+//!
+//! Owns what a workflow says, when it is well-formed, the words that its prompts and conditions may use, and what
+//! happens next whenever a stage is over. A stage becomes a task only when everything that it needs is over; until then
+//! it is a row that waits. Must never know where a workflow was written or where its state is kept: the store asks
+//! [`advance`] in the same transaction that ends a task, so nothing has to be repaired after a crash.
+
+mod advance;
+mod check;
+mod condition;
+mod facts;
+mod part;
+mod place;
+mod spec;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use advance::{Step, advance, first_parts};
+pub use check::{Flaw, check};
+pub use condition::{Condition, ConditionError, Value};
+pub use facts::{Facts, Results};
+pub use part::{Part, PartState, Skip};
+pub use place::{Field, Place, PlaceError, marked, places};
+pub use spec::{
+    Changes, Copies, MOST_PARTS, MOST_STAGES, OnConflict, OnFailure, Returns, Spec, Stage, StageName, Start,
+};
+pub use state::{WorkflowMove, WorkflowState};

@@ -1,0 +1,344 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::outcome::{AgentExit, ResultStatus, RunResult};
+use crate::report::Verdict;
+
+fn stage(name: &str, needs: &[usize]) -> Stage {
+    let mut stage = Stage::new(name.parse().unwrap(), "{task_prompt}".to_owned());
+    stage.needs = needs.to_vec();
+    stage
+}
+
+fn spec(stages: Vec<Stage>) -> Spec {
+    Spec { name: "w".to_owned(), task: "do it".to_owned(), params: BTreeMap::new(), fail_fast: false, stages }
+}
+
+fn result() -> RunResult {
+    RunResult {
+        status: ResultStatus::Completed,
+        reason: None,
+        summary: "did it".to_owned(),
+        files_changed: Vec::new(),
+        files: 1,
+        commits: Vec::new(),
+        commit_count: 1,
+        tests: Vec::new(),
+        next_steps: Vec::new(),
+        verdict: None,
+        items: Vec::new(),
+        exit: AgentExit::Code(0),
+        claimed: None,
+        remarks: Vec::new(),
+    }
+}
+
+/// A workflow that is played through: parts that were started end as they are told to.
+struct Play {
+    spec: Spec,
+    state: WorkflowState,
+    parts: Vec<Part>,
+    results: Results,
+    why: Option<String>,
+}
+
+impl Play {
+    fn new(spec: Spec) -> Self {
+        assert_eq!(check(&spec), [], "the workflow is well-formed");
+        let parts = first_parts(&spec);
+        let mut play =
+            Self { spec, state: WorkflowState::Running, parts, results: Results::new(), why: None };
+        play.go();
+        play
+    }
+
+    fn go(&mut self) {
+        for step in advance(&self.spec, self.state, &self.parts, &self.results) {
+            match step {
+                Step::Expand { parts } => self.parts.extend(parts),
+                Step::Start { part } => {
+                    assert_eq!(self.parts[part].state, PartState::Pending);
+                    self.parts[part].state = PartState::Running;
+                }
+                Step::Skip { part, why } => {
+                    assert_eq!(self.parts[part].state, PartState::Pending);
+                    (self.parts[part].state, self.parts[part].skip) = (PartState::Skipped, Some(why));
+                }
+                Step::Refuse { part, .. } => self.parts[part].state = PartState::Failed,
+                Step::Cancel { part } => self.parts[part].state = PartState::Cancelled,
+                Step::Stop { part } => assert_eq!(self.parts[part].state, PartState::Running),
+                Step::Finish { event, why } => {
+                    (self.state, self.why) = (self.state.next(event).unwrap(), why);
+                }
+            }
+        }
+        if self.state == WorkflowState::Running {
+            let steps = advance(&self.spec, self.state, &self.parts, &self.results);
+            let new = steps.iter().filter(|step| !matches!(step, Step::Stop { .. })).count();
+            assert_eq!(new, 0, "asking twice gives nothing new: {steps:?}");
+        }
+    }
+
+    fn end(&mut self, part: usize, state: PartState) {
+        self.end_with(part, state, result());
+    }
+
+    fn end_with(&mut self, part: usize, state: PartState, result: RunResult) {
+        assert_eq!(self.parts[part].state, PartState::Running, "{} runs", self.parts[part].name(&self.spec));
+        self.parts[part].state = state;
+        self.results.insert(part, result);
+        self.go();
+    }
+
+    fn cancel(&mut self) {
+        self.state = self.state.next(WorkflowMove::Cancel).unwrap();
+        self.go();
+    }
+
+    fn running(&self) -> Vec<usize> {
+        (0..self.parts.len()).filter(|at| self.parts[*at].state == PartState::Running).collect()
+    }
+
+    fn shown(&self) -> String {
+        let part = |part: &Part| match part.skip {
+            Some(why) => format!("{} skipped: {why}", part.name(&self.spec)),
+            None => format!("{} {}", part.name(&self.spec), part.state),
+        };
+        format!("{}: {}", self.state, self.parts.iter().map(part).collect::<Vec<_>>().join(", "))
+    }
+}
+
+#[test]
+fn a_line_runs_from_its_beginning_to_its_end() {
+    let mut play = Play::new(spec(vec![stage("write", &[]), stage("review", &[0]), stage("refine", &[1])]));
+    assert_eq!(play.shown(), "running: write running, review pending, refine pending");
+    play.end(0, PartState::Done);
+    play.end(1, PartState::Done);
+    assert_eq!(play.shown(), "running: write done, review done, refine running");
+    play.end(2, PartState::Done);
+    assert_eq!(play.shown(), "succeeded: write done, review done, refine done");
+}
+
+#[test]
+fn a_failure_leaves_those_alone_that_are_at_work() {
+    let mut play =
+        Play::new(spec(vec![stage("a", &[]), stage("b", &[]), stage("c", &[1]), stage("d", &[0])]));
+    play.end(0, PartState::Failed);
+    assert_eq!(play.shown(), "running: a failed, b running, c skipped: over, d skipped: over");
+    play.end(1, PartState::Done);
+    assert_eq!(play.state, WorkflowState::Failed);
+    assert_eq!(play.why.as_deref(), Some("a failed"));
+}
+
+#[test]
+fn a_hasty_workflow_stops_them() {
+    let mut hasty = spec(vec![stage("a", &[]), stage("b", &[])]);
+    hasty.fail_fast = true;
+    let parts = [PartState::Failed, PartState::Running];
+    let parts: Vec<Part> = (0..2).map(|at| Part { state: parts[at], ..Part::new(at, 1, None) }).collect();
+    let steps = advance(&hasty, WorkflowState::Running, &parts, &Results::new());
+    assert_eq!(steps, [Step::Stop { part: 1 }]);
+}
+
+#[test]
+fn a_stage_may_fail_without_harm_or_with_harm_for_its_own_only() {
+    let mut stages = vec![stage("a", &[]), stage("b", &[0]), stage("c", &[]), stage("d", &[2])];
+    stages[0].on_failure = OnFailure::SkipDependents;
+    stages[2].on_failure = OnFailure::Continue;
+    let mut play = Play::new(spec(stages));
+    play.end(0, PartState::Failed);
+    play.end(2, PartState::Cancelled);
+    assert_eq!(play.shown(), "running: a failed, b skipped: upstream, c cancelled, d running");
+    play.end(3, PartState::Done);
+    assert_eq!(play.state, WorkflowState::Succeeded, "one of the last stages came to a result");
+}
+
+#[test]
+fn a_workflow_of_which_nothing_came_out_has_failed() {
+    let mut stages = vec![stage("a", &[]), stage("b", &[0])];
+    stages[0].on_failure = OnFailure::SkipDependents;
+    let mut play = Play::new(spec(stages));
+    play.end(0, PartState::Failed);
+    assert_eq!(play.shown(), "failed: a failed, b skipped: upstream");
+    assert_eq!(play.why.as_deref(), Some("none of the last stages came to a result: b"));
+}
+
+#[test]
+fn a_condition_decides_and_a_skipped_stage_is_no_obstacle() {
+    let mut stages =
+        vec![stage("write", &[]), stage("review", &[0]), stage("refine", &[1]), stage("sum-up", &[2])];
+    stages[1].returns = Returns::Verdict;
+    stages[2].when = Some(Condition::try_from("review.approve == false".to_owned()).unwrap());
+    for (approve, expected) in [(true, "refine skipped: condition"), (false, "refine running")] {
+        let mut play = Play::new(spec(stages.clone()));
+        play.end(0, PartState::Done);
+        let verdict = Some(Verdict { approve: Some(approve), ..Verdict::default() });
+        play.end_with(1, PartState::Done, RunResult { verdict, ..result() });
+        assert!(play.shown().contains(expected), "{}", play.shown());
+        assert_eq!(play.shown().contains("sum-up running"), approve);
+    }
+}
+
+#[test]
+fn a_list_spreads_a_stage() {
+    let mut stages = vec![stage("plan", &[]), stage("work", &[0]), stage("join", &[1])];
+    stages[0].returns = Returns::List;
+    stages[1].copies = Copies::EachOf(0);
+    let play = |items: &[&str]| {
+        let mut play = Play::new(spec(stages.clone()));
+        let items = items.iter().map(|item| (*item).to_owned()).collect();
+        play.end_with(0, PartState::Done, RunResult { items, ..result() });
+        play
+    };
+    let mut two = play(&["x", "y"]);
+    assert_eq!(two.shown(), "running: plan done, join pending, work-1 running, work-2 running");
+    assert_eq!(two.parts[3].item.as_deref(), Some("y"));
+    two.end(3, PartState::Done);
+    two.end(2, PartState::Done);
+    assert!(two.shown().contains("join running"));
+    assert!(play(&[]).shown().contains("join running"), "nothing to do is no failure");
+    let many = play(&["x"; MOST_PARTS]);
+    assert!(
+        many.shown().starts_with("failed: plan done, join skipped: upstream, work-1 failed"),
+        "{}",
+        many.shown()
+    );
+}
+
+#[test]
+fn copies_are_counted_out() {
+    let mut stages = vec![stage("try", &[]), stage("judge", &[0])];
+    stages[0].copies = Copies::Count(3);
+    stages[0].on_failure = OnFailure::Continue;
+    let mut play = Play::new(spec(stages));
+    play.end(1, PartState::Failed);
+    play.end(0, PartState::Done);
+    assert_eq!(play.shown(), "running: try-1 done, try-2 failed, try-3 running, judge pending");
+    play.end(2, PartState::Done);
+    assert!(play.shown().contains("judge running"));
+}
+
+#[test]
+fn a_cancelled_workflow_ends_when_its_tasks_have() {
+    let mut play = Play::new(spec(vec![stage("a", &[]), stage("b", &[]), stage("c", &[0, 1])]));
+    play.cancel();
+    assert_eq!(play.shown(), "cancelling: a running, b running, c cancelled");
+    play.end(0, PartState::Cancelled);
+    play.end(1, PartState::Done);
+    assert_eq!(play.shown(), "cancelled: a cancelled, b done, c cancelled");
+}
+
+fn flaws(spec: &Spec) -> Vec<String> {
+    check(spec).into_iter().map(|flaw| format!("{}: {}", flaw.field, flaw.message)).collect()
+}
+
+#[test]
+fn what_cannot_run_is_refused() {
+    assert_eq!(flaws(&spec(vec![])), ["stages: there is no stage"]);
+    assert_eq!(flaws(&spec(vec![stage("a", &[0])])), ["needs: a needs itself"]);
+    assert_eq!(
+        flaws(&spec(vec![stage("a", &[7])])),
+        ["needs: there is no stage 7: they are numbered 0 to 0"]
+    );
+    let circle = spec(vec![stage("a", &[]), stage("b", &[0, 3]), stage("c", &[1]), stage("d", &[2])]);
+    assert_eq!(flaws(&circle), ["needs: the stages need each other in a circle: b needs d needs c needs b"]);
+    assert_eq!(
+        flaws(&spec(vec![stage("a", &[]), stage("a", &[])])),
+        ["name: stages 0 and 1 are both called a"]
+    );
+    let mut heir = stage("a", &[]);
+    heir.start = Start::Inherit;
+    assert_eq!(flaws(&spec(vec![heir])), ["start: a is to inherit, but needs no other stage"]);
+}
+
+#[test]
+fn prompts_and_conditions_may_only_look_back() {
+    let mut stages = vec![stage("a", &[]), stage("b", &[0]), stage("c", &[])];
+    stages[1].prompt =
+        "{a.summary} {stage_0_files} {c.summary} {b.status} {stage_9_summary} {a.sumary} {d.diff}".to_owned();
+    stages[2].prompt = "{params.x} {json: {\"a\": 1}} {a.b.c} {unknown} {}".to_owned();
+    insta::assert_snapshot!(flaws(&spec(stages)).join("\n"));
+    let mut stages = vec![stage("a", &[]), stage("b", &[0]), stage("c", &[])];
+    stages[1].when = Some(Condition::try_from("a.okay and c.ok and d.ok and ok".to_owned()).unwrap());
+    insta::assert_snapshot!(flaws(&spec(stages)).join("\n"));
+}
+
+#[test]
+fn workflow_states_by_events() {
+    let mut cells = Vec::new();
+    for state in WorkflowState::ALL {
+        for event in WorkflowMove::ALL {
+            if let Ok(to) = state.next(*event) {
+                cells.push(format!("{state} {event} → {to}"));
+            }
+        }
+    }
+    insta::assert_snapshot!(cells.join("\n"));
+}
+
+/// Any graph: each stage needs some of those before it.
+fn graphs() -> impl Strategy<Value = Vec<(Vec<usize>, OnFailure, PartState)>> {
+    let one = |at: usize| {
+        let needs = proptest::collection::btree_set(0..at.max(1), 0..=at.min(3));
+        let needs =
+            needs.prop_map(move |needs| needs.into_iter().filter(|need| *need < at).collect::<Vec<_>>());
+        let policy = proptest::sample::select(OnFailure::ALL);
+        let fate = prop_oneof![
+            4 => Just(PartState::Done),
+            1 => Just(PartState::Failed),
+            1 => Just(PartState::Cancelled)
+        ];
+        (needs, policy, fate)
+    };
+    (1..12_usize).prop_flat_map(move |count| (0..count).map(one).collect::<Vec<_>>())
+}
+
+proptest! {
+    /// Whatever the order in which stages end, a workflow ends, and in the state that its graph and the fates of its
+    /// stages say.
+    #[test]
+    fn every_workflow_ends_as_its_graph_says(
+        graph in graphs(),
+        order in proptest::collection::vec(any::<prop::sample::Index>(), 64),
+    ) {
+        let stages = graph.iter().enumerate().map(|(at, (needs, on_failure, _))| Stage {
+            on_failure: *on_failure,
+            ..stage(&format!("s{at}"), needs)
+        });
+        let mut play = Play::new(spec(stages.collect()));
+        for pick in order {
+            let running = play.running();
+            if running.is_empty() {
+                break;
+            }
+            let part = *pick.get(&running);
+            play.end(part, graph[part].2);
+        }
+        let expected = reference(&graph);
+        prop_assert_eq!(play.state, expected.0, "{}", play.shown());
+        for (at, may_be) in expected.1.iter().enumerate() {
+            prop_assert!(may_be.contains(&play.parts[at].state), "{} is not {:?}: {}", at, may_be, play.shown());
+        }
+    }
+}
+
+/// The end of a graph, and the states in which each stage may be, said without any order of events.
+fn reference(graph: &[(Vec<usize>, OnFailure, PartState)]) -> (WorkflowState, Vec<Vec<PartState>>) {
+    // What each would come to if nothing ever doomed the whole.
+    let mut free: Vec<PartState> = Vec::new();
+    for (needs, _, fate) in graph {
+        let is_barred = needs.iter().any(|need| {
+            free[*need] == PartState::Skipped
+                || (free[*need].is_bad() && graph[*need].1 != OnFailure::Continue)
+        });
+        free.push(if is_barred { PartState::Skipped } else { *fate });
+    }
+    let is_doomed = (0..graph.len()).any(|at| free[at].is_bad() && graph[at].1 == OnFailure::Fail);
+    let is_sink = |at: usize| !graph.iter().any(|(needs, ..)| needs.contains(&at));
+    let has_result = (0..graph.len()).any(|at| is_sink(at) && free[at] == PartState::Done);
+    let state = if is_doomed || !has_result { WorkflowState::Failed } else { WorkflowState::Succeeded };
+    let may_be = |at: usize| if is_doomed { vec![free[at], PartState::Skipped] } else { vec![free[at]] };
+    (state, (0..graph.len()).map(may_be).collect())
+}
