@@ -151,6 +151,8 @@ pub(crate) fn git(error: GitError) -> Problem {
     match error {
         GitError::BranchTaken { .. } => Problem::new(Code::BranchTaken, message),
         GitError::Refused(_) => Problem::new(Code::InvalidValue, message),
+        // Says itself what to do.
+        GitError::TooOld { .. } | GitError::NotInstalled => Problem::new(Code::Io, message),
         _ => Problem::new(Code::Io, message).hint("`fleet doctor` looks at everything that is needed"),
     }
 }

@@ -163,13 +163,17 @@ fn is_empty(captured: &Captured) -> bool {
 }
 
 fn write(wanted: &CommitLeftovers<'_>, tree: &Oid, parent: Option<&Oid>) -> Result<Oid, GitError> {
-    let git = || {
+    commit_as_somebody(|| {
         let git = Git::within(wanted.checkout).args(["commit-tree", tree.as_str(), "-m", wanted.message]);
         match parent {
             Some(parent) => git.args(["-p", parent.as_str()]),
             None => git,
         }
-    };
+    })
+}
+
+/// Commits as the person whom git knows, or else under our own name.
+pub(super) fn commit_as_somebody(git: impl Fn() -> Git) -> Result<Oid, GitError> {
     // An author that git would guess from the names of the account and the machine is nobody's.
     let answer = git().setting("user.useConfigOnly=true").answer()?;
     if answer.code == Some(0) {

@@ -50,6 +50,16 @@ pub enum GitError {
         /// The start of its answer.
         answer: String,
     },
+    /// This git cannot do it yet.
+    #[error("{has} is too old for {what}; install {needed} or newer")]
+    TooOld {
+        /// What it calls itself.
+        has: String,
+        /// The first version that can.
+        needed: &'static str,
+        /// What was wanted.
+        what: &'static str,
+    },
     /// The request itself is wrong, so that git was not even asked.
     #[error("{0}")]
     Refused(String),

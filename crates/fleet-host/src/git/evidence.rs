@@ -123,7 +123,7 @@ pub fn changes(repo: &Path, base: &Oid, head: &Oid) -> Result<Changes, GitError>
 }
 
 /// Where two histories part. Trees, and commits that share nothing, are compared as they are.
-fn parting(repo: &Path, base: &Oid, head: &Oid) -> Result<Oid, GitError> {
+pub(super) fn parting(repo: &Path, base: &Oid, head: &Oid) -> Result<Oid, GitError> {
     let answer = Git::about(repo).args(["merge-base", base.as_str(), head.as_str()]).answer()?;
     if answer.code == Some(0) { answer.oid() } else { Ok(base.clone()) }
 }

@@ -10,6 +10,7 @@ mod discover_odd;
 mod evidence;
 mod landed;
 mod leftovers;
+mod merge;
 mod nested;
 mod refname;
 mod refs;

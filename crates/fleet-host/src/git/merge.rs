@@ -1,0 +1,143 @@
+//! Merging without a checkout.
+//!
+//! Owns the questions whether two commits go together and what they change alike, and the commit that joins several.
+//! All of it happens among the objects of the repository: must never touch a branch, an index or a file that somebody
+//! works with. What nobody gives a name goes with git's next cleaning.
+
+use std::path::Path;
+
+use super::command::Git;
+use super::commit;
+use super::error::GitError;
+use super::evidence::parting;
+use super::oid::Oid;
+use super::refs::is_ancestor;
+use super::version::version;
+
+/// How many paths are listed. More are counted: who has a thousand conflicts reads how many there are.
+const LISTED: usize = 1_000;
+
+/// Since when git can merge without a checkout.
+const SINCE: &str = "2.38";
+
+/// Paths, as text; a name that is none is shown as well as it can be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Paths {
+    /// In git's order, up to a thousand.
+    pub listed: Vec<String>,
+    /// How many there are.
+    pub total: u64,
+}
+
+impl Paths {
+    fn take(&mut self, path: &[u8]) {
+        self.total += 1;
+        if self.listed.len() < LISTED {
+            self.listed.push(String::from_utf8_lossy(path).into_owned());
+        }
+    }
+}
+
+/// Whether two commits go together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MergeCheck {
+    /// They do.
+    Clean {
+        /// What the files would be.
+        tree: Oid,
+    },
+    /// A person, or an agent, has to decide.
+    Conflicted {
+        /// Where. May be empty: a folder that one side renamed and the other filled has no file to show.
+        files: Paths,
+    },
+}
+
+/// What became of an attempt to join commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Merge {
+    /// They are one.
+    Merged {
+        /// The commit that has everything: a new one, or one of those that were given if it has all the others.
+        commit: Oid,
+    },
+    /// One of them does not go with those before it. Nothing was made that anybody sees.
+    Conflict {
+        /// The first that does not.
+        with: Oid,
+        /// Where.
+        files: Paths,
+    },
+}
+
+/// Merges two commits as `git merge` would, and only says what comes of it. Histories that share nothing are merged,
+/// too: what both have is then new on both sides.
+pub fn merge_tree(repo: &Path, ours: &Oid, theirs: &Oid) -> Result<MergeCheck, GitError> {
+    let answer = Git::about(repo)
+        // There are no files to read them from. Older versions of git do not know the setting, and do without.
+        .setting(&format!("attr.tree={ours}"))
+        .args(["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages"])
+        .args(["--allow-unrelated-histories", ours.as_str(), theirs.as_str()])
+        .answer()?;
+    let mut records = answer.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+    let tree = records.next().and_then(|record| Oid::parse(&String::from_utf8_lossy(record)).ok());
+    match (answer.code, tree) {
+        (Some(0), Some(tree)) => Ok(MergeCheck::Clean { tree }),
+        (Some(1), Some(_)) => {
+            let mut files = Paths::default();
+            records.for_each(|path| files.take(path));
+            Ok(MergeCheck::Conflicted { files })
+        }
+        (Some(129), _) => Err(too_old()),
+        _ => Err(answer.failure()),
+    }
+}
+
+/// Joins commits in their order, each with the result of those before it, with `message` for what has to be
+/// committed. Hooks and signing are not used, and there is an author even if git knows none. Nothing points at the
+/// result: whoever wants to keep it makes a branch there.
+pub fn merge_commits(repo: &Path, commits: &[Oid], message: &str) -> Result<Merge, GitError> {
+    let Some((first, rest)) = commits.split_first() else {
+        return Err(GitError::Refused("there is no commit to merge".to_owned()));
+    };
+    let mut commit = first.clone();
+    for next in rest {
+        if is_ancestor(repo, next, &commit)? {
+            continue;
+        }
+        if is_ancestor(repo, &commit, next)? {
+            commit = next.clone();
+            continue;
+        }
+        let tree = match merge_tree(repo, &commit, next)? {
+            MergeCheck::Clean { tree } => tree,
+            MergeCheck::Conflicted { files } => return Ok(Merge::Conflict { with: next.clone(), files }),
+        };
+        let parents = ["-p", commit.as_str(), "-p", next.as_str()];
+        commit = commit::commit_as_somebody(|| {
+            Git::about(repo).args(["commit-tree", tree.as_str(), "-m", message]).args(parents)
+        })?;
+    }
+    Ok(Merge::Merged { commit })
+}
+
+/// The paths that `head` changed since its history parted from that of `base`. A renamed file counts with both names:
+/// whoever changes either has to do with it.
+pub fn touched_files(repo: &Path, base: &Oid, head: &Oid) -> Result<Paths, GitError> {
+    let from = parting(repo, base, head)?;
+    let mut files = Paths::default();
+    Git::about(repo)
+        .args(["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--ignore-submodules=none"])
+        .args([from.as_str(), head.as_str(), "--"])
+        .records(&mut |path| {
+            files.take(path);
+            Ok(())
+        })?;
+    Ok(files)
+}
+
+/// Git did not know what was asked.
+fn too_old() -> GitError {
+    let has = version().unwrap_or_else(|_| "git".to_owned());
+    GitError::TooOld { has, needed: SINCE, what: "merging without a checkout" }
+}
