@@ -107,6 +107,8 @@ codes! {
     LeaseLost = "lease-lost", Conflict;
     /// The caller is not the agent of this run.
     TokenRefused = "token-refused", Conflict;
+    /// An agent may not add tasks, or not here.
+    SpawnRefused = "spawn-refused", Conflict;
     /// A repository's own commands may not run, because the user did not agree to them.
     Untrusted = "untrusted", Conflict;
     /// The store does not answer.

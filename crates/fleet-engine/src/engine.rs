@@ -1,7 +1,7 @@
 //! What every verb needs: where things are, how it is configured, the store.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fleet_agents::Registry;
 use fleet_core::id::{IdKind, IdMaker, IdPrefix, ProjectId, RunId, TaskId};
@@ -13,8 +13,10 @@ use fleet_host::git::{self, DiscoverError, Repository};
 use fleet_store::{Op, Store, StoreError, StoreUrl, ops};
 use tokio::sync::OnceCell;
 
+use crate::caller::Caller;
 use crate::config::{Config, ConfigFile, Report, Sources};
 use crate::environment::Environment;
+use crate::home::Home;
 use crate::{agents, clock, problems};
 
 /// What a process is started with.
@@ -35,6 +37,8 @@ pub struct Engine {
     repository: Result<Repository, DiscoverError>,
     config: OnceLock<Config>,
     agents: OnceLock<Registry>,
+    /// The same wherever one looks from: shared.
+    caller: Arc<OnceLock<Caller>>,
     store: OnceCell<Store>,
     ids: Mutex<IdMaker>,
 }
@@ -57,6 +61,7 @@ impl Engine {
             repository,
             config: OnceLock::new(),
             agents: OnceLock::new(),
+            caller: Arc::default(),
             store: OnceCell::new(),
             ids: Mutex::new(IdMaker::default()),
         })
@@ -93,6 +98,7 @@ impl Engine {
             repository,
             config: OnceLock::new(),
             agents: OnceLock::new(),
+            caller: Arc::clone(&self.caller),
             store: OnceCell::new_with(self.store.get().cloned()),
             ids: Mutex::new(IdMaker::default()),
         }
@@ -115,6 +121,15 @@ impl Engine {
         }
         let agents = agents::registry(self.config()?, &self.start.environment)?;
         Ok(self.agents.get_or_init(|| agents).clone())
+    }
+
+    /// Who uses this process. Looked up once: a parent that ends makes nobody somebody else.
+    pub fn caller(&self) -> Outcome<&Caller> {
+        if let Some(caller) = self.caller.get() {
+            return Ok(caller);
+        }
+        let caller = Caller::look(&self.start.environment, &Home::new(&self.home))?;
+        Ok(self.caller.get_or_init(|| caller))
     }
 
     /// The environment of the process.

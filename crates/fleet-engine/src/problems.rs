@@ -32,6 +32,12 @@ pub(crate) fn store(error: StoreError) -> Problem {
         StoreError::BranchTaken { task, .. } => problem
             .hint("choose another name with `--branch`, or none: then it is made from the id")
             .hint(format!("`fleet task show {task}` shows who has it; `fleet task cancel {task}` frees it")),
+        StoreError::TooDeep(refused) => problem
+            .hint("do the work yourself, or say in your report what is left to do")
+            .hint(format!(
+                "a person can allow more for tasks that are added from then on: `fleet config set spawn_depth {}`",
+                refused.depth
+            )),
         StoreError::TokenRefused { .. } => problem
             .hint("`fleet done`, `fail`, `note` and `progress` are for the agent of a run, inside of it"),
         StoreError::TaskExists(_) => {
@@ -80,6 +86,7 @@ fn code(error: &StoreError) -> Code {
         StoreError::BranchTaken { .. } => Code::BranchTaken,
         StoreError::LeaseLost { .. } => Code::LeaseLost,
         StoreError::TokenRefused { .. } => Code::TokenRefused,
+        StoreError::TooDeep(_) => Code::SpawnRefused,
         StoreError::PromptNotTaken { .. } => Code::Internal,
         StoreError::Changed | StoreError::OutOfStep { .. } => Code::Changed,
         StoreError::Busy { .. } => Code::StoreBusy,

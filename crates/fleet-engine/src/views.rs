@@ -58,6 +58,10 @@ pub struct TaskView {
     pub meta: Meta,
     pub batch: Option<BatchId>,
     pub read_only: bool,
+    /// The run whose agent added it.
+    pub parent: Option<RunId>,
+    pub depth: u32,
+    pub spawn_depth: u32,
     /// How often it was started.
     pub attempts: i64,
     pub failures: u32,
@@ -111,6 +115,9 @@ impl TaskView {
             meta: spec.meta.clone(),
             batch: spec.batch,
             read_only: spec.read_only,
+            parent: task.spawn.parent,
+            depth: task.spawn.depth,
+            spawn_depth: task.spawn.most,
             attempts: task.history.fence,
             failures: task.history.failures,
             waits: task.history.waits,

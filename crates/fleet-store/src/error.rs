@@ -3,7 +3,7 @@
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::prompt::Refusal;
 use fleet_core::run::{RunMove, RunState};
-use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState};
+use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState, TooDeep};
 
 /// An operation did not happen: nothing was changed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -43,6 +43,8 @@ pub enum StoreError {
     LeaseLost { run: RunId },
     #[error("this is not the token of run {run}")]
     TokenRefused { run: RunId },
+    #[error(transparent)]
+    TooDeep(#[from] TooDeep),
     #[error("the events of run {run} go on at byte {decoded}, not at {from}")]
     OutOfStep { run: RunId, decoded: i64, from: i64 },
 

@@ -12,6 +12,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../migrations/0001_queue.sql") },
     Migration { version: 2, sql: include_str!("../migrations/0002_accounts.sql") },
     Migration { version: 3, sql: include_str!("../migrations/0003_conversations.sql") },
+    Migration { version: 4, sql: include_str!("../migrations/0004_spawn.sql") },
 ];
 
 /// The version that this program works with.

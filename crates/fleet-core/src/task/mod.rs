@@ -2,6 +2,7 @@
 
 mod edit;
 mod fields;
+mod spawn;
 mod state;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ pub use fields::{
     AgentName, BaseRef, BranchName, Complexity, Description, FieldError, Label, Labels, MetaKey, MetaValue,
     ModelName, Priority, PromptText, Remark, Title,
 };
+pub use spawn::{Spawn, TooDeep, USUAL_SPAWN_DEPTH};
 pub use state::{TaskMove, TaskState};
 
 use crate::id::{BatchId, ProjectId, TaskId};
@@ -170,6 +172,8 @@ pub struct Task {
     pub spec: TaskSpec,
     /// What happened to it.
     pub history: TaskHistory,
+    /// Where it comes from.
+    pub spawn: Spawn,
     /// Dependencies that are not done.
     pub open_deps: i64,
     /// Grows with every change; a write names the version that it read.
@@ -189,6 +193,7 @@ pub struct TaskParts {
     pub project: ProjectId,
     pub spec: TaskSpec,
     pub history: TaskHistory,
+    pub spawn: Spawn,
     pub open_deps: i64,
     pub version: i64,
     pub created_at: Millis,
@@ -198,9 +203,19 @@ pub struct TaskParts {
 
 impl From<TaskParts> for Task {
     fn from(parts: TaskParts) -> Self {
-        let TaskParts { id, project, spec, history, open_deps, version, created_at, updated_at, state } =
-            parts;
-        Self { id, project, spec, history, open_deps, version, created_at, updated_at, state }
+        let TaskParts {
+            id,
+            project,
+            spec,
+            history,
+            spawn,
+            open_deps,
+            version,
+            created_at,
+            updated_at,
+            state,
+        } = parts;
+        Self { id, project, spec, history, spawn, open_deps, version, created_at, updated_at, state }
     }
 }
 

@@ -87,6 +87,11 @@ impl Config {
         self.typed.list_limit
     }
 
+    /// How many generations of tasks agents may add below a task of the user's.
+    pub fn spawn_depth(&self) -> u32 {
+        self.typed.spawn_depth
+    }
+
     /// How many runs there may be at a time.
     pub fn caps(&self) -> &Caps {
         &self.typed.caps

@@ -85,6 +85,13 @@ const GENERAL: &[Key] = &[
         scope: Scope::UserOnly,
     },
     Key {
+        name: "spawn_depth",
+        kind: Kind::Integer { min: 0, max: 100 },
+        default: Some(Fixed::Integer(2)),
+        doc: "How many generations of tasks agents may add below a task of yours; 0 for none.",
+        scope: Scope::UserOnly,
+    },
+    Key {
         name: "tasks.priority",
         kind: Kind::Integer { min: 1, max: 5 },
         default: Some(Fixed::Integer(3)),

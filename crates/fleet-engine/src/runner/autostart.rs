@@ -7,6 +7,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_host::process::{self, Detached};
 
 use super::registry::{self, Runner};
+use crate::caller::is_inside_a_run;
 use crate::environment::Environment;
 use crate::home::{Home, make_private};
 use crate::{Engine, problems};
@@ -19,8 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub fn autostart(engine: &Engine) -> Outcome<bool> {
     let home = Home::new(engine.home());
     // What an agent starts ends with its run; and whoever runs the agent runs this, too.
-    let in_a_run = engine.environment().get_os("FLEET_RUN").is_some();
-    if in_a_run || !engine.config()?.autostart() || !up(&home)?.is_empty() {
+    if !engine.config()?.autostart() || !up(&home)?.is_empty() || is_inside_a_run(engine)? {
         return Ok(false);
     }
     // Whoever follows its work asks again and again: a runner that cannot come up must not leave its dead behind.

@@ -10,6 +10,7 @@ use fleet_core::task::{
 };
 use fleet_store::{StoreError, ops};
 
+use crate::caller::author;
 use crate::views::TaskView;
 use crate::{Engine, agents, clock, problems};
 
@@ -49,12 +50,18 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
     let spec = spec(engine, &request)?;
     let after = engine.task_ids(&request.after).await?;
     let project = engine.project().await?;
+    let author = author(engine)?;
     let state = if request.hold { TaskState::Held } else { TaskState::Queued };
     for _ in 0..DRAWS {
         let id: TaskId = engine.new_id()?;
         let new = ops::NewTask { id, project: project.id, spec: spec.clone(), after: after.clone(), state };
         let now = engine.now();
-        match engine.store().await?.call(ops::AddTasks { tasks: vec![new], now }).await {
+        match engine
+            .store()
+            .await?
+            .call(ops::AddTasks { tasks: vec![new], author: author.clone(), now })
+            .await
+        {
             Err(StoreError::TaskExists(_)) => {}
             Err(error) => return Err(problems::store(error)),
             Ok(tasks) => return view(tasks.first(), engine),

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::task_export::Line;
+use crate::caller::author;
 use crate::views::Moment;
 use crate::{Engine, agents, clock, problems};
 
@@ -65,7 +66,8 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         .zip(&ids)
         .zip(after)
         .map(|((line, id), after)| new_task(line.1, *id, after, project));
-    let added: Vec<Task> = engine.call(ops::AddTasks { tasks: tasks.collect(), now: engine.now() }).await?;
+    let add = ops::AddTasks { tasks: tasks.collect(), author: author(engine)?, now: engine.now() };
+    let added: Vec<Task> = engine.call(add).await?;
     Ok(Response { ids: added.iter().map(|task| task.id).collect(), dry_run: false })
 }
 

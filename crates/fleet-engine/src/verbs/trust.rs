@@ -4,6 +4,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use serde::Serialize;
 
 use crate::Engine;
+use crate::caller::is_inside_a_run;
 use crate::trust::{Consent, ProjectCommands, Trust};
 use crate::views::Moment;
 
@@ -88,7 +89,7 @@ pub fn list(engine: &Engine) -> Outcome<Listing> {
 /// Whoever follows what a repository says cannot vouch for it. This stops only those who ask: an agent that wants to
 /// do harm has other ways than this command.
 fn refuse_agents(engine: &Engine) -> Outcome<()> {
-    if engine.environment().get_os("FLEET_RUN").is_none() {
+    if !is_inside_a_run(engine)? {
         return Ok(());
     }
     Err(Problem::new(Code::Untrusted, "an agent cannot agree to commands of a repository")

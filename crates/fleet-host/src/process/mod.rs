@@ -7,6 +7,7 @@
 //! A run has a keeper, which starts the agent and is its *subreaper*: whatever loses its parent becomes a child of the
 //! keeper. [`Tree`] says how the processes of a run are found while the keeper lives and after it was killed.
 
+mod above;
 #[cfg(target_os = "linux")]
 mod adopted;
 mod ask;
@@ -22,6 +23,7 @@ mod stop;
 mod table;
 mod tree;
 
+pub use above::Above;
 pub use ask::{NoAnswer, Question, ask};
 pub use detach::{Detached, spawn_detached};
 pub use group::Group;

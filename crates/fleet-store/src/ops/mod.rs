@@ -2,6 +2,7 @@
 
 mod all;
 mod audit;
+mod author;
 mod branches;
 mod claim;
 mod deps;
@@ -20,6 +21,7 @@ mod tasks;
 
 pub use all::All;
 pub use audit::Audit;
+pub use author::{Author, Proof};
 pub use branches::BranchHolder;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};

@@ -4,7 +4,7 @@ use fleet_core::event::{Event, Fact, Subject};
 use fleet_core::id::TaskId;
 use fleet_core::run::Reason;
 use fleet_core::task::{
-    AgentName, BaseRef, BranchName, Complexity, Description, FieldError, ModelName, Task, TaskHistory,
+    AgentName, BaseRef, BranchName, Complexity, Description, FieldError, ModelName, Spawn, Task, TaskHistory,
     TaskMove, TaskParts, TaskSpec,
 };
 use fleet_core::time::Millis;
@@ -18,7 +18,8 @@ macro_rules! task_columns {
     () => {
         "t.id, t.project, t.state, t.priority, t.agent, t.open_deps, t.not_before, t.retry_at, t.version, t.fence, t.failures, \
          t.reason, t.remark, t.title, t.labels, t.scope, t.complexity, t.model, t.base, t.branch, t.limits, t.retry, \
-         t.meta, t.batch, t.read_only, t.created_at, t.updated_at, t.waits, t.asked_agent"
+         t.meta, t.batch, t.read_only, t.created_at, t.updated_at, t.waits, t.asked_agent, \
+         t.parent, t.depth, t.spawn_depth"
     };
 }
 pub(super) use task_columns;
@@ -96,11 +97,15 @@ pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreErro
         Some(asked) => (agent_name(asked)?, agent),
         None => (agent, None),
     };
+    let parent = row.optional_parse()?;
+    let mut bound = || row.int().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    let spawn = Spawn { parent, depth: bound()?, most: bound()? };
     if described == Described::Joined {
         spec.description = Description::try_from(row.optional_text()?.unwrap_or_default())
             .map_err(|error| stored_wrongly(&error))?;
     }
-    Ok(TaskParts { id, project, spec, history, open_deps, version, created_at, updated_at, state }.into())
+    Ok(TaskParts { id, project, spec, history, spawn, open_deps, version, created_at, updated_at, state }
+        .into())
 }
 
 /// The name in a column; none is stored as an empty text.

@@ -6,9 +6,10 @@ use fleet_core::deps::Edge;
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::run::Run;
-use fleet_core::task::{Task, TaskEdit, TaskHistory, TaskParts, TaskSpec, TaskState};
+use fleet_core::task::{Spawn, Task, TaskEdit, TaskHistory, TaskParts, TaskSpec, TaskState};
 use fleet_core::time::Millis;
 
+use super::author::Author;
 use super::branches::{refuse_taken, refuse_taken_by_any};
 use super::deps::id_list;
 use super::rows::{
@@ -40,6 +41,8 @@ pub struct NewTask {
 pub struct AddTasks {
     /// In any order.
     pub tasks: Vec<NewTask>,
+    /// Who adds them.
+    pub author: Author,
     /// Now.
     pub now: Millis,
 }
@@ -49,13 +52,15 @@ impl Op for AddTasks {
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Task>, StoreError> {
+        let spawn = self.author.spawn(tx).await?;
         let states = self.dependency_states(tx).await?;
         let fences = self.earlier_claims(tx).await?;
         let mut added = Vec::with_capacity(self.tasks.len());
         for new in &self.tasks {
             let open = new.waits_for().iter().filter(|on| states.get(on) != Some(&TaskState::Done)).count();
             let open_deps = i64::try_from(open).unwrap_or(i64::MAX);
-            added.push(new.to_task(open_deps, fences.get(&new.id).copied().unwrap_or(0), self.now));
+            let fence = fences.get(&new.id).copied().unwrap_or(0);
+            added.push(TaskParts { spawn, ..new.parts(open_deps, fence, self.now) }.into());
         }
         refuse_taken_by_any(tx, &added).await?;
         for task in &added {
@@ -82,19 +87,19 @@ impl NewTask {
         self.after.iter().copied().filter(|on| seen.insert(*on)).collect()
     }
 
-    fn to_task(&self, open_deps: i64, fence: i64, now: Millis) -> Task {
-        let parts = TaskParts {
+    fn parts(&self, open_deps: i64, fence: i64, now: Millis) -> TaskParts {
+        TaskParts {
             id: self.id,
             project: self.project,
             spec: self.spec.clone(),
             history: TaskHistory { fence, ..TaskHistory::default() },
+            spawn: Spawn::default(),
             open_deps,
             version: 1,
             created_at: now,
             updated_at: now,
             state: self.state,
-        };
-        parts.into()
+        }
     }
 }
 
@@ -156,10 +161,12 @@ fn insert(task: &Task) -> Result<Statement, StoreError> {
     ];
     params.extend(spec_values(spec)?);
     params.extend([task.due().into(), (!spec.scope.is_empty()).into()]);
+    let Spawn { parent, depth, most } = task.spawn;
+    params.extend([parent.into(), depth.into(), most.into()]);
     let sql = "INSERT INTO tasks (id, project, state, priority, agent, open_deps, deferred, not_before, version, fence, \
                failures, created_at, updated_at, title, labels, scope, complexity, model, base, branch, limits, retry, \
-               meta, batch, read_only, due, scoped) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, \
-               $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)";
+               meta, batch, read_only, due, scoped, parent, depth, spawn_depth) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, \
+               $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)";
     Ok(Statement { sql, params })
 }
 

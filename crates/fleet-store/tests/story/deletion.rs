@@ -5,7 +5,7 @@ use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, RunState};
 use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{AddTasks, GetTask, ListTasks, StatusFilter, TaskEvents, TaskFilter};
+use fleet_store::ops::{GetTask, ListTasks, StatusFilter, TaskEvents, TaskFilter};
 
 use crate::harness::Rig;
 
@@ -103,7 +103,7 @@ async fn the_id_of_a_deleted_task_may_be_used_again(rig: &Rig) {
     rig.add(drafts.clone()).await;
     rig.ok(rig.deleting(drafts[0].id)).await;
     drafts[0].spec.title = "from a backup".parse().unwrap();
-    let added = rig.ok(AddTasks { tasks: drafts, now: rig.now() }).await;
+    let added = rig.ok(rig.adding(drafts)).await;
     assert_eq!(rig.get(added[0].id).await.task, added[0]);
     assert_eq!(rig.kinds().await, ["project.added", "task.added", "task.deleted", "task.added"]);
 }

@@ -45,6 +45,7 @@ mod run_lists;
 mod runs;
 mod scopes;
 mod sets;
+mod spawn;
 mod tasks;
 mod upgrade;
 mod watch;

@@ -51,6 +51,7 @@ pages! {
     LeaseLost = "lease-lost",
     NotInARun = "not-in-a-run",
     TokenRefused = "token-refused",
+    SpawnRefused = "spawn-refused",
     Untrusted = "untrusted",
     StoreUnreachable = "store-unreachable",
     StoreBusy = "store-busy",

@@ -25,6 +25,7 @@ fn task(number: u64, state: TaskState, history: TaskHistory) -> Task {
         project: an_id::<ProjectId>(0),
         spec: TaskSpec::new("One".parse().unwrap()),
         history,
+        spawn: fleet_core::task::Spawn::default(),
         open_deps: 0,
         version: 1,
         created_at: NOW,

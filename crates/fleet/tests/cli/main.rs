@@ -30,6 +30,7 @@ mod queue;
 mod reference;
 mod seeing;
 mod shapes;
+mod spawn;
 mod steer;
 mod support;
 mod trust;

@@ -15,6 +15,7 @@ fn task(title: &str, description: &str, read_only: bool) -> Task {
         project: IdMaker::default().next(Millis(1_800_000_000_000), 2),
         spec,
         history: TaskHistory::default(),
+        spawn: fleet_core::task::Spawn::default(),
         open_deps: 0,
         version: 1,
         created_at: Millis(0),

@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use super::follow::Followed;
 use super::task_add;
+use crate::caller::author;
 use crate::home::Home;
 use crate::keeper::{blocking, checkout, setup};
 use crate::runner::{autostart, registry};
@@ -234,13 +235,19 @@ async fn add(engine: &Engine, specs: &[TaskSpec], setup: Setup) -> Outcome<Vec<T
             return Err(asked.refusal().hint("`--quick` does without them"));
         }
     }
+    let author = author(engine)?;
     for _ in 0..DRAWS {
         let new = |spec: &TaskSpec| -> Outcome<ops::NewTask> {
             let (id, spec, state) = (engine.new_id()?, spec.clone(), TaskState::Queued);
             Ok(ops::NewTask { id, project: project.id, spec, after: Vec::new(), state })
         };
         let tasks = specs.iter().map(new).collect::<Outcome<Vec<_>>>()?;
-        match engine.store().await?.call(ops::AddTasks { tasks, now: engine.now() }).await {
+        match engine
+            .store()
+            .await?
+            .call(ops::AddTasks { tasks, author: author.clone(), now: engine.now() })
+            .await
+        {
             Err(StoreError::TaskExists(_)) => {}
             Err(StoreError::BranchTaken { branch, task }) => {
                 return Err(names::taken(&branch, &Holder::Task(task)));

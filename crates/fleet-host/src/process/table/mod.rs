@@ -12,9 +12,9 @@ mod ps;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-pub(super) use procfs::{age, all, boot, io_bytes, last_pid, marked, one};
+pub(super) use procfs::{above, age, all, boot, io_bytes, last_pid, marked, one};
 #[cfg(not(target_os = "linux"))]
-pub(super) use ps::{age, all, boot, io_bytes, last_pid, marked, one};
+pub(super) use ps::{above, age, all, boot, io_bytes, last_pid, marked, one};
 
 /// A process, as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,21 @@ pub(super) enum State {
     Stopped,
     /// It has ended and is only waited for.
     Dead,
+}
+
+/// The line of parents above a process, the nearest first, without the first process of all.
+fn line_above(pid: i32, find: impl Fn(i32) -> Option<Entry>) -> Vec<Entry> {
+    let mut line: Vec<Entry> = Vec::new();
+    let Some(mut child) = find(pid) else { return line };
+    // A number that was given again while we looked is nobody's parent; and nobody is above himself.
+    let is_parent = |parent: &Entry, child: &Entry, line: &[Entry]| {
+        parent.pid > 1 && parent.start <= child.start && line.iter().all(|known| known.pid != parent.pid)
+    };
+    while let Some(parent) = find(child.parent).filter(|parent| is_parent(parent, &child, &line)) {
+        line.push(parent.clone());
+        child = parent;
+    }
+    line
 }
 
 impl State {

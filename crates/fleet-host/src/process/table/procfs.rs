@@ -65,6 +65,11 @@ pub(in crate::process) fn all() -> Vec<Entry> {
     folder.flatten().filter_map(|entry| one(pid(entry.file_name())?)).collect()
 }
 
+/// The processes above one, the nearest first.
+pub(in crate::process) fn above(pid: i32) -> Vec<Entry> {
+    super::line_above(pid, one)
+}
+
 /// Which of these processes have the variable `name` in their environment, and its value. An environment that may not
 /// be read is that of somebody else.
 pub(in crate::process) fn marked(name: &str, pids: &mut dyn Iterator<Item = i32>) -> Vec<(i32, Vec<u8>)> {

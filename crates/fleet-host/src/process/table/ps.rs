@@ -47,6 +47,12 @@ pub(in crate::process) fn all() -> Vec<Entry> {
     said("ps", &["-axo", COLUMNS]).lines().filter_map(parse_line).collect()
 }
 
+/// The processes above one, the nearest first. To ask for each would start a program for each.
+pub(in crate::process) fn above(pid: i32) -> Vec<Entry> {
+    let all = all();
+    super::line_above(pid, |pid| all.iter().find(|entry| entry.pid == pid).cloned())
+}
+
 /// Which of these processes have the variable `name` in their environment, and its value. The system shows the
 /// environment after the command, with spaces between, and only for processes of the same user.
 pub(in crate::process) fn marked(name: &str, pids: &mut dyn Iterator<Item = i32>) -> Vec<(i32, Vec<u8>)> {

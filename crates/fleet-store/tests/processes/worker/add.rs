@@ -7,7 +7,7 @@ use fleet_core::id::TaskId;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::task::{Label, Labels, Priority, TaskSpec, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{AddTasks, EnsureProject, NewTask};
+use fleet_store::ops::{AddTasks, Author, EnsureProject, NewTask};
 
 use super::{Worker, now};
 
@@ -46,8 +46,9 @@ pub(super) async fn add_batch(
         batch.push(NewTask { id, project, spec, after, state: TaskState::Queued });
         earlier.push(id);
     }
+    let author = Author::Person { spawn_depth: 2 };
     let ids: Vec<TaskId> = batch.iter().map(|new| new.id).collect();
-    match worker.call(AddTasks { tasks: batch, now: now() }).await {
+    match worker.call(AddTasks { tasks: batch, author, now: now() }).await {
         Ok(_) => {}
         // An attempt whose answer was lost in an interruption had worked after all.
         Err(StoreError::TaskExists(_)) if worker.orders.patient => {}

@@ -9,7 +9,7 @@ use fleet_core::run::{Ending, Run, RunMove};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Task, TaskMove, TaskSpec, TaskState};
 use fleet_store::ops::{
-    AddDependency, AddTasks, AdvanceRun, After, Claim, Claimed, DeleteTask, EndRun, EnsureProject,
+    AddDependency, AddTasks, AdvanceRun, After, Author, Claim, Claimed, DeleteTask, EndRun, EnsureProject,
     ExpireLeases, GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, RemoveDependency, RenewLease,
     RunDetail, TaskDetail,
 };
@@ -18,6 +18,9 @@ use super::Rig;
 
 /// Where runs of the rig are.
 pub(crate) const HERE: &str = "here:/home/.fleet";
+
+/// Who adds the tasks of the rig.
+pub(crate) const PERSON: Author = Author::Person { spawn_depth: 2 };
 
 /// How long claims of the rig hold.
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
@@ -45,7 +48,7 @@ impl Rig {
     }
 
     pub(crate) fn adding(&self, tasks: Vec<NewTask>) -> AddTasks {
-        AddTasks { tasks, now: self.now() }
+        AddTasks { tasks, author: PERSON, now: self.now() }
     }
 
     pub(crate) async fn add(&self, tasks: Vec<NewTask>) -> Vec<TaskId> {

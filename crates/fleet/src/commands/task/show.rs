@@ -5,7 +5,7 @@ use fleet_core::task::Label;
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_engine::clock;
 use fleet_engine::verbs::task_show::{self, Neighbour, Request, Response};
-use fleet_engine::views::{EventView, Moment, PromptView, RunView};
+use fleet_engine::views::{EventView, Moment, PromptView, RunView, TaskView};
 
 use super::super::Context;
 use super::super::events;
@@ -80,6 +80,7 @@ fn fields(shown: &Response) -> String {
         ("size", task.complexity.map(|size| size.to_string()).unwrap_or_default()),
         ("base", text(&task.base)),
         ("branch", text(&task.branch)),
+        ("added by", parent(task)),
         ("batch", task.batch.map(|batch| batch.to_string()).unwrap_or_default()),
         ("read-only", if task.read_only { "yes".to_owned() } else { String::new() }),
         ("limits", task.limits.to_string()),
@@ -93,6 +94,12 @@ fn fields(shown: &Response) -> String {
         ("changed", format!("{} ago", ago(task.updated_at.0, clock::now()))),
     ];
     output::fields(&rows)
+}
+
+/// The run whose agent added it, and how far that is from people.
+fn parent(task: &TaskView) -> String {
+    let shown = |run| format!("run {run} (depth {} of {})", task.depth, task.spawn_depth);
+    task.parent.map(shown).unwrap_or_default()
 }
 
 fn neighbours(list: &[Neighbour]) -> String {

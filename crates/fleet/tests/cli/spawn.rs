@@ -1,0 +1,150 @@
+//! Tasks that agents add: who added them, how deep they may be, and that no agent gets round it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use fleet_testkit::wait_until;
+use serde_json::Value;
+
+use super::support::{World, error};
+
+/// For slow machines; it comes within seconds.
+const SOON: Duration = Duration::from_mins(2);
+
+/// An agent that adds tasks in every way that it can think of, and writes down what it was told.
+const AGENT: &str = r#"#!/bin/sh
+cat > /dev/null
+add() { "$@" "$FLEET_BIN" task add --json --agent mine child; }
+told="$HOME/told/$FLEET_TASK"
+mkdir -p "$told"
+add env > "$told/honest" 2>&1
+add env -u FLEET_TOKEN > "$told/tokenless" 2>&1
+add env -u FLEET_RUN -u FLEET_TOKEN > "$told/hiding" 2>&1
+add env -u FLEET_RUN -u FLEET_TOKEN FLEET_SPAWN_DEPTH=99 > "$told/greedy" 2>&1
+add env FLEET_RUN=r0smmyvymnt4z7j > "$told/forging" 2>&1
+(add env -i HOME="$HOME" FLEET_HOME="$FLEET_HOME" PATH="$PATH" > "$told/orphan.new" 2>&1
+ mv "$told/orphan.new" "$told/orphan") &
+until [ -e "$told/orphan" ]; do sleep 0.05; done
+"#;
+
+/// The same, but the agent forgets everything before it begins.
+const FORGETFUL: &str = r#"#!/bin/sh
+if [ -n "$FLEET_RUN" ]; then
+  exec env -i BIN="$FLEET_BIN" HOME="$HOME" FLEET_HOME="$FLEET_HOME" PATH="$PATH" "$0"
+fi
+mkdir -p "$HOME/told"
+"$BIN" task add --json --agent mine child > "$HOME/told/forgetful" 2>&1
+"#;
+
+struct Stage {
+    world: World,
+}
+
+impl Stage {
+    fn new(agent: &str, spawn_depth: &str) -> Self {
+        let world = World::sqlite();
+        let program = world.fleet.user_home().join("agent");
+        fs::write(&program, agent).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let set = |key: &str, value: &str| world.fleet.ok(&["config", "set", key, value]);
+        set("agents.mine.program", program.to_str().unwrap());
+        set("agents.mine.output", "lines");
+        set("spawn_depth", spawn_depth);
+        set("tasks.retries", "0");
+        Self { world }
+    }
+
+    fn told(&self, task: &str, how: &str) -> String {
+        read(&self.world.fleet.user_home().join("told").join(task).join(how))
+    }
+
+    fn run_all(&self) {
+        self.world.fleet.ok(&["start", "--slots", "8"]);
+        wait_until(SOON, "all tasks are over", || {
+            let all = self.world.fleet.json(&["task", "list", "--all"]);
+            let tasks = all["tasks"].as_array().unwrap();
+            tasks.iter().all(|task| matches!(task["state"].as_str(), Some("done" | "failed")))
+        });
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.world.fleet.run(&["stop", "--agents"]);
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn task(told: &str) -> Value {
+    serde_json::from_str(told).unwrap_or_else(|error| panic!("{error}: {told}"))
+}
+
+fn code(told: &str) -> String {
+    let said = task(told);
+    said["error"]["code"].as_str().unwrap_or_else(|| panic!("no error: {told}")).to_owned()
+}
+
+/// What finds nobody above where there are no subreapers.
+const ORPHANS_ARE_KNOWN: bool = cfg!(target_os = "linux");
+
+#[test]
+fn what_agents_add_is_theirs_and_has_a_bound_that_they_cannot_move() {
+    let stage = Stage::new(AGENT, "1");
+    let fleet = &stage.world.fleet;
+    let root = fleet.ok(&["task", "add", "-q", "--agent", "mine", "root"]).trim().to_owned();
+    stage.run_all();
+    let run = fleet.json(&["task", "show", &root])["runs"][0]["id"].clone();
+    let mut children = Vec::new();
+    for how in ["honest", "tokenless", "hiding", "greedy", "orphan"] {
+        if how == "orphan" && !ORPHANS_ARE_KNOWN {
+            continue;
+        }
+        let child = task(&stage.told(&root, how));
+        assert_eq!((&child["parent"], &child["depth"]), (&run, &Value::from(1)), "{how}: {child}");
+        assert_eq!(child["spawn_depth"], 1, "{how}");
+        children.push(child["id"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(code(&stage.told(&root, "forging")), "run-not-found");
+    for child in &children {
+        for how in ["honest", "tokenless", "hiding", "greedy"] {
+            let told = stage.told(child, how);
+            assert_eq!(code(&told), "spawn-refused", "{how}: {told}");
+        }
+    }
+    let shown = fleet.ok(&["task", "show", &children[0]]);
+    let line = format!("run {} (depth 1 of 1)", run.as_str().unwrap());
+    assert!(shown.lines().any(|shown| shown.contains("added by") && shown.contains(&line)), "{shown}");
+}
+
+#[test]
+fn an_agent_that_forgets_who_it_is_remains_an_agent() {
+    let stage = Stage::new(FORGETFUL, "0");
+    stage.world.fleet.ok(&["task", "add", "-q", "--agent", "mine", "root"]);
+    stage.run_all();
+    let told = stage.told("", "forgetful");
+    assert_eq!(code(&told), "spawn-refused", "{told}");
+}
+
+#[test]
+fn nobody_is_an_agent_by_saying_so() {
+    let world = World::sqlite();
+    let inside = world.fleet.env("FLEET_RUN", "r0smmyvymnt4z7j");
+    let (code, ..) = error(&inside.fail(3, &["task", "add", "--json", "x"]));
+    assert_eq!(code, "run-not-found");
+    let (code, ..) = error(&world.fleet.env("FLEET_RUN", "me").fail(2, &["task", "add", "--json", "x"]));
+    assert_eq!(code, "id-invalid");
+}
+
+#[test]
+fn a_repository_cannot_raise_the_bound() {
+    let world = World::sqlite();
+    world.repo.write(".fleet/config.toml", "spawn_depth = 9\n");
+    let (code, message, _) = error(&world.fleet.fail(6, &["task", "add", "--json", "x"]));
+    assert_eq!(code, "config-invalid");
+    assert!(message.ends_with("`spawn_depth` cannot be set by a project"), "{message}");
+}
