@@ -19,7 +19,7 @@ use fleet_host::git::{
 use fleet_store::{Store, StoreError, ops};
 use serde::{Deserialize, Serialize};
 
-use crate::home::{Home, RunFolder, write_private};
+use crate::home::{Home, RunFolder, write_passing, write_private};
 use crate::{agents, clock, problems};
 
 /// The longest pause between two attempts to tell the store.
@@ -41,7 +41,8 @@ impl EndOfRun {
     /// Writes it down. Not being able to is no reason to keep the store waiting.
     pub(crate) fn note(&self, folder: &RunFolder) -> std::io::Result<()> {
         if let Some(result) = &self.result {
-            write_private(&folder.result(), &serde_json::to_vec_pretty(result)?)?;
+            // The store has it, too.
+            write_passing(&folder.result(), &serde_json::to_vec_pretty(result)?)?;
         }
         write_private(&folder.ending(), &serde_json::to_vec(self)?)
     }

@@ -2,7 +2,7 @@
 //!
 //! Owns the names of files and folders below it, and that they are private. Must never know what is in them.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -206,13 +206,28 @@ pub fn make_private(dir: &Path) -> io::Result<()> {
 
 /// Writes a whole file that only the user can read: complete under its name, or not there.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole(path, bytes, File::sync_all)
+}
+
+/// The same for what can be missed when the power goes: complete under its name as long as the machine runs, and not
+/// worth a disk's time.
+pub fn write_passing(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole(path, bytes, |_| Ok(()))
+}
+
+fn write_whole(path: &Path, bytes: &[u8], sync: impl Fn(&File) -> io::Result<()>) -> io::Result<()> {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
     let new = PathBuf::from(new);
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    let mut file = create_private(&new)?;
     file.write_all(bytes)?;
-    file.sync_all()?;
+    sync(&file)?;
     fs::rename(&new, path)
+}
+
+/// An empty file that only the user can read.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
 /// A name that can stand in a path and is pleasant to read.

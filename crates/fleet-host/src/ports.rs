@@ -37,25 +37,35 @@ impl PortBlock {
 /// moment nothing listens on them. `None` when there is no such block.
 ///
 /// Each block has a lock file of its own, which is named after its ports, so that blocks of different sizes are told
-/// apart too. Files that nobody holds are removed here; that is safe because nobody takes one without having the turn.
+/// apart too. Files that nobody holds or takes are removed here; that is safe because nobody takes one without having
+/// the turn.
 pub fn lease(dir: &Path, range: RangeInclusive<u16>, count: u16) -> io::Result<Option<PortBlock>> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     let Some(_turn) = Exclusive::acquire(&dir.join("turn.lock"), TURN_PATIENCE)? else {
         let why = format!("{} is locked by another process for too long", dir.join("turn.lock").display());
         return Err(io::Error::new(io::ErrorKind::TimedOut, why));
     };
-    let lent = lent_blocks(dir)?;
+    let (lent, free) = known_blocks(dir)?;
+    let mut found = None;
     for ports in blocks(&range, count) {
         let is_lent = lent.iter().any(|other| overlap(other, &ports));
         if is_lent || !ports.clone().all(is_free) {
             continue;
         }
-        let path = dir.join(format!("{}-{}.lock", ports.start(), ports.end()));
-        if let Some(lock) = Exclusive::try_acquire(&path)? {
-            return Ok(Some(PortBlock { first: *ports.start(), count, _lock: lock }));
+        if let Some(lock) = Exclusive::try_acquire(&dir.join(file_name(&ports)))? {
+            found = Some(PortBlock { first: *ports.start(), count, _lock: lock });
+            break;
         }
     }
-    Ok(None)
+    let is_taken = |ports: &RangeInclusive<u16>| found.as_ref().is_some_and(|block| block.ports() == *ports);
+    for ports in free.iter().filter(|ports| !is_taken(ports)) {
+        fs::remove_file(dir.join(file_name(ports)))?;
+    }
+    Ok(found)
+}
+
+fn file_name(ports: &RangeInclusive<u16>) -> String {
+    format!("{}-{}.lock", ports.start(), ports.end())
 }
 
 /// The blocks of a range, from its beginning.
@@ -69,24 +79,24 @@ fn blocks(range: &RangeInclusive<u16>, count: u16) -> impl Iterator<Item = Range
     })
 }
 
-/// The blocks that somebody holds. Removes the files of the others.
-fn lent_blocks(dir: &Path) -> io::Result<Vec<RangeInclusive<u16>>> {
-    let mut lent = Vec::new();
+/// The blocks that somebody holds, and those that somebody held.
+type Blocks = (Vec<RangeInclusive<u16>>, Vec<RangeInclusive<u16>>);
+
+fn known_blocks(dir: &Path) -> io::Result<Blocks> {
+    let (mut lent, mut free) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let Some(ports) = entry.file_name().to_str().and_then(named_block) else { continue };
-        if Exclusive::is_held(&entry.path())? {
-            lent.push(ports);
-        } else {
-            fs::remove_file(entry.path())?;
-        }
+        let is_lent = Exclusive::is_held(&entry.path())?;
+        if is_lent { &mut lent } else { &mut free }.push(ports);
     }
-    Ok(lent)
+    Ok((lent, free))
 }
 
 fn named_block(name: &str) -> Option<RangeInclusive<u16>> {
     let (first, last) = name.strip_suffix(".lock")?.split_once('-')?;
-    Some(first.parse().ok()?..=last.parse().ok()?)
+    let ports: RangeInclusive<u16> = first.parse().ok()?..=last.parse().ok()?;
+    (file_name(&ports) == name).then_some(ports)
 }
 
 fn overlap(one: &RangeInclusive<u16>, other: &RangeInclusive<u16>) -> bool {
@@ -127,6 +137,7 @@ mod tests {
     fn names_of_blocks() {
         assert_eq!(named_block("3000-3009.lock"), Some(3000..=3009));
         assert_eq!(named_block("turn.lock"), None);
+        assert_eq!(named_block("03000-3009.lock"), None);
         assert_eq!(named_block("3000-70000.lock"), None);
     }
 }

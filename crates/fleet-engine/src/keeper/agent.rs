@@ -1,6 +1,8 @@
 //! Starting the agent: its prompt, its environment, its process.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Component, Path};
 
 use fleet_agents::{Brief, LaunchPlan, Program, PromptVia};
@@ -12,7 +14,7 @@ use super::{Keeper, blocking};
 use crate::agent_env::{AgentEnv, agent_environment};
 use crate::config::Secret;
 use crate::environment::Environment;
-use crate::home::{RunFolder, make_private, write_private};
+use crate::home::{RunFolder, create_private, make_private, write_passing};
 use crate::problems::chain;
 
 /// Why an agent did not start.
@@ -28,7 +30,7 @@ impl Keeper<'_> {
     ) -> Result<(Started, Tree), NotStarted> {
         let failed = |why: String| (Reason::SetupFailed, why);
         let file = self.folder.prompt();
-        write_private(&file, brief.prompt.as_bytes())
+        write_passing(&file, brief.prompt.as_bytes())
             .map_err(|error| failed(format!("the prompt: {error}")))?;
         write_files(&self.folder, plan).map_err(|error| failed(format!("the agent's settings: {error}")))?;
         let environment = self.engine.environment();
@@ -53,7 +55,7 @@ impl Keeper<'_> {
         };
         // Known before there is anything to be found: whoever comes after us looks in the group.
         let mut tree = Tree { group: group.clone(), ..self.tree(self.me.clone()) };
-        self.note(&tree);
+        let note = TreeNote::write(&self.folder, &tree);
         let started = process::launch(&launch).map_err(|error| {
             // Nobody is in it, and nobody would ever look at it again.
             group.as_ref().map(Group::remove);
@@ -67,7 +69,7 @@ impl Keeper<'_> {
             (reason, chain(&error))
         })?;
         tree.root = started.identity.clone();
-        self.note(&tree);
+        note.change(&tree);
         Ok((started, tree))
     }
 
@@ -75,13 +77,6 @@ impl Keeper<'_> {
     pub(super) async fn end_processes(&self) {
         let (tree, ladder) = (self.tree(self.me.clone()), self.ladder());
         let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
-    }
-
-    /// Where a reconciler finds what to end. Without it the mark in the environment has to do.
-    fn note(&self, tree: &Tree) {
-        if let Ok(bytes) = serde_json::to_vec(tree) {
-            let _ = write_private(&self.folder.tree(), &bytes);
-        }
     }
 
     /// The processes of this run, by the mark that they inherit.
@@ -148,10 +143,40 @@ impl Keeper<'_> {
     }
 }
 
+/// Where a reconciler finds what to end. Without it the mark in the environment has to do: so it is not forced to the
+/// disk, after whose loss of power there is nothing left to be ended.
+struct TreeNote {
+    file: Option<(File, usize)>,
+}
+
+impl TreeNote {
+    fn write(folder: &RunFolder, tree: &Tree) -> Self {
+        let write = || -> std::io::Result<(File, usize)> {
+            let (file, bytes) = (create_private(&folder.tree())?, serde_json::to_vec(tree)?);
+            file.write_all_at(&bytes, 0)?;
+            Ok((file, bytes.len()))
+        };
+        Self { file: write().ok() }
+    }
+
+    /// Says something else, in the same place and in one write, so that whoever looks finds one or the other. Blanks
+    /// cover what was longer before.
+    fn change(self, tree: &Tree) {
+        let (Some((file, length)), Ok(mut bytes)) = (self.file, serde_json::to_vec(tree)) else { return };
+        bytes.resize(bytes.len().max(length), b' ');
+        let _ = file.write_all_at(&bytes, 0);
+    }
+}
+
 /// Writes the settings of one run where only its agent looks.
 fn write_files(folder: &RunFolder, plan: &LaunchPlan) -> std::io::Result<()> {
     let scratch = folder.scratch();
-    make_private(&scratch)?;
+    let name = scratch.to_string_lossy();
+    let mut words = plan.args.iter().chain(plan.env.iter().map(|(_, value)| value));
+    // An agent that has not heard of the folder does not need one.
+    if words.any(|word| word.contains(&*name)) {
+        make_private(&scratch)?;
+    }
     for file in &plan.files {
         let is_inside = file.path.starts_with(&scratch)
             && file.path.components().all(|part| part != Component::ParentDir);
@@ -159,7 +184,7 @@ fn write_files(folder: &RunFolder, plan: &LaunchPlan) -> std::io::Result<()> {
             return Err(std::io::Error::other("a file outside of the run's own folder"));
         }
         file.path.parent().map_or(Ok(()), make_private)?;
-        write_private(&file.path, file.content.as_bytes())?;
+        write_passing(&file.path, file.content.as_bytes())?;
     }
     Ok(())
 }

@@ -129,12 +129,10 @@ impl Keeper<'_> {
     ) -> Result<Attendance<'_>, String> {
         let pump = Pump::new();
         let cap = self.config.limits().log;
-        let pipes = [
-            (Stream::Out, started.stdout, self.folder.stdout()),
-            (Stream::Err, started.stderr, self.folder.stderr()),
-        ];
-        for (stream, pipe, path) in pipes {
-            let log = CappedLog::open(&path, cap).map_err(|error| format!("{}: {error}", path.display()))?;
+        let path = self.folder.stdout();
+        let out = CappedLog::open(&path, cap).map_err(|error| format!("{}: {error}", path.display()))?;
+        let err = CappedLog::when_written(&self.folder.stderr(), cap);
+        for (stream, pipe, log) in [(Stream::Out, started.stdout, out), (Stream::Err, started.stderr, err)] {
             let source = Source { stream, pipe, log, redactor: Redactor::new(secrets.to_vec()) };
             pump.add(source).map_err(|error| error.to_string())?;
         }

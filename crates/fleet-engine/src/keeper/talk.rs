@@ -7,7 +7,7 @@ use fleet_core::run::{Meter, Reason, Run, is_session};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
-use crate::home::{RunFolder, write_private};
+use crate::home::{RunFolder, write_passing};
 
 /// The conversation of a run. Kept beside its logs: whoever decodes them later has to know what was resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Talk {
 
     /// Writes it down. Without it, a later look at what was used is off by what earlier runs used.
     pub(super) fn note(&self, folder: &RunFolder) {
-        let _ = serde_json::to_vec(self).map(|bytes| write_private(&folder.talk(), &bytes));
+        let _ = serde_json::to_vec(self).map(|bytes| write_passing(&folder.talk(), &bytes));
     }
 
     /// As adapters want it.

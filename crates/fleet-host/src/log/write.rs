@@ -30,24 +30,39 @@ pub struct CappedLog {
 /// The file that is being written.
 #[derive(Debug)]
 enum Place {
+    /// None yet.
+    Nowhere,
     Head(File),
-    Tail { file: File, length: u64 },
+    Tail {
+        file: File,
+        length: u64,
+    },
 }
 
 impl CappedLog {
     /// Starts a log, or goes on with one whose writer has ended, wherever that was. Its folder must exist.
     pub fn open(path: &Path, cap_bytes: u64) -> io::Result<Self> {
+        let mut log = Self::when_written(path, cap_bytes);
+        log.begin()?;
+        Ok(log)
+    }
+
+    /// The same, at the first write: many streams stay empty, and a file of each costs more than it tells.
+    pub fn when_written(path: &Path, cap_bytes: u64) -> Self {
         let cap = cap_bytes.max(SMALLEST_CAP);
-        let mut log = Self {
+        Self {
             path: path.to_owned(),
             head_room: cap / 2,
             tail_room: cap / 4,
-            place: Place::Head(append_to(path)?),
+            place: Place::Nowhere,
             position: 0,
             left_out: 0,
-        };
-        log.find_the_end()?;
-        Ok(log)
+        }
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        self.place = Place::Head(append_to(&self.path)?);
+        self.find_the_end()
     }
 
     /// How many bytes the whole stream has by now.
@@ -80,6 +95,7 @@ impl CappedLog {
     /// Writes as much as fits into the file that is being written.
     fn write_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = match &mut self.place {
+            Place::Nowhere => 0,
             Place::Head(file) => file.write(fitting(bytes, self.head_room - self.position))?,
             Place::Tail { file, length } => {
                 let written = file.write(fitting(bytes, self.tail_room - *length))?;
@@ -103,7 +119,7 @@ impl CappedLog {
                 fs::rename(&newer, &older)?;
                 self.left_out += replaced;
             }
-            Place::Head(_) | Place::Tail { .. } => {}
+            Place::Nowhere | Place::Head(_) | Place::Tail { .. } => {}
         }
         self.place = begin_tail(&newer, self.position)?;
         Ok(())
@@ -114,6 +130,9 @@ impl Write for CappedLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.is_empty() {
             return Ok(0);
+        }
+        if matches!(self.place, Place::Nowhere) {
+            self.begin()?;
         }
         self.make_room()?;
         self.write_some(bytes)
