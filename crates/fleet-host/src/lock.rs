@@ -18,6 +18,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// asks whether it is held, and by a child that a killed holder has forked and that is about to `exec`.
 const GLANCE: Duration = Duration::from_millis(3);
 
+/// More than anybody writes into such a file.
+const LONGEST: usize = 4096;
+
 /// A lock that is held until this is dropped or the process ends.
 ///
 /// A process that the holder starts does not hold it, because the file is closed on `exec`.
@@ -65,9 +68,20 @@ impl Exclusive {
     }
 
     /// Writes, in place of what the file said, what others should know of the holder.
-    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.write_all_at(bytes, 0)
+    }
+
+    /// What was written, by this holder or by one before; its first 4 KiB.
+    pub fn said(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; LONGEST];
+        let mut length = 0;
+        while let count @ 1.. = self.file.read_at(&mut bytes[length..], length as u64)? {
+            length += count;
+        }
+        bytes.truncate(length);
+        Ok(bytes)
     }
 
     /// Whether the file of this name is still the one that is locked.

@@ -197,7 +197,7 @@ impl Mark {
         let set = || -> std::io::Result<Option<Self>> {
             make_private(&home.live())?;
             make_private(home.run(run).dir())?;
-            let Some(mut lock) = Exclusive::try_acquire(&path)? else { return Ok(None) };
+            let Some(lock) = Exclusive::try_acquire(&path)? else { return Ok(None) };
             let me = Identity::current();
             lock.write(&serde_json::to_vec(&me)?)?;
             Ok(Some(Self { me, path: path.clone(), lock }))

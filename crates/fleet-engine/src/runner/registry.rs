@@ -56,7 +56,7 @@ pub fn register(home: &Home, runner: Runner) -> io::Result<Option<Registered>> {
     make_private(&home.runners())?;
     let name = if runner.background { BACKGROUND } else { runner.name.as_str() };
     let path = home.runners().join(name);
-    let Some(mut lock) = Exclusive::try_acquire(&path)? else { return Ok(None) };
+    let Some(lock) = Exclusive::try_acquire(&path)? else { return Ok(None) };
     lock.write(&serde_json::to_vec(&runner)?)?;
     forget_the_dead(home);
     Ok(Some(Registered { runner, path, lock }))

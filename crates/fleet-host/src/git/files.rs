@@ -105,7 +105,7 @@ pub(super) fn is_ours(directory: &Path) -> bool {
 }
 
 /// The common directory of a repository that keeps its refs as files.
-fn plain_refs(git_dir: &Path) -> Option<PathBuf> {
+pub(super) fn plain_refs(git_dir: &Path) -> Option<PathBuf> {
     let common_dir = match read_line(&git_dir.join("commondir")) {
         Some(path) => git_dir.join(path),
         None if git_dir.join("commondir").exists() => return None,
@@ -141,10 +141,41 @@ fn parse_oid(line: &str) -> Option<Oid> {
     Oid::parse(line.trim_end()).ok()
 }
 
-/// The commit of a ref that has no file of its own.
-fn packed(common_dir: &Path, name: &str) -> Option<Tip> {
+/// Whether the name of a ref is to be had, as far as packed refs are concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PackedName {
+    /// There is none of this name, and none of a name that would be a folder above or below it.
+    Free,
+    /// There is one of such a name.
+    InTheWay,
+    /// There is one of this name.
+    Taken,
+}
+
+/// What packed refs there are of this name and around it.
+pub(super) fn packed_name(common_dir: &Path, name: &str) -> Option<PackedName> {
+    let content = packed_refs(common_dir)?;
+    let names =
+        content.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(1));
+    let is_below = |longer: &[u8], shorter: &[u8]| {
+        longer.strip_prefix(shorter).is_some_and(|rest| rest.first() == Some(&b'/'))
+    };
+    let (wanted, mut found) = (name.as_bytes(), PackedName::Free);
+    for other in names {
+        if other == wanted {
+            return Some(PackedName::Taken);
+        }
+        if is_below(other, wanted) || is_below(wanted, other) {
+            found = PackedName::InTheWay;
+        }
+    }
+    Some(found)
+}
+
+/// The file of packed refs, which need not be there.
+fn packed_refs(common_dir: &Path) -> Option<Vec<u8>> {
     let file = match File::open(common_dir.join("packed-refs")) {
-        Err(error) if is_absence(&error) => return Some(Tip::Nowhere),
+        Err(error) if is_absence(&error) => return Some(Vec::new()),
         file => file.ok()?,
     };
     if file.metadata().ok()?.len() > PACKED {
@@ -152,6 +183,12 @@ fn packed(common_dir: &Path, name: &str) -> Option<Tip> {
     }
     let mut content = Vec::new();
     file.take(PACKED).read_to_end(&mut content).ok()?;
+    Some(content)
+}
+
+/// The commit of a ref that has no file of its own.
+fn packed(common_dir: &Path, name: &str) -> Option<Tip> {
+    let content = packed_refs(common_dir)?;
     let wanted = [b" ", name.as_bytes()].concat();
     let line = content.split(|byte| *byte == b'\n').find(|line| line.ends_with(&wanted));
     let Some(line) = line else { return Some(Tip::Nowhere) };

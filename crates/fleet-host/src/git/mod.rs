@@ -15,6 +15,7 @@ mod evidence;
 mod files;
 mod gitdir;
 mod landed;
+mod loose;
 mod merge;
 mod oid;
 mod refs;

@@ -11,6 +11,7 @@ use fleet_core::refname::{check_ref_name, check_revision};
 use super::command::{Answer, Git, oid_of};
 use super::error::GitError;
 use super::files;
+use super::loose;
 use super::oid::Oid;
 
 /// Asks git whether it would work in this directory. Later commands name the repository, and git then takes it for
@@ -124,6 +125,9 @@ pub fn delete_branch(repo: &Path, branch: &str, expected: &Oid) -> Result<bool, 
     }
     if branch_commit(repo, branch)?.as_ref() != Some(expected) {
         return Ok(false);
+    }
+    if loose::delete(repo, &name, expected).is_some() {
+        return Ok(true);
     }
     let answer =
         Git::about(repo).args(["update-ref", "--no-deref", "-d", &name, expected.as_str()]).answer()?;

@@ -13,8 +13,10 @@
 
 mod clean;
 mod open;
+mod print;
 mod register;
 mod release;
+mod reopen;
 mod seen;
 mod slot;
 mod trash;
@@ -27,6 +29,7 @@ use super::checkout::Checkout;
 use super::error::GitError;
 use super::oid::Oid;
 
+use self::print::Print;
 use self::slot::{Claim, Held};
 use self::untouched::Stamp;
 
@@ -92,6 +95,8 @@ pub struct Workspace {
     recycled: bool,
     /// Its index when it was opened.
     index: Option<Stamp>,
+    /// Its files when it was opened, if that can be told.
+    print: Option<Print>,
 }
 
 /// Why there is no workspace.

@@ -5,10 +5,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::clean::{self, LONG};
+use super::print::Print;
 use super::register::register;
 use super::slot::{Claim, Held, Phase};
 use super::untouched::{Stamp, Used};
-use super::{Area, Open, StartAt, Workspace, WorkspaceError};
+use super::{Area, Keep, Open, StartAt, Workspace, WorkspaceError};
 use crate::git::checkout::Checkout;
 use crate::git::command::{Answer, Git};
 use crate::git::error::GitError;
@@ -18,7 +19,7 @@ use crate::git::refs::{self, branch_commit, branch_conflict, checked_out_at, del
 
 /// What came of trying a warm worktree.
 enum Recycled {
-    Ready(Checkout),
+    Ready(Checkout, Option<Print>),
     /// It is not as it should be. Whoever changed it may want to look at it.
     Unfit,
 }
@@ -26,8 +27,9 @@ enum Recycled {
 impl Area {
     /// Opens a workspace on a branch: clean, with the files of the branch and no others.
     ///
-    /// A warm worktree costs two git processes; a new one costs one, which writes all files. A process that is killed in here leaves
-    /// a slot that [`adopt`](Area::adopt) clears, and perhaps the new branch, at the commit where it starts.
+    /// A warm worktree that is as it was left costs no git process, another one two; a new one costs one, which writes
+    /// all files. A process that is killed in here leaves a slot that [`adopt`](Area::adopt) clears or hands out with
+    /// nothing in it, and perhaps the new branch, at the commit where it starts.
     pub fn open(&self, open: &Open) -> Result<Workspace, WorkspaceError> {
         refs::full_name(&open.branch)?;
         self.make_folders()?;
@@ -50,10 +52,18 @@ impl Area {
             if place.beside("json").exists() || !place.path.exists() {
                 continue;
             }
+            let held = match self.reopen(held, open, &start)? {
+                Ok(workspace) => return Ok(workspace),
+                Err(held) => held,
+            };
             let claim = claim_of(open);
             held.write_claim(&claim)?;
             match self.recycle(&held, open, &start) {
-                Ok(Recycled::Ready(checkout)) => return self.finish(held, claim, (checkout, true)),
+                Ok(Recycled::Ready(checkout, print)) => {
+                    let mut workspace = self.finish(held, claim, (checkout, true))?;
+                    workspace.print = print;
+                    return Ok(workspace);
+                }
                 Ok(Recycled::Unfit) => {
                     self.discard(&held)?;
                     held.remove_claim()?;
@@ -101,10 +111,13 @@ impl Area {
                 None => Ok(Recycled::Unfit),
             };
         }
+        // Before it is proven clean: what changes after that changes the print.
+        let now = held.noted_at().filter(|_| self.keep == Keep::Nothing);
+        let print = now.and_then(|now| Print::settled(&checkout.work_tree, now));
         if !clean::is_clean(&checkout, self.keep)? {
             return Ok(Recycled::Unfit);
         }
-        Ok(Recycled::Ready(checkout))
+        Ok(Recycled::Ready(checkout, print))
     }
 
     /// Makes a new worktree.
@@ -171,7 +184,7 @@ impl Area {
         claim.git_dir = Some(checkout.git_dir.clone());
         held.write_claim(&claim)?;
         let index = Stamp::of_index(&checkout);
-        Ok(Workspace { area: self.clone(), held, claim, checkout, recycled, index })
+        Ok(Workspace { area: self.clone(), held, claim, checkout, recycled, index, print: None })
     }
 }
 
@@ -182,7 +195,7 @@ fn place_of_use(stderr: &str) -> Option<PathBuf> {
     place.strip_suffix('\'').map(PathBuf::from)
 }
 
-fn claim_of(open: &Open) -> Claim {
+pub(super) fn claim_of(open: &Open) -> Claim {
     Claim {
         owner: open.owner.clone(),
         branch: open.branch.clone(),

@@ -63,6 +63,7 @@ impl Area {
                         checkout,
                         recycled: false,
                         index: None,
+                        print: None,
                     }));
                 }
                 _ => self.finish_release(&held, &claim, Used::Somehow)?,
@@ -126,7 +127,7 @@ impl Area {
     ) -> Result<(), WorkspaceError> {
         let is_tidy = |checkout: &Checkout| match used {
             Used::Somehow => Ok(false),
-            Used::NotAtAll(seen) => untouched::tidy(checkout, seen),
+            Used::NotAtAll(seen) => untouched::tidy(held, checkout, seen),
         };
         let reusable = match checkout {
             Some(checkout) if self.free_slots()? < self.pool => {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -143,6 +143,21 @@ impl Held {
             if claim.phase == Phase::Open { sync_folder(&path) } else { Ok(()) }
         })();
         written.map_err(WorkspaceError::io(&path))
+    }
+
+    /// When the note was written, in the seconds of the file system.
+    pub(super) fn noted_at(&self) -> Option<i64> {
+        Some(fs::metadata(self.place.beside("json")).ok()?.mtime())
+    }
+
+    /// What the last holder left in the lock file.
+    pub(super) fn said(&self) -> Option<Vec<u8>> {
+        self.lock.said().ok()
+    }
+
+    /// Leaves something in the lock file. Not being able to is no harm.
+    pub(super) fn say(&self, bytes: &[u8]) {
+        let _ = self.lock.write(bytes);
     }
 
     /// Removes the note: the slot is free as soon as the lock is.

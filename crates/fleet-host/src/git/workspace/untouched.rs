@@ -1,13 +1,17 @@
 //! Workspaces in which nothing was done, as with most tasks that only look.
 //!
-//! Owns how that is proven, and how such a worktree goes back without being scrubbed: one git process instead of six.
+//! Owns how that is proven, and how such a worktree goes back without being scrubbed: one git process instead of six,
+//! and none at all where the looks of the files tell.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::slot::Phase;
+use serde::{Deserialize, Serialize};
+
+use super::print::{Print, Proof};
+use super::slot::Held;
 use super::{Workspace, WorkspaceError, clean};
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
@@ -21,10 +25,12 @@ use crate::git::refs;
 pub struct Untouched {
     commit: Oid,
     has_ignored: bool,
+    /// What it looks like, if that is how it was proven.
+    pub(super) proof: Option<Proof>,
 }
 
 /// Which index it was. Git never changes one in its place: a new one has another number or other times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     inode: u64,
     length: u64,
@@ -58,6 +64,9 @@ impl Workspace {
         }
         // The index that we made hides nothing from git; of any other it has to be asked.
         let is_known = self.index.is_some() && self.index == Stamp::of_index(&checkout);
+        if is_known && let Some(proof) = self.proof(base) {
+            return Some(Untouched { commit: base.clone(), has_ignored: false, proof: Some(proof) });
+        }
         if !is_known && clean::has_flags(&checkout).unwrap_or(true) {
             return None;
         }
@@ -73,13 +82,20 @@ impl Workspace {
                 Ok(())
             })
             .ok()?;
-        (!is_changed).then(|| Untouched { commit: base.clone(), has_ignored })
+        (!is_changed).then(|| Untouched { commit: base.clone(), has_ignored, proof: None })
+    }
+
+    /// That all files are as they were when the workspace was opened.
+    fn proof(&self, base: &Oid) -> Option<Proof> {
+        let (index, print) = (self.index?, self.print?);
+        let commit = base.as_str().to_owned();
+        (Print::again(&self.checkout.work_tree)? == print).then_some(Proof { commit, index, print })
     }
 
     /// Gives the worktree back to the pool, as [`release`](Self::release) does, knowing that nothing was done in it.
-    pub fn release_untouched(mut self, seen: &Untouched) -> Result<(), WorkspaceError> {
-        self.claim.phase = Phase::Releasing;
-        self.held.write_claim(&self.claim)?;
+    ///
+    /// The note is left as it is: whoever takes over from a killed process finds nothing in the workspace either.
+    pub fn release_untouched(self, seen: &Untouched) -> Result<(), WorkspaceError> {
         self.area.finish_release(&self.held, &self.claim, Used::NotAtAll(seen))
     }
 }
@@ -95,13 +111,17 @@ pub(super) enum Used<'a> {
 
 /// Makes a worktree free for the next run that has nothing to be scrubbed: only `HEAD` is taken off the branch. False
 /// if that is not enough, or cannot be done without git.
-pub(super) fn tidy(checkout: &Checkout, seen: &Untouched) -> Result<bool, WorkspaceError> {
+pub(super) fn tidy(held: &Held, checkout: &Checkout, seen: &Untouched) -> Result<bool, WorkspaceError> {
     let is_plain = !checkout.git_dir.join("modules").exists() && files::head(&checkout.git_dir).is_some();
-    if seen.has_ignored || !is_plain || has_empty_folder(&checkout.work_tree).unwrap_or(true) {
+    let has_empty_folder = || seen.proof.is_none() && has_empty_folder(&checkout.work_tree).unwrap_or(true);
+    if seen.has_ignored || !is_plain || has_empty_folder() {
         return Ok(false);
     }
     clean::purge(checkout)?;
     clean::lead_head(checkout, seen.commit.as_str())?;
+    if let Some(proof) = &seen.proof {
+        proof.leave(held);
+    }
     Ok(true)
 }
 

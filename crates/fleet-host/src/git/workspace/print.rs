@@ -1,0 +1,199 @@
+//! What a work tree looks like from outside: the kind, place, size and times of everything in it.
+//!
+//! Owns the proof that nothing in a work tree was changed since git called it clean, without asking git again: git itself
+//! believes the times of files, and this looks at those of folders, too, and at files that git ignores. Must never call
+//! a tree the same that git could tell apart: whatever is too young to be told by its times has no print at all.
+
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::slot::Held;
+use super::untouched::Stamp;
+use crate::git::oid::Oid;
+
+/// Of larger trees git is asked: it looks at files with several threads.
+const MOST: usize = 2_000;
+
+/// The coarsest clock of a file system that is in use, in seconds: within it, a file can change and look the same.
+const TICK: i64 = 2;
+
+/// The looks of a work tree. The same print, the same tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Print(u64);
+
+impl Print {
+    /// That of a work tree which nothing works in. `None` if it cannot be told, or not for certain: `now` is when the
+    /// file system says that it is.
+    pub(super) fn settled(root: &Path, now: i64) -> Option<Self> {
+        Self::of(root, now.checked_sub(TICK)?)
+    }
+
+    /// That of a work tree whose print was taken before: if it is the same, it was settled at that time.
+    pub(super) fn again(root: &Path) -> Option<Self> {
+        Self::of(root, i64::MAX)
+    }
+
+    fn of(root: &Path, before: i64) -> Option<Self> {
+        let mut walk = Walk { hasher: DefaultHasher::new(), left: MOST, before };
+        walk.take(&fs::symlink_metadata(root).ok()?)?;
+        let mut open = vec![root.to_owned()];
+        while let Some(folder) = open.pop() {
+            let names = names(&folder).ok()?;
+            // Git does not speak of empty folders, and would leave them to the next run.
+            if names.is_empty() {
+                return None;
+            }
+            for name in names {
+                let path = folder.join(&name);
+                let found = fs::symlink_metadata(&path).ok()?;
+                name.hash(&mut walk.hasher);
+                walk.take(&found)?;
+                if found.is_dir() {
+                    open.push(path);
+                }
+            }
+            // Where a folder ends matters: the same names in another one are another tree.
+            u64::MAX.hash(&mut walk.hasher);
+        }
+        Some(Self(walk.hasher.finish()))
+    }
+}
+
+struct Walk {
+    hasher: DefaultHasher,
+    left: usize,
+    before: i64,
+}
+
+impl Walk {
+    fn take(&mut self, found: &Metadata) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        let modified = (found.mtime(), found.mtime_nsec());
+        let changed = (found.ctime(), found.ctime_nsec());
+        let looks = (found.dev(), found.ino(), found.mode(), found.uid(), found.size());
+        (looks, modified, changed).hash(&mut self.hasher);
+        (found.ctime().max(found.mtime()) < self.before).then_some(())
+    }
+}
+
+/// The names in a folder, in an order that does not depend on the file system.
+fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    let mut names =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// What is known of a worktree that is free: git called it clean at this commit, with this index, when it looked like
+/// this. Kept in the lock file of its slot, where it costs no file of its own; damaged, it is as good as none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Proof {
+    pub(super) commit: String,
+    pub(super) index: Stamp,
+    pub(super) print: Print,
+}
+
+impl Proof {
+    pub(super) fn of(held: &Held) -> Option<Self> {
+        serde_json::from_slice(&held.said()?).ok()
+    }
+
+    /// Whether it is about this commit and this index.
+    pub(super) fn is_of(&self, commit: &Oid, index: Option<Stamp>) -> bool {
+        self.commit == commit.as_str() && Some(self.index) == index
+    }
+
+    /// Writes it down. Without it, git is asked again.
+    pub(super) fn leave(&self, held: &Held) {
+        if let Ok(bytes) = serde_json::to_vec(self) {
+            held.say(&bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn tree() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("folder")).unwrap();
+        fs::write(dir.path().join("folder/file"), "one").unwrap();
+        fs::write(dir.path().join("other"), "two").unwrap();
+        dir
+    }
+
+    fn print(dir: &tempfile::TempDir) -> Option<Print> {
+        Print::again(dir.path())
+    }
+
+    /// Waits for the next tick of the file system's clock.
+    fn tick() {
+        let probe = tempfile::NamedTempFile::new().unwrap();
+        let looks = || {
+            fs::write(probe.path(), "x").unwrap();
+            let found = fs::metadata(probe.path()).unwrap();
+            (found.ctime(), found.ctime_nsec())
+        };
+        let first = looks();
+        while looks() == first {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn every_change_is_another_print() {
+        let dir = tree();
+        let path = |name: &str| dir.path().join(name);
+        let mut seen = vec![print(&dir)];
+        let mut is_new = |what: &str| {
+            let now = print(&dir);
+            assert!(now.is_some() && !seen.contains(&now), "{what}");
+            assert_eq!(now, print(&dir), "{what}");
+            seen.push(now);
+            tick();
+        };
+        tick();
+        let modified = fs::metadata(path("folder/file")).unwrap().modified().unwrap();
+        fs::write(path("folder/file"), "six").unwrap();
+        let file = fs::File::options().write(true).open(path("folder/file")).unwrap();
+        file.set_modified(modified).unwrap();
+        is_new("other content, with the old time put back");
+        fs::write(path("ignored"), "").unwrap();
+        is_new("another file");
+        fs::remove_file(path("ignored")).unwrap();
+        is_new("its folder tells that it was there");
+        fs::set_permissions(path("other"), fs::Permissions::from_mode(0o755)).unwrap();
+        is_new("other permissions");
+        fs::rename(path("other"), path("folder/other")).unwrap();
+        is_new("another place");
+        fs::create_dir(path("empty")).unwrap();
+        assert_eq!(print(&dir), None, "an empty folder is for others to remove");
+    }
+
+    #[test]
+    fn what_is_too_young_has_no_print_that_could_be_relied_on() {
+        let dir = tree();
+        let now = fs::metadata(dir.path().join("other")).unwrap().ctime();
+        assert_eq!(Print::settled(dir.path(), now), None);
+        let settled = Print::settled(dir.path(), now + TICK + 2);
+        assert!(settled.is_some() && settled == print(&dir));
+    }
+
+    #[test]
+    fn a_large_tree_is_left_to_git() {
+        let dir = tree();
+        for number in 0..MOST {
+            fs::write(dir.path().join(number.to_string()), "").unwrap();
+        }
+        assert_eq!(print(&dir), None);
+    }
+}
