@@ -3,17 +3,20 @@
 //! Owns the table from evidence to ending, and the final result of a run, in which every claim about changes is
 //! replaced by what git shows. Must never look at anything but its arguments.
 
+mod checks;
 mod result;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use checks::{CheckExit, Checks, LONGEST_TAIL, Receipt};
 pub use result::{Names, ResultStatus, RunResult};
 
 use crate::policy::blames_account;
 use crate::report::{Report, ReportStatus};
 use crate::run::{Ending, Reason};
+use crate::workflow::Returns;
 
 /// How an agent's process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +99,10 @@ pub struct Evidence {
     pub read_only: bool,
     /// The task may be done without a change: a review that found nothing, or mended what it found.
     pub may_be_empty: bool,
+    /// What the task asks for beside the report.
+    pub returns: Returns,
+    /// The commands that have to succeed over the work.
+    pub checks: Checks,
     /// Why the keeper stopped the agent, if it did.
     pub stopped: Option<Stop>,
 }
@@ -128,8 +135,22 @@ impl Evidence {
 /// 6. Its own stream told of a failure, which says more than the exit status, and is there even with status 0.
 /// 7. The process ended badly, and the agent did not say that it is blocked, which would tell more.
 /// 8. What remains is judged by git, in a table of its own below.
+/// 9. What would be a success is one only if all checks succeed.
 #[must_use]
 pub fn decide(evidence: &Evidence) -> Ending {
+    match before_checks(evidence) {
+        Ending::Succeeded => checks::by_checks(evidence),
+        other => other,
+    }
+}
+
+/// Whether the checks decide: there is no sense in running them over work that has failed already.
+#[must_use]
+pub fn calls_for_checks(evidence: &Evidence) -> bool {
+    evidence.checks.due > 0 && before_checks(evidence) == Ending::Succeeded
+}
+
+fn before_checks(evidence: &Evidence) -> Ending {
     if let Some(Stop::Killed(remark)) = &evidence.stopped {
         return Ending::Cancelled(remark.clone());
     }
@@ -178,16 +199,20 @@ fn after_stop(stop: &Stop, failure: Option<&(Reason, String)>) -> Ending {
 /// The agent thinks that it is done, or says nothing. The first row that fits decides:
 ///
 /// 1. It says that it could not go on: failed, whatever it left.
-/// 2. The task asks for no change: success. Changes that are there all the same are kept and remarked upon.
-/// 3. Git shows changes: success, also when the agent says that there are none or says nothing.
-/// 4. It says honestly that nothing had to change: success.
-/// 5. Changes were not asked for, and it claims none: success.
-/// 6. It claims changes that git does not show, or says nothing at all: no changes.
+/// 2. It was asked for a verdict or a list and gave none: failed, because others wait for just that.
+/// 3. The task asks for no change: success. Changes that are there all the same are kept and remarked upon.
+/// 4. Git shows changes: success, also when the agent says that there are none or says nothing.
+/// 5. It says honestly that nothing had to change: success.
+/// 6. Changes were not asked for, and it claims none: success.
+/// 7. It claims changes that git does not show, or says nothing at all: no changes.
 fn by_evidence(evidence: &Evidence) -> Ending {
     let said = evidence.said();
     let status = said.map(|report| report.status);
     if let (Some(ReportStatus::Blocked), Some(report)) = (status, said) {
         return Ending::Failed(Reason::BlockedByAgent, report.summary.clone());
+    }
+    if let Some(missing) = missing(evidence.returns, said) {
+        return Ending::Failed(Reason::AgentError, missing.to_owned());
     }
     if evidence.read_only || evidence.has_changes() || status == Some(ReportStatus::CompletedNoChanges) {
         return Ending::Succeeded;
@@ -203,4 +228,17 @@ fn by_evidence(evidence: &Evidence) -> Ending {
         None => "the agent ended without a report, and git shows no change".to_owned(),
     };
     Ending::Failed(Reason::NoChanges, detail)
+}
+
+/// What was asked for and is not in the report, in words for the agent that tries again.
+fn missing(returns: Returns, said: Option<&Report>) -> Option<&'static str> {
+    match returns {
+        Returns::Verdict if said.is_none_or(|report| report.verdict.is_none()) => Some(
+            "the agent gave no verdict: its report needs a `verdict` that says `approve`, `winner` or `scores`",
+        ),
+        Returns::List if said.is_none_or(|report| report.items.is_none()) => {
+            Some("the agent gave no list: its report needs `items`, a list of texts, which may be empty")
+        }
+        Returns::Report | Returns::Verdict | Returns::List => None,
+    }
 }

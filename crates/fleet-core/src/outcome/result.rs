@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentExit, Declared, Evidence};
+use super::{AgentExit, Declared, Evidence, Receipt};
 use crate::report::{LONGEST_SUMMARY, MOST_ITEMS, Report, ReportStatus, TestLine, TestOutcome, Verdict};
 use crate::run::{Ending, Reason};
 use crate::text::shortened;
@@ -64,6 +64,9 @@ pub struct RunResult {
     /// The list that the agent was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
+    /// The commands that had to succeed over the work, as far as they were run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Receipt>,
     /// How the process ended.
     pub exit: AgentExit,
     /// What the agent claimed, as it claimed it; nothing if it said nothing.
@@ -103,7 +106,8 @@ impl RunResult {
             tests: said.tests,
             next_steps: said.next_steps,
             verdict: said.verdict,
-            items: said.items,
+            items: said.items.unwrap_or_default(),
+            checks: evidence.checks.run.clone(),
             exit: evidence.exit.clone(),
             claimed,
             remarks,

@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
+use crate::report::Verdict;
 
 /// A writing task whose agent ended well, said nothing and changed nothing.
 fn silent() -> Evidence {
@@ -16,6 +17,8 @@ fn silent() -> Evidence {
         files: 0,
         read_only: false,
         may_be_empty: false,
+        returns: Returns::Report,
+        checks: Checks::default(),
         stopped: None,
     }
 }
@@ -182,6 +185,68 @@ fn a_status_is_corrected_by_what_was_seen() {
     assert_eq!(hung.remarks, ["it declared that it is done; afterwards the agent was ended by signal 9"]);
 }
 
+#[test]
+fn an_answer_that_others_wait_for_has_to_be_there() {
+    let end = |returns, report: Option<Report>, files| {
+        decide(&Evidence { returns, report, files, read_only: files == 0, ..silent() })
+    };
+    let plain = || report(ReportStatus::Completed);
+    let verdict = Report { verdict: Some(Verdict { approve: Some(false), ..Verdict::default() }), ..plain() };
+    let (full, empty) = (
+        Report { items: Some(vec!["one".to_owned()]), ..plain() },
+        Report { items: Some(Vec::new()), ..plain() },
+    );
+    for returns in [Returns::Verdict, Returns::List] {
+        for said in [None, Some(plain())] {
+            for files in [0, 1] {
+                let Ending::Failed(Reason::AgentError, why) = end(returns, said.clone(), files) else {
+                    panic!("{returns} without one is no success")
+                };
+                assert!(why.contains("its report needs"), "the next attempt is told: {why}");
+            }
+        }
+    }
+    assert_eq!(end(Returns::Verdict, Some(verdict.clone()), 0), Ending::Succeeded, "no is an answer");
+    assert_eq!(end(Returns::List, Some(full), 0), Ending::Succeeded);
+    assert_eq!(end(Returns::List, Some(empty), 0), Ending::Succeeded, "nothing found is an answer");
+    let gave_up = Report { status: ReportStatus::Blocked, ..verdict };
+    let blocked = Ending::Failed(Reason::BlockedByAgent, "as it says".to_owned());
+    assert_eq!(end(Returns::List, Some(gave_up), 0), blocked, "why it could not says more");
+}
+
+#[test]
+fn work_is_done_when_all_checks_succeed() {
+    let receipt = |exit, output_tail: &str| Receipt {
+        argv: ["cargo", "test"].map(str::to_owned).to_vec(),
+        exit,
+        seconds: 1,
+        output_tail: output_tail.to_owned(),
+    };
+    let good = || receipt(CheckExit::Code(0), "");
+    let end =
+        |due, run: Vec<Receipt>| decide(&Evidence { files: 1, checks: Checks { due, run }, ..silent() });
+    assert_eq!(end(2, vec![good(), good()]), Ending::Succeeded);
+    let failed = |why: &str| Ending::Failed(Reason::ChecksFailed, why.to_owned());
+    let said = "the check `cargo test` ended with exit status 101; the end of its output:\na.rs:1: no";
+    assert_eq!(end(2, vec![good(), receipt(CheckExit::Code(101), "\na.rs:1: no\n")]), failed(said));
+    let ended = receipt(CheckExit::Signal(9), "");
+    assert_eq!(end(1, vec![ended]), failed("the check `cargo test` was ended by signal 9"));
+    assert_eq!(end(2, vec![good()]), failed("1 of 2 checks were run"));
+    let wrote = Evidence { files: 1, checks: Checks { due: 1, run: Vec::new() }, ..silent() };
+    assert!(calls_for_checks(&wrote));
+    assert!(!calls_for_checks(&Evidence { files: 0, ..wrote.clone() }), "it failed already");
+    assert!(!calls_for_checks(&Evidence { checks: Checks::default(), ..wrote.clone() }), "there are none");
+    let done = Some(Declared::Done(report(ReportStatus::Completed)));
+    let stopped = Some(Stop::Shutdown("bye".to_owned()));
+    let interrupted = Evidence { declared: done, stopped, ..wrote };
+    assert_eq!(decide(&interrupted), Ending::Released("bye".to_owned()), "what was not checked is not done");
+    let seen = result(&Evidence { checks: Checks { due: 1, run: vec![good()] }, ..interrupted }, &["a"]);
+    assert_eq!((seen.status, seen.checks.as_slice()), (ResultStatus::Completed, &[good()][..]));
+    let json = serde_json::to_string(&seen).unwrap();
+    assert!(json.contains(r#"{"argv":["cargo","test"],"exit":{"code":0},"seconds":1}"#), "{json}");
+    assert_eq!(serde_json::from_str::<RunResult>(&json).unwrap(), seen);
+}
+
 fn evidence() -> impl Strategy<Value = Evidence> {
     let said = || prop::option::of(prop::sample::select(ReportStatus::ALL).prop_map(report));
     let exit = prop_oneof![(0..3).prop_map(AgentExit::Code), (1..16).prop_map(AgentExit::Signal)];
@@ -206,6 +271,8 @@ fn evidence() -> impl Strategy<Value = Evidence> {
             files,
             read_only,
             may_be_empty: false,
+            returns: Returns::Report,
+            checks: Checks::default(),
         },
     )
 }

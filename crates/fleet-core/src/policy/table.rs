@@ -52,6 +52,8 @@ pub(super) const fn rule(reason: Reason) -> Rule {
         Reason::Untrusted => of_task(GiveUp, Kept),
         Reason::AgentMissing => of_task(GiveUp, Kept),
         Reason::BranchTaken => of_task(GiveUp, Kept),
+        Reason::MergeConflict => of_task(GiveUp, Kept),
+        Reason::ChecksFailed => of_task(Retry, Kept),
     }
 }
 

@@ -81,9 +81,9 @@ pub struct Report {
     /// What it thinks of what others did, where it was asked for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// The list that it was asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub items: Vec<String>,
+    /// The list that it was asked for. An empty one is an answer, none is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Vec<String>>,
 }
 
 impl Report {
@@ -113,7 +113,7 @@ impl Report {
     /// A report without lists.
     pub fn new(status: ReportStatus, summary: impl Into<String>) -> Self {
         let (files_changed, commits, tests, next_steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (verdict, items) = (None, Vec::new());
+        let (verdict, items) = (None, None);
         Self { summary: summary.into(), status, files_changed, commits, tests, next_steps, verdict, items }
     }
 
@@ -131,7 +131,8 @@ impl Report {
     #[must_use]
     pub fn bounded(mut self) -> Self {
         shorten(&mut self.summary, LONGEST_SUMMARY);
-        for list in [&mut self.files_changed, &mut self.commits, &mut self.next_steps, &mut self.items] {
+        let lists = [&mut self.files_changed, &mut self.commits, &mut self.next_steps];
+        for list in lists.into_iter().chain(&mut self.items) {
             list.truncate(MOST_ITEMS);
             for item in list {
                 shorten(item, LONGEST_ITEM);

@@ -16,6 +16,7 @@ const COMMITS: &[&str] = &["commits"];
 const TESTS: &[&str] = &["tests", "tests_run", "checks"];
 const NEXT_STEPS: &[&str] = &["next_steps", "follow_ups", "todo"];
 const ITEMS: &[&str] = &["items", "list"];
+const ENTRY: &[&str] = &["item", "task", "text", "title", "description", "name"];
 
 /// The report that an object is, or that it wraps.
 pub(super) fn report(object: &Object) -> Option<Report> {
@@ -41,7 +42,7 @@ fn plain_report(object: &Object) -> Option<Report> {
         tests: tests(first(object, TESTS)),
         next_steps: texts(first(object, NEXT_STEPS), &["step", "text", "title", "description"]),
         verdict: verdict(object),
-        items: texts(first(object, ITEMS), &["item", "task", "text", "title", "description", "name"]),
+        items: first(object, ITEMS).map(|items| texts(Some(items), ENTRY)),
     })
 }
 

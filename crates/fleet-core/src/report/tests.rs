@@ -30,7 +30,7 @@ fn a_full_report_survives_as_it_is() {
             winner: Some("b".to_owned()),
             scores: [("a".to_owned(), Points::from(7.25)), ("b".to_owned(), Points::from(9.0))].into(),
         }),
-        items: vec!["one".to_owned(), "two".to_owned()],
+        items: Some(vec!["one".to_owned(), "two".to_owned()]),
     };
     let plain = serde_json::to_string(&report).unwrap();
     let pretty = serde_json::to_string_pretty(&report).unwrap();
@@ -197,7 +197,13 @@ fn a_verdict_is_found_however_it_is_written() {
         r#"{"summary": "s", "status": "done", "verdict": {"approve": null, "winner": null, "scores": []}}"#,
     );
     assert_eq!(empty, None);
-    assert_eq!(found(r#"{"summary": "s", "items": [{"title": "x"}, "y", 3]}"#).items, ["x", "y"]);
+    let items = |text: &str| found(text).items;
+    assert_eq!(
+        items(r#"{"summary": "s", "items": [{"title": "x"}, "y", 3]}"#),
+        Some(vec!["x".to_owned(), "y".to_owned()])
+    );
+    assert_eq!(items(r#"{"summary": "s", "items": []}"#), Some(Vec::new()), "an empty list is an answer");
+    assert_eq!(items(r#"{"summary": "s", "status": "done", "items": null}"#), None);
 }
 
 #[test]

@@ -112,6 +112,10 @@ named! {
         AgentMissing = "agent_missing",
         /// The branch is checked out elsewhere, or holds work that is not the task's.
         BranchTaken = "branch_taken",
+        /// What the branch was to start from does not go together.
+        MergeConflict = "merge_conflict",
+        /// A command that has to succeed over the work did not.
+        ChecksFailed = "checks_failed",
     }
 }
 

@@ -29,6 +29,7 @@ fn result() -> RunResult {
         next_steps: Vec::new(),
         verdict: None,
         items: Vec::new(),
+        checks: Vec::new(),
         exit: AgentExit::Code(0),
         claimed: None,
         remarks: Vec::new(),

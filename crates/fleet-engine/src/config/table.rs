@@ -204,6 +204,13 @@ const GENERAL: &[Key] = &[
         scope: Scope::Anywhere,
     },
     Key {
+        name: "workspaces.check_time",
+        kind: SETUP,
+        default: Some(Fixed::Text("10m")),
+        doc: "How long the checks of a run may take together.",
+        scope: Scope::Anywhere,
+    },
+    Key {
         name: "workspaces.snapshot_every",
         kind: EVERY,
         default: Some(Fixed::Text("5m")),

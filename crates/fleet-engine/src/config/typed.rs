@@ -66,6 +66,8 @@ pub struct Workspaces {
     pub setup: Vec<String>,
     /// How long these may take together.
     pub setup_time: Duration,
+    /// How long the checks of a run may take together.
+    pub check_time: Duration,
     /// How often the work is saved while a run goes on.
     pub snapshot_every: Option<Duration>,
 }
@@ -201,6 +203,7 @@ impl Reader<'_> {
             copy: self.list("workspaces.copy")?,
             setup: self.list("workspaces.setup")?,
             setup_time: self.duration("workspaces.setup_time")?,
+            check_time: self.duration("workspaces.check_time")?,
             snapshot_every: self.optional_duration("workspaces.snapshot_every")?,
         })
     }

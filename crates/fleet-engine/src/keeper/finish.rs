@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use fleet_core::outcome::{AgentExit, Declared, Evidence};
+use fleet_core::outcome::{AgentExit, Checks, Declared, Evidence};
 use fleet_core::problem::Outcome;
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, RunMove, RunReport};
+use fleet_core::workflow::Returns;
 use fleet_host::git::{self, GitError, WorkspaceError};
 use fleet_store::{StoreError, ops};
 
@@ -99,6 +100,8 @@ impl Keeper<'_> {
             files: 0,
             read_only: self.task.spec.read_only,
             may_be_empty: false,
+            returns: Returns::Report,
+            checks: Checks::default(),
             stopped: seen.stopped,
         }
     }

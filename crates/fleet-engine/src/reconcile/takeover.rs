@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use fleet_agents::{Brief, Conversation, Stream};
 use fleet_core::id::RunId;
-use fleet_core::outcome::{AgentExit, Evidence, Stop};
+use fleet_core::outcome::{AgentExit, Checks, Evidence, Stop};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, Reason, StopKind};
+use fleet_core::workflow::Returns;
 use fleet_host::git::{GitError, Oid, Slot, SlotState, Workspace, WorkspaceError};
 use fleet_host::log::{LogReader, Piece};
 use fleet_host::process::{self, Identity, Ladder, Tree};
@@ -187,6 +188,8 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
         files: 0,
         read_only: detail.task.as_ref().is_some_and(|task| task.spec.read_only),
         may_be_empty: false,
+        returns: Returns::Report,
+        checks: Checks::default(),
         stopped: Some(stop),
     };
     let (ending, mut result) = judge(evidence, shown);

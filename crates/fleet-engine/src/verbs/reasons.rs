@@ -28,6 +28,8 @@ pub(super) const fn meaning(reason: Reason) -> &'static str {
         Reason::Untrusted => "the repository brings commands that nobody has allowed yet",
         Reason::AgentMissing => "the agent's program is not there",
         Reason::BranchTaken => "the branch is somebody else's",
+        Reason::MergeConflict => "the branches that it starts from contradict each other",
+        Reason::ChecksFailed => "a check did not succeed",
     }
 }
 
@@ -69,6 +71,16 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str)
         Reason::OverBudget => vec![format!("let it use more: `fleet task edit {task} --limit usd=5`")],
         Reason::Stale => vec![format!("allow longer silence: `fleet config set limits.idle 1h`")],
         Reason::BlockedByAgent => vec![format!("say what it needs: `fleet prompt {task} \"…\"`")],
+        Reason::MergeConflict => vec![
+            format!(
+                "merge them yourself and begin there: `fleet task edit {task} --base COMMIT`, then `fleet task retry {task}`"
+            ),
+            "or let the agent do it: `on_conflict = \"resolve\"` in the workflow's file".to_owned(),
+        ],
+        Reason::ChecksFailed => vec![
+            format!("`fleet show {task}` has what it printed, and the file with all of it"),
+            format!("say what it should do about it: `fleet prompt {task} \"…\"`"),
+        ],
         Reason::AgentError
         | Reason::NoChanges
         | Reason::ContextOverflow

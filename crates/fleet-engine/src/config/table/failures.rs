@@ -84,6 +84,12 @@ pub(super) const FAILURES: &[Key] = &[
         "What happens to a task when the program of its agent was missing.",
     ),
     after("policy.branch_taken", "give_up", "What happens to a task when its branch was taken."),
+    after(
+        "policy.merge_conflict",
+        "give_up",
+        "What happens to a task when the branches that it starts from contradict each other.",
+    ),
+    after("policy.checks_failed", "retry", "What happens to a task when a check did not succeed."),
 ];
 
 /// The defaults are those of `fleet_core::policy`.

@@ -45,6 +45,7 @@ fn without_anything_there_are_defaults() {
     workspaces.copy = [] (default)
     workspaces.setup = [] (default)
     workspaces.setup_time = 10m (default)
+    workspaces.check_time = 10m (default)
     workspaces.snapshot_every = 5m (default)
     ports.first = 21000 (default)
     ports.last = 28999 (default)
@@ -72,6 +73,8 @@ fn without_anything_there_are_defaults() {
     policy.untrusted = give_up (default)
     policy.agent_missing = give_up (default)
     policy.branch_taken = give_up (default)
+    policy.merge_conflict = give_up (default)
+    policy.checks_failed = retry (default)
     ");
     assert!(world.validate().files.is_empty());
 }
@@ -106,6 +109,7 @@ fn later_layers_win() {
     workspaces.copy = [] (default)
     workspaces.setup = [] (default)
     workspaces.setup_time = 10m (default)
+    workspaces.check_time = 10m (default)
     workspaces.snapshot_every = 5m (default)
     ports.first = 21000 (default)
     ports.last = 28999 (default)
@@ -133,6 +137,8 @@ fn later_layers_win() {
     policy.untrusted = give_up (default)
     policy.agent_missing = give_up (default)
     policy.branch_taken = give_up (default)
+    policy.merge_conflict = give_up (default)
+    policy.checks_failed = retry (default)
     agents.claude.model = opus (/x/project.toml:4)
     agents.codex.model = gpt=5 (--config)
     agents.my_own.cap = 7 (FLEET_AGENTS_MY_OWN_CAP)

@@ -27,6 +27,7 @@ fn defaults_come_as_what_they_are() {
         copy: Vec::new(),
         setup: Vec::new(),
         setup_time: 10 * MINUTE,
+        check_time: 10 * MINUTE,
         snapshot_every: Some(5 * MINUTE),
     };
     assert_eq!(*config.workspaces(), workspaces);

@@ -1,7 +1,7 @@
 //! How a run ended, as people read it.
 
-use fleet_core::outcome::RunResult;
-use fleet_core::report::TestLine;
+use fleet_core::outcome::{Receipt, RunResult};
+use fleet_core::report::{TestLine, Verdict};
 use fleet_core::text::{escaped, escaped_lines};
 
 use crate::output::{dim, warn};
@@ -23,6 +23,12 @@ fn known(result: &RunResult) -> String {
     parts.push(listed("commit", "commits", result.commit_count, &result.commits));
     let tests: Vec<String> = result.tests.iter().map(test).collect();
     parts.push(listed("test, as the agent says", "tests, as the agent says", tests.len(), &tests));
+    let checks: Vec<String> = result.checks.iter().map(check).collect();
+    parts.push(listed("check", "checks", checks.len(), &checks));
+    parts.extend(
+        result.verdict.as_ref().map(|said| format!("{} {}", dim("verdict"), escaped(&verdict(said)))),
+    );
+    parts.push(listed("entry returned", "entries returned", result.items.len(), &result.items));
     parts.push(listed("next step", "next steps", result.next_steps.len(), &result.next_steps));
     parts.extend(result.remarks.iter().map(|remark| warn(&format!("! {}", escaped(remark)))));
     parts.retain(|part| !part.is_empty());
@@ -32,6 +38,18 @@ fn known(result: &RunResult) -> String {
 fn test(test: &TestLine) -> String {
     let detail = if test.detail.is_empty() { String::new() } else { format!(" ({})", test.detail) };
     format!("{} {}{detail}", test.outcome, test.name)
+}
+
+fn check(receipt: &Receipt) -> String {
+    let verb = if receipt.is_good() { "passed".to_owned() } else { receipt.exit.to_string() };
+    format!("{} {verb} ({}s)", receipt.argv.join(" "), receipt.seconds)
+}
+
+fn verdict(verdict: &Verdict) -> String {
+    let approve = verdict.approve.map(|yes| if yes { "approved" } else { "not approved" }.to_owned());
+    let winner = verdict.winner.as_ref().map(|name| format!("winner: {name}"));
+    let scores = verdict.scores.iter().map(|(name, points)| format!("{name}: {}", points.to_f64()));
+    approve.into_iter().chain(winner).chain(scores).collect::<Vec<_>>().join(", ")
 }
 
 /// A number with the names behind it, as many of them as are worth reading.
@@ -46,4 +64,33 @@ fn listed(one: &str, several: &str, total: usize, names: &[String]) -> String {
         lines.push(dim(&format!("  and {more} more")));
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_checked_and_returned_is_shown() {
+        let result = serde_json::json!({
+            "status": "failed", "summary": "no", "files_changed": [], "files": 0, "commits": [], "commit_count": 0,
+            "verdict": {"approve": false, "winner": "a", "scores": {"a": 7.5, "b": 3.0}}, "items": ["one", "two"],
+            "checks": [
+                {"argv": ["cargo", "fmt"], "exit": {"code": 0}, "seconds": 1},
+                {"argv": ["cargo", "test"], "exit": {"code": 101}, "seconds": 20, "output_tail": "…"},
+            ],
+            "exit": {"code": 0},
+        });
+        let shown = anstream::adapter::strip_str(&render(&result)).to_string();
+        insta::assert_snapshot!(shown, @r"
+        no
+        2 checks
+          cargo fmt passed (1s)
+          cargo test ended with exit status 101 (20s)
+        verdict not approved, winner: a, a: 7.5, b: 3
+        2 entries returned
+          one
+          two
+        ");
+    }
 }

@@ -1,0 +1,96 @@
+//! Commands that have to succeed over what an agent did, and what came of them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, after_stop};
+use crate::run::{Ending, Reason};
+use crate::text::shortened;
+
+/// The longest end of a check's output that is kept, in bytes.
+pub const LONGEST_TAIL: usize = 4 * 1024;
+/// A longer command is cut where it is named in a sentence.
+const LONGEST_NAME: usize = 200;
+
+/// The checks of a run: those that are due, and the receipts of those that were run, in the same order. The first that
+/// fails is the last that is run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// How many have to succeed.
+    pub due: usize,
+    /// Those that were run.
+    pub run: Vec<Receipt>,
+}
+
+/// What came of one check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The command, by its arguments.
+    pub argv: Vec<String>,
+    /// How it ended.
+    pub exit: CheckExit,
+    /// How long it took.
+    pub seconds: u64,
+    /// The end of what it printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output_tail: String,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckExit {
+    /// With this exit status.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It took longer than it may; the sentence names the limit.
+    TimedOut(String),
+    /// It never ran; a sentence says why.
+    NotStarted(String),
+}
+
+impl fmt::Display for CheckExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "ended with exit status {code}"),
+            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            Self::TimedOut(limit) => f.write_str(limit),
+            Self::NotStarted(why) => write!(f, "could not be run: {why}"),
+        }
+    }
+}
+
+impl Receipt {
+    /// Whether it succeeded.
+    pub const fn is_good(&self) -> bool {
+        matches!(self.exit, CheckExit::Code(0))
+    }
+
+    /// What went wrong, with the end of what it printed: what the next attempt has to know.
+    fn complaint(&self) -> String {
+        let command = self.argv.join(" ");
+        let said = format!("the check `{}` {}", shortened(&command, LONGEST_NAME), self.exit);
+        match self.output_tail.trim() {
+            "" => said,
+            tail => format!("{said}; the end of its output:\n{tail}"),
+        }
+    }
+}
+
+/// The end of a run that is a success but for its checks.
+pub(super) fn by_checks(evidence: &Evidence) -> Ending {
+    let Checks { due, run } = &evidence.checks;
+    if let Some(bad) = run.iter().find(|receipt| !receipt.is_good()) {
+        return Ending::Failed(Reason::ChecksFailed, bad.complaint());
+    }
+    if run.len() >= *due {
+        return Ending::Succeeded;
+    }
+    // Whoever ended the run did not wait for them. What was not checked is not done.
+    match &evidence.stopped {
+        Some(stop) => after_stop(stop, None),
+        None => Ending::Failed(Reason::ChecksFailed, format!("{} of {due} checks were run", run.len())),
+    }
+}
