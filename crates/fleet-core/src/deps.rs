@@ -55,6 +55,26 @@ pub fn cycle(edges: &[Edge], edge: Edge) -> Option<Vec<TaskId>> {
     })
 }
 
+/// Everything that each task waits for, directly or not. For graphs that a person looks at: it takes the square of
+/// their size. A circle, which the store never lets in, only makes its tasks wait for themselves.
+pub fn closure(edges: &[Edge]) -> BTreeMap<TaskId, BTreeSet<TaskId>> {
+    let mut next: BTreeMap<TaskId, BTreeSet<TaskId>> = BTreeMap::new();
+    for edge in edges {
+        next.entry(edge.task).or_default().insert(edge.on);
+    }
+    let behind = |task: &TaskId| {
+        let mut open: Vec<TaskId> = next.get(task).into_iter().flatten().copied().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(on) = open.pop() {
+            if seen.insert(on) {
+                open.extend(next.get(&on).into_iter().flatten());
+            }
+        }
+        seen
+    };
+    next.keys().map(|task| (*task, behind(task))).collect()
+}
+
 /// Some circle among `edges`, if there is any: for a whole file of tasks that comes in at once.
 pub fn any_cycle(edges: &[Edge]) -> Option<Vec<TaskId>> {
     let mut waiting: BTreeMap<TaskId, usize> = BTreeMap::new();
@@ -187,6 +207,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_closure_has_a_task_exactly_when_there_is_a_path(
+            pairs in prop::collection::vec((1..8_usize, 0..7_usize), 0..14),
+        ) {
+            let t = ids(8);
+            let pairs: Vec<_> = pairs.into_iter().filter(|(task, on)| on < task).collect();
+            let all = edges(&t, &pairs);
+            let closure = closure(&all);
+            for (a, b) in t.iter().flat_map(|a| t.iter().map(move |b| (a, b))).filter(|(a, b)| a != b) {
+                let waits = closure.get(a).is_some_and(|behind| behind.contains(b));
+                prop_assert_eq!(waits, path(&all, *a, *b).is_some());
+            }
+        }
+
         #[test]
         fn any_cycle_finds_a_real_circle_exactly_when_one_edge_at_a_time_does(
             pairs in prop::collection::vec((0..7_usize, 0..7_usize), 0..14),

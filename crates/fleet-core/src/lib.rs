@@ -5,12 +5,14 @@
 //! randomness: time and entropy come in as arguments, decisions go out as values.
 
 pub mod budget;
+pub mod conflict;
 pub mod deps;
 pub mod event;
 pub mod glob;
 pub mod id;
 pub mod limits;
 pub mod outcome;
+pub mod plan;
 pub mod policy;
 pub mod problem;
 pub mod project;
@@ -18,9 +20,11 @@ pub mod prompt;
 pub mod redact;
 pub mod refname;
 pub mod report;
+pub mod review;
 pub mod run;
 pub mod schedule;
 pub mod scope;
+pub mod similar;
 pub mod size;
 pub mod task;
 pub mod template;

@@ -1,5 +1,6 @@
 //! Runs: one attempt at a task by one agent in one workspace.
 
+mod health;
 mod meter;
 mod report;
 mod session;
@@ -8,6 +9,7 @@ mod stop;
 
 use serde::{Deserialize, Serialize};
 
+pub use health::{Health, Signs};
 pub use meter::Meter;
 pub use report::RunReport;
 pub use session::is_session;

@@ -1,0 +1,108 @@
+//! What to think of work that is over, before a person looks at it.
+//!
+//! Owns the verdict over a finished task: claims against evidence, and what is left to be done. Must never call work
+//! good because an agent says so.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::RunResult;
+use crate::report::TestOutcome;
+use crate::task::TaskState;
+use crate::transition::{UnknownName, named};
+
+named! {
+    /// What to think of work that is over.
+    pub enum Verdict: "verdict" {
+        /// It has arrived where it was meant to go.
+        Landed = "landed",
+        /// It can be looked at and merged.
+        Mergeable = "mergeable",
+        /// It no longer goes together with where it should land.
+        Conflicting = "conflicting",
+        /// What the agent says and what was seen differ, or a test of its own failed: look closely.
+        Doubtful = "doubtful",
+        /// It is done and changed nothing.
+        Unchanged = "unchanged",
+        /// It is done, and its branch is not here.
+        Gone = "gone",
+        /// It failed.
+        Failed = "failed",
+    }
+}
+
+/// What git says about a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Branch {
+    /// It is not here.
+    Gone,
+    /// It, or its content, has arrived.
+    Landed,
+    /// It can be merged, or nobody tried.
+    Open,
+    /// It cannot be merged.
+    Conflicting,
+}
+
+/// Judges a task that is over by its last run.
+pub fn judge(task: TaskState, result: Option<&RunResult>, branch: Branch) -> Verdict {
+    if task != TaskState::Done {
+        return Verdict::Failed;
+    }
+    let changed_nothing = result.is_some_and(|result| result.files == 0 && result.commit_count == 0);
+    match branch {
+        _ if changed_nothing => Verdict::Unchanged,
+        Branch::Landed => Verdict::Landed,
+        Branch::Gone => Verdict::Gone,
+        Branch::Conflicting => Verdict::Conflicting,
+        Branch::Open if result.is_some_and(is_doubtful) => Verdict::Doubtful,
+        Branch::Open => Verdict::Mergeable,
+    }
+}
+
+fn is_doubtful(result: &RunResult) -> bool {
+    !result.remarks.is_empty() || result.tests.iter().any(|test| test.outcome == TestOutcome::Failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn result(more: &serde_json::Value) -> RunResult {
+        let mut all = json!({
+            "status": "completed", "summary": "", "files_changed": ["a"], "files": 1, "commits": ["c"],
+            "commit_count": 1, "exit": {"code": 0},
+        });
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value(all).unwrap()
+    }
+
+    #[test]
+    fn evidence_decides() {
+        let good = result(&json!({}));
+        let judged = |branch| judge(TaskState::Done, Some(&good), branch);
+        assert_eq!(judged(Branch::Open), Verdict::Mergeable);
+        assert_eq!(judged(Branch::Landed), Verdict::Landed);
+        assert_eq!(judged(Branch::Conflicting), Verdict::Conflicting);
+        assert_eq!(judged(Branch::Gone), Verdict::Gone);
+        assert_eq!(judge(TaskState::Failed, Some(&good), Branch::Landed), Verdict::Failed);
+        let nothing = result(&json!({"files": 0, "commit_count": 0}));
+        assert_eq!(judge(TaskState::Done, Some(&nothing), Branch::Gone), Verdict::Unchanged);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_doubtful() {
+        for odd in [
+            json!({"remarks": ["reported as changed, but git shows no change: b"]}),
+            json!({"tests": [{"name": "unit", "outcome": "passed"}, {"name": "e2e", "outcome": "failed"}]}),
+        ] {
+            assert_eq!(judge(TaskState::Done, Some(&result(&odd)), Branch::Open), Verdict::Doubtful);
+        }
+        let skipped = json!({"tests": [{"name": "e2e", "outcome": "skipped"}]});
+        assert_eq!(judge(TaskState::Done, Some(&result(&skipped)), Branch::Open), Verdict::Mergeable);
+    }
+}
