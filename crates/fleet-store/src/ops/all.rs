@@ -21,3 +21,21 @@ impl<O: Op> Op for All<O> {
         Ok(out)
     }
 }
+
+/// Runs two operations, one after the other, in one transaction: both of them, or none.
+#[derive(Debug, Clone)]
+pub struct Both<A, B>(pub A, pub B);
+
+impl<A: Op, B: Op> Op for Both<A, B> {
+    type Out = (A::Out, B::Out);
+    const MODE: Mode = match (A::MODE, B::MODE) {
+        (Mode::Read, Mode::Read) => Mode::Read,
+        _ => Mode::Write,
+    };
+    const READS_EVENTS: bool = A::READS_EVENTS || B::READS_EVENTS;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+        tx.together();
+        Ok((self.0.run(tx).await?, self.1.run(tx).await?))
+    }
+}

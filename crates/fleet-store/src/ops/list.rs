@@ -174,6 +174,7 @@ macro_rules! labelled {
         )
     };
 }
+pub(super) use labelled;
 
 /// By batch, project and labels. A batch is small beside a project: the engine is kept from taking the project's index
 /// for it.

@@ -17,9 +17,10 @@ mod prompts;
 mod resolve;
 mod rows;
 mod runs;
+mod task_texts;
 mod tasks;
 
-pub use all::All;
+pub use all::{All, Both};
 pub use audit::Audit;
 pub use author::{Author, Proof};
 pub use branches::BranchHolder;
@@ -39,4 +40,5 @@ pub use runs::{
     LiveRuns, PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop, ResolveRun, RunDetail,
     RunFilter,
 };
+pub use task_texts::{TaskTexts, Texts};
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};

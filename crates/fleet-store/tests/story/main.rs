@@ -46,6 +46,7 @@ mod runs;
 mod scopes;
 mod sets;
 mod spawn;
+mod task_texts;
 mod tasks;
 mod upgrade;
 mod watch;
