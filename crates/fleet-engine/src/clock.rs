@@ -59,6 +59,24 @@ pub fn parse_moment(text: &str, now: Millis) -> Outcome<Millis> {
     })
 }
 
+/// Reads a moment in the past as people write it: `24h` ago, `2026-12-24`, `2026-12-24 14:30`, or RFC 3339. `field` is
+/// what it is for.
+pub fn parse_past(field: &str, text: &str, now: Millis) -> Outcome<Millis> {
+    let bare = text.bytes().all(|byte| byte.is_ascii_digit());
+    if let (false, Ok(span)) = (bare, text.parse::<Span>()) {
+        return Ok(Millis(now.0.saturating_sub(i64::try_from(span.0.as_millis()).unwrap_or(i64::MAX))));
+    }
+    if let Ok(timestamp) = text.parse::<Timestamp>() {
+        return Ok(Millis(timestamp.as_millisecond()));
+    }
+    // A time alone would be the next one of its kind, which is never what is meant here.
+    let dated = Some(text).filter(|text| text.contains('-'));
+    dated.and_then(|text| local_moment(text, now, &TimeZone::system())).ok_or_else(|| {
+        Problem::new(Code::InvalidValue, format!("{field}: {text:?} is not a moment in the past"))
+            .hint("write `24h` (ago), `2026-12-24`, `2026-12-24 14:30` or an RFC 3339 time")
+    })
+}
+
 fn local_moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
     let here = Timestamp::from_millisecond(now.0).ok()?.to_zoned(zone.clone());
     // A date has dashes, a time alone has none; the parser of times would take the time out of both.
@@ -107,5 +125,12 @@ mod tests {
             assert!(parse_moment(wrong, NOW).is_err(), "{wrong:?} was accepted");
         }
         assert_eq!(parse_moment("90s", NOW), Ok(Millis(NOW.0 + 90_000)));
+        assert_eq!(parse_past("since", "90s", NOW), Ok(Millis(NOW.0 - 90_000)));
+        assert_eq!(parse_past("since", "2026-11-15T09:00:00Z", NOW), Ok(Millis(NOW.0 - 3_600_000)));
+        assert!(parse_past("since", "2026-11-14", NOW).is_ok_and(|at| at < NOW));
+        for wrong in ["", "soon", "14:30", "90"] {
+            let message = parse_past("since", wrong, NOW).unwrap_err().message;
+            assert!(message.starts_with("since: "), "{message}");
+        }
     }
 }

@@ -17,6 +17,7 @@ mod fault;
 mod halt;
 pub mod home;
 pub mod keeper;
+mod lie;
 mod load;
 mod problems;
 pub mod reconcile;

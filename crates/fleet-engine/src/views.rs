@@ -90,6 +90,12 @@ pub struct ObstacleView {
     pub needs_a_person: bool,
 }
 
+impl From<&Obstacle> for ObstacleView {
+    fn from(obstacle: &Obstacle) -> Self {
+        Self { chain: obstacle.chain.clone(), state: obstacle.state, needs_a_person: obstacle.is_final() }
+    }
+}
+
 impl TaskView {
     /// Shows a task as it is at `now`.
     pub fn new(task: &Task, now: Millis) -> Self {
@@ -141,11 +147,7 @@ impl TaskView {
     /// With what stands in its way.
     #[must_use]
     pub fn behind(mut self, obstacle: Option<&Obstacle>) -> Self {
-        self.obstacle = obstacle.map(|obstacle| ObstacleView {
-            chain: obstacle.chain.clone(),
-            state: obstacle.state,
-            needs_a_person: obstacle.is_final(),
-        });
+        self.obstacle = obstacle.map(ObstacleView::from);
         self
     }
 }

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::Outcome;
-use fleet_core::tidy::{self, BranchFacts, Landed, Reach, Verdict, Why, Work};
-use fleet_host::git::{self, Branch, GitError, KeepCommit, Landing, Oid, StoredSnapshot};
+use fleet_core::tidy::{self, BranchFacts, Reach, Verdict, Why, Work};
+use fleet_host::git::{self, Branch, GitError, KeepCommit, Oid, StoredSnapshot};
 use fleet_store::ops::{self, ListedRun};
 use serde::Serialize;
 
 use crate::home::Home;
 use crate::keeper::blocking;
+use crate::lie::Lie;
 use crate::{Engine, clock, problems, sweep};
 
 /// What may go, and what stays.
@@ -110,29 +111,21 @@ fn kept(row: &ListedRun, why: String) -> Kept {
 
 /// How the repository is.
 struct Scene {
-    branches: BTreeMap<String, Branch>,
-    landings: Vec<Landing>,
-    missing: BTreeSet<Oid>,
+    lie: Lie,
     last: BTreeMap<String, StoredSnapshot>,
 }
 
 impl Scene {
     fn look(repo: &Path, names: &BTreeSet<String>) -> Result<Self, GitError> {
-        let all = git::branches(repo)?.into_iter().filter(|branch| names.contains(&branch.name));
-        let branches: BTreeMap<String, Branch> = all.map(|branch| (branch.name.clone(), branch)).collect();
-        let mut landings = git::landings(repo)?;
-        // A branch of an agent that happens to be current, or to be called `main`, is no place to land on.
-        landings.retain(|landing| landing.name == "HEAD" || !names.contains(&landing.name));
-        let tips = branches.values().map(|branch| branch.commit.clone()).collect();
-        let missing = git::not_landed(repo, &tips, &landings)?;
+        let lie = Lie::look(repo, names)?;
         let snapshots = git::list_snapshots(repo, None)?.into_iter();
         let last = snapshots.map(|snapshot| (snapshot.run.clone(), snapshot)).collect();
-        Ok(Self { branches, landings, missing, last })
+        Ok(Self { lie, last })
     }
 
     fn work(&self, home: &Home, group: &[ListedRun]) -> Work {
         let is_live = |row: &ListedRun| row.run.state.is_live() || home.live_run(row.run.id).exists();
-        let branch = group[0].run.branch.as_ref().and_then(|name| self.branches.get(name));
+        let branch = group[0].run.branch.as_ref().and_then(|name| self.lie.branches.get(name));
         Work {
             is_live: group.iter().any(is_live),
             tasks: group.iter().filter_map(|row| row.task_state).collect(),
@@ -150,30 +143,18 @@ impl Scene {
         BranchFacts {
             checked_out: branch.checked_out.as_ref().map(|place| place.display().to_string()),
             is_unchanged: group.iter().any(began),
-            landed: self.landed(branch),
+            landed: self.lie.landed(branch),
             is_as_left: group.iter().any(left),
         }
     }
 
-    fn landed(&self, branch: &Branch) -> Option<Landed> {
-        let first = self.landings.first()?;
-        if !self.missing.contains(&branch.commit) {
-            // Which of them it was is told only where there is one.
-            let name =
-                if self.landings.len() == 1 { first.name.clone() } else { "the main branch".to_owned() };
-            return Some(Landed::Merged(name));
-        }
-        let same = self.landings.iter().find(|landing| landing.tree == branch.tree);
-        same.map(|landing| Landed::SameContent(landing.name.clone()))
-    }
-
     /// `None` when nothing is left to remove.
     fn item(&self, newest: &ListedRun, folders: Vec<RunId>, why: &Why) -> Option<Item> {
-        let branch = newest.run.branch.as_ref().and_then(|name| self.branches.get(name));
+        let branch = newest.run.branch.as_ref().and_then(|name| self.lie.branches.get(name));
         if branch.is_none() && folders.is_empty() {
             return None;
         }
-        let is_merged = branch.is_some_and(|branch| !self.missing.contains(&branch.commit));
+        let is_merged = branch.is_some_and(|branch| self.lie.is_merged(branch));
         Some(Item {
             task: newest.run.task,
             title: newest.title.as_ref().map(ToString::to_string),

@@ -229,6 +229,11 @@ impl Comparison {
         &self.of
     }
 
+    /// What the work began with, and what it is now.
+    pub(super) const fn sides(&self) -> (&Oid, &Oid) {
+        (&self.base, &self.head)
+    }
+
     /// Writes what is different; nothing if nothing is. Blocks.
     pub fn write(&self, style: DiffStyle, out: &mut dyn Write) -> Outcome<()> {
         git::diff(&self.repo, (&self.base, &self.head), style, out).map_err(|error| match error {

@@ -1,6 +1,6 @@
 //! Shows one run: what it is about, how it went, what it left, and what to do next.
 
-mod advice;
+pub(super) mod advice;
 mod files;
 
 use fleet_core::id::BatchId;

@@ -79,7 +79,8 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     Ok(Response { task: TaskView::new(&task, engine.now()).described(&task), changed })
 }
 
-fn edit(engine: &Engine, request: &Request, before: &TaskSpec) -> Outcome<TaskEdit> {
+/// The new values, checked.
+pub(super) fn edit(engine: &Engine, request: &Request, before: &TaskSpec) -> Outcome<TaskEdit> {
     let cleared = |name: &str| request.clear.iter().any(|clear| clear == name);
     if let Some(unknown) = request.clear.iter().find(|name| !CLEARABLE.contains(&name.as_str())) {
         let problem = Problem::new(Code::InvalidValue, format!("clear: {unknown:?} cannot be emptied"));
@@ -117,7 +118,7 @@ fn edit(engine: &Engine, request: &Request, before: &TaskSpec) -> Outcome<TaskEd
 }
 
 /// Agent and model have to go together when one of them changes.
-fn check_model(engine: &Engine, edit: &TaskEdit, before: &TaskSpec) -> Outcome<()> {
+pub(super) fn check_model(engine: &Engine, edit: &TaskEdit, before: &TaskSpec) -> Outcome<()> {
     if edit.agent.is_none() && edit.model.is_none() {
         return Ok(());
     }

@@ -88,7 +88,8 @@ async fn list(engine: &Engine, page: &Page) -> Outcome<TaskList> {
     Ok(TaskList { tasks, more: page.more, projects })
 }
 
-fn status(text: &str) -> Outcome<Status> {
+/// A status as somebody types it.
+pub(super) fn status(text: &str) -> Outcome<Status> {
     match text {
         "ready" => Ok(Status::Ready),
         "blocked" => Ok(Status::Blocked),

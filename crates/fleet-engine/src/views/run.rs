@@ -3,6 +3,7 @@
 use fleet_core::id::{BatchId, ProjectId, RunId, TaskId};
 use fleet_core::run::{Reason, Run, RunState};
 use fleet_core::task::TaskState;
+use fleet_core::time::Millis;
 use fleet_store::ops::ListedRun;
 use serde::Serialize;
 
@@ -35,6 +36,9 @@ pub struct RunView {
     pub percent: Option<u8>,
     /// Why somebody wants it stopped.
     pub stopping: Option<String>,
+    /// When it counts as left alone. Changes all the time, and says nothing to a program that is not a runner.
+    #[serde(skip)]
+    pub lease_until: Millis,
     pub created_at: Moment,
     pub started_at: Option<Moment>,
     pub ended_at: Option<Moment>,
@@ -64,6 +68,7 @@ impl From<&Run> for RunView {
             activity: run.activity.clone(),
             percent: run.percent,
             stopping: run.stop.as_ref().filter(|_| run.state.is_live()).map(|stop| stop.why.clone()),
+            lease_until: run.lease_until,
             created_at: Moment(run.created_at),
             started_at: run.started_at.map(Moment),
             ended_at: run.ended_at.map(Moment),

@@ -11,7 +11,7 @@ use crate::Engine;
 use crate::verbs::reasons;
 
 /// What to do next, most useful first.
-pub(super) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec<String>> {
+pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec<String>> {
     let (run, name) = (&detail.run, name(detail));
     let mut next = Vec::new();
     let newest = detail.task.as_ref().map(|task| task.history.fence).filter(|fence| *fence > run.fence);

@@ -1,0 +1,238 @@
+//! Finds tasks that get in each other's way: by the files that they claim, by those that they have changed, and by what
+//! git says when their branches are merged. Also branches that no longer go with where they should land.
+
+mod work;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use fleet_core::conflict::{self, Clash, Pair, Party};
+use fleet_core::id::TaskId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_host::git::{self, Landing, MergeCheck, Oid, Paths};
+use fleet_store::ops;
+use serde::{Deserialize, Serialize};
+
+use self::work::{Piece, Scene};
+use crate::keeper::blocking;
+use crate::{Engine, problems};
+
+/// Which tasks.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Only conflicts of these, with whatever other task; empty is all.
+    pub tasks: Vec<String>,
+}
+
+/// A task that has part in a conflict.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Side {
+    pub task: TaskId,
+    pub title: String,
+    pub status: &'static str,
+    pub branch: Option<String>,
+}
+
+/// What gets in each other's way.
+#[derive(Debug, Clone, Serialize)]
+pub struct Conflict {
+    /// `merge`: git cannot merge them; `files`: both changed the same files, and it can; `scope`: they claim the same.
+    pub kind: Clash,
+    /// Two tasks; or one, if it is in the way of where it should land.
+    pub tasks: Vec<Side>,
+    /// Where the one should land.
+    pub with: Option<String>,
+    /// Files: those that git cannot merge, that both changed, or that one changed and the other claims.
+    pub files: Vec<String>,
+    /// How many there are.
+    pub file_count: u64,
+    /// Patterns of the two that overlap.
+    pub scopes: Vec<(String, String)>,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// A file that several tasks have changed.
+#[derive(Debug, Clone, Serialize)]
+pub struct CrowdedFile {
+    /// Its path.
+    pub path: String,
+    /// Which tasks.
+    pub tasks: Vec<TaskId>,
+}
+
+/// A task whose work could not be looked at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Unseen {
+    /// Which.
+    pub task: TaskId,
+    /// Why.
+    pub why: String,
+}
+
+/// What gets in each other's way.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// The worst first.
+    pub conflicts: Vec<Conflict>,
+    /// Files that several tasks have changed, those of most tasks first.
+    pub files: Vec<CrowdedFile>,
+    /// How many tasks were compared.
+    pub looked_at: usize,
+    /// How many pairs git was not asked about, because there were too many.
+    pub unchecked: usize,
+    /// Tasks whose work could not be looked at.
+    pub unseen: Vec<Unseen>,
+    /// Whether there are more tasks than were compared.
+    pub more: bool,
+}
+
+/// Git merges so many times in one answer: some seconds in a large repository.
+const MOST_MERGES: usize = 100;
+/// So many files are named for each conflict, and of the crowded ones.
+const NAMED: usize = 50;
+/// So many dependencies are read: enough to know who waits for whom among the tasks that are compared.
+const MOST_EDGES: i64 = 10_000;
+
+/// Looks for them.
+pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
+    let repo = PathBuf::from(engine.common_dir()?);
+    let about: BTreeSet<TaskId> = engine.task_ids(&request.tasks).await?.into_iter().collect();
+    let scene = work::look(engine, &repo, &about).await?;
+    check_project(&scene, &about)?;
+    let roots = scene.pieces.iter().map(|piece| piece.party.id).collect();
+    let graph = engine.call(ops::DependencyTree { roots, with_done: true, limit: MOST_EDGES }).await?;
+    let found = blocking(move || compare(&repo, scene, &graph.edges, &about)).await?;
+    found.map_err(problems::git)
+}
+
+/// Whoever names a task wants to hear of it.
+fn check_project(scene: &Scene, about: &BTreeSet<TaskId>) -> Outcome<()> {
+    let known: BTreeSet<TaskId> = scene.pieces.iter().map(|piece| piece.party.id).collect();
+    let unseen: BTreeSet<TaskId> = scene.unseen.iter().map(|unseen| unseen.task).collect();
+    match about.iter().find(|id| !known.contains(id) && !unseen.contains(id)) {
+        None => Ok(()),
+        Some(id) => Err(Problem::new(
+            Code::NothingMatched,
+            format!("task {id} has nothing here that could be in the way: no file scope, and no branch that has not landed"),
+        )
+        .hint("a task of another repository needs `--project DIR`")),
+    }
+}
+
+fn compare(
+    repo: &Path,
+    scene: Scene,
+    edges: &[fleet_core::deps::Edge],
+    about: &BTreeSet<TaskId>,
+) -> Result<Response, git::GitError> {
+    let Scene { pieces, landing, unseen, more } = scene;
+    let parties: Vec<Party> = pieces.iter().map(|piece| piece.party.clone()).collect();
+    let pairs = conflict::pairs(&parties, edges, about);
+    let mut merges = Merges { repo, left: MOST_MERGES };
+    let mut conflicts = Vec::new();
+    for piece in pieces.iter().filter(|piece| about.is_empty() || about.contains(&piece.party.id)) {
+        conflicts.extend(ashore(&mut merges, piece, landing.as_ref())?);
+    }
+    let (mut clashes, mut unchecked) = (BTreeMap::new(), 0);
+    for at in conflict::merge_order(&pairs) {
+        let (a, b) = pairs[at].of;
+        match merges.tried(pieces[a].head.as_ref(), pieces[b].head.as_ref())? {
+            Tried::Conflict(files) => drop(clashes.insert(at, files)),
+            Tried::Clean => {}
+            Tried::TooMany => unchecked += 1,
+        }
+    }
+    for (at, pair) in pairs.iter().enumerate() {
+        let (a, b) = pair.of;
+        conflicts.extend(told((&pieces[a], &pieces[b]), pair, clashes.remove(&at)));
+    }
+    conflicts.sort_by_key(|conflict| conflict.kind);
+    let mut files = conflict::crowded(&parties);
+    files.truncate(NAMED);
+    let files = files.into_iter().map(|(path, tasks)| CrowdedFile { path, tasks }).collect();
+    Ok(Response { conflicts, files, looked_at: pieces.len(), unchecked, unseen, more })
+}
+
+/// Merges, as long as there are not too many.
+struct Merges<'r> {
+    repo: &'r Path,
+    left: usize,
+}
+
+/// What came of a merge.
+enum Tried {
+    Clean,
+    Conflict(Paths),
+    TooMany,
+}
+
+impl Merges<'_> {
+    fn tried(&mut self, ours: Option<&Oid>, theirs: Option<&Oid>) -> Result<Tried, git::GitError> {
+        let (Some(ours), Some(theirs)) = (ours, theirs) else { return Ok(Tried::Clean) };
+        let Some(left) = self.left.checked_sub(1) else { return Ok(Tried::TooMany) };
+        self.left = left;
+        Ok(match git::merge_tree(self.repo, ours, theirs)? {
+            MergeCheck::Clean { .. } => Tried::Clean,
+            MergeCheck::Conflicted { files } => Tried::Conflict(files),
+        })
+    }
+}
+
+/// Whether work goes with where it should land.
+fn ashore(
+    merges: &mut Merges<'_>,
+    piece: &Piece,
+    landing: Option<&Landing>,
+) -> Result<Option<Conflict>, git::GitError> {
+    let Some(landing) = landing else { return Ok(None) };
+    let Tried::Conflict(files) = merges.tried(Some(&landing.commit), piece.head.as_ref())? else {
+        return Ok(None);
+    };
+    let task = piece.party.id;
+    Ok(Some(Conflict {
+        kind: Clash::Merge,
+        tasks: vec![piece.side.clone()],
+        with: Some(landing.name.clone()),
+        file_count: files.total,
+        files: named(files.listed),
+        scopes: Vec::new(),
+        advice: format!("`fleet prompt {task} \"Merge {} and resolve the conflicts\"`", landing.name),
+    }))
+}
+
+fn told((a, b): (&Piece, &Piece), pair: &Pair, unmergeable: Option<Paths>) -> Option<Conflict> {
+    let kind = conflict::clash(pair, unmergeable.is_some())?;
+    let plain = |files: &[String]| Paths { listed: files.to_vec(), total: files.len() as u64 };
+    let files = match (kind, unmergeable) {
+        (Clash::Merge, Some(files)) => files,
+        (Clash::Merge | Clash::Files, _) => plain(&pair.files),
+        (Clash::Scope, _) => plain(&pair.claimed),
+    };
+    let (first, second) = (a.party.id, b.party.id);
+    let advice = match kind {
+        Clash::Merge => format!(
+            "land one, then `fleet prompt` the other to merge it; or keep one of {first} and {second}"
+        ),
+        Clash::Files => "git merges them; look at these files after the second has landed".to_owned(),
+        Clash::Scope => format!(
+            "they never run together; `fleet task dep add {second} {first}` decides which comes first"
+        ),
+    };
+    Some(Conflict {
+        kind,
+        tasks: vec![a.side.clone(), b.side.clone()],
+        with: None,
+        file_count: files.total,
+        files: named(files.listed),
+        scopes: pair.scopes.clone(),
+        advice,
+    })
+}
+
+fn named(mut files: Vec<String>) -> Vec<String> {
+    files.truncate(NAMED);
+    files
+}

@@ -1,0 +1,189 @@
+//! Which tasks have work that could be in the way of others, and what that is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use fleet_core::conflict::Party;
+use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::problem::Outcome;
+use fleet_core::run::Run;
+use fleet_core::scope::FileScope;
+use fleet_core::task::{Status, Task, TaskState};
+use fleet_host::git::{self, GitError, Landing, Oid};
+use fleet_store::ops::{self, ListedRun, StatusFilter};
+
+use super::{Side, Unseen};
+use crate::keeper::blocking;
+use crate::lie::Lie;
+use crate::verbs::run_diff;
+use crate::{Engine, problems};
+
+/// So many branches are compared, the newest first.
+const MOST_BRANCHES: usize = 50;
+/// So many tasks that have not begun, but say which files they will touch.
+const MOST_CLAIMS: i64 = 150;
+/// So many runs are looked through for branches that have not landed.
+const LOOKED_THROUGH: i64 = 1_000;
+
+/// A task with its work.
+pub(super) struct Piece {
+    pub(super) party: Party,
+    pub(super) side: Side,
+    /// Its work as it is now.
+    pub(super) head: Option<Oid>,
+}
+
+/// Everything that could be in the way.
+pub(super) struct Scene {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) landing: Option<Landing>,
+    pub(super) unseen: Vec<Unseen>,
+    pub(super) more: bool,
+}
+
+/// Work that has not landed: where it began and where it is now.
+struct Work {
+    listed: ListedRun,
+    sides: Option<(Oid, Oid)>,
+}
+
+/// Looks at the runs of a project and at its open tasks.
+pub(super) async fn look(engine: &Engine, repo: &Path, about: &BTreeSet<TaskId>) -> Outcome<Scene> {
+    let Some(project) = engine.known_project().await? else {
+        return Ok(Scene { pieces: Vec::new(), landing: None, unseen: Vec::new(), more: false });
+    };
+    let (claims, more_claims) = claims(engine, project.id, about).await?;
+    let (listed, landing, more_work) = unlanded(engine, repo, project.id, about).await?;
+    let (mut works, mut unseen) = (Vec::new(), Vec::new());
+    for listed in listed {
+        match sides(engine, &listed.run).await {
+            Ok(sides) => works.push(Work { listed, sides: Some(sides) }),
+            Err(why) => {
+                unseen.push(Unseen { task: listed.run.task, why });
+                works.push(Work { listed, sides: None });
+            }
+        }
+    }
+    let (repo, now) = (repo.to_owned(), engine.now());
+    let pieces = blocking(move || pieces(&repo, works, claims, |task| task.status(now).as_str())).await?;
+    let pieces = pieces.map_err(problems::git)?;
+    Ok(Scene { pieces, landing, unseen, more: more_claims || more_work })
+}
+
+/// Open tasks that say which files they will touch, and those that were asked about.
+async fn claims(
+    engine: &Engine,
+    project: ProjectId,
+    about: &BTreeSet<TaskId>,
+) -> Outcome<(BTreeMap<TaskId, Task>, bool)> {
+    let mut statuses = StatusFilter::open();
+    // What failed claims nothing until somebody takes it up again.
+    statuses.0.retain(|status| *status != Status::In(TaskState::Failed));
+    let filter = ops::TaskFilter { project: Some(project), ..ops::TaskFilter::default() };
+    let page =
+        engine.call(ops::ListTasks { statuses, filter, limit: MOST_CLAIMS, now: engine.now() }).await?;
+    let scoped = page.tasks.into_iter().filter(|task| !task.spec.scope.is_empty());
+    let mut claims: BTreeMap<TaskId, Task> = scoped.map(|task| (task.id, task)).collect();
+    for id in about {
+        let task = engine.call(ops::GetTask { id: *id }).await?.task;
+        let claims_files = !task.spec.scope.is_empty() && !task.state().is_settled();
+        if task.project == project && claims_files {
+            claims.insert(*id, task);
+        }
+    }
+    Ok((claims, page.more))
+}
+
+/// The newest runs of tasks that are at work or whose branch has not landed.
+async fn unlanded(
+    engine: &Engine,
+    repo: &Path,
+    project: ProjectId,
+    about: &BTreeSet<TaskId>,
+) -> Outcome<(Vec<ListedRun>, Option<Landing>, bool)> {
+    let filter = ops::RunFilter { project: Some(project), newest_of_task: true, ..ops::RunFilter::default() };
+    let mut runs = engine.call(ops::ListRuns { filter, limit: LOOKED_THROUGH }).await?;
+    let was_cut = i64::try_from(runs.len()).is_ok_and(|count| count >= LOOKED_THROUGH);
+    let names: BTreeSet<String> = runs.iter().filter_map(|listed| listed.run.branch.clone()).collect();
+    let place = repo.to_owned();
+    let lie = blocking(move || Lie::look(&place, &names)).await?.map_err(problems::git)?;
+    runs.retain(|listed| {
+        let branch = listed.run.branch.as_ref().and_then(|name| lie.branches.get(name));
+        let is_unchanged = |commit: &Oid| listed.run.base.as_deref() == Some(commit.as_str());
+        let is_open =
+            branch.is_some_and(|branch| lie.landed(branch).is_none() && !is_unchanged(&branch.commit));
+        listed.task_state.is_some() && listed.run.base.is_some() && (listed.run.state.is_live() || is_open)
+    });
+    // Those that were asked about come first when not all can be looked at.
+    runs.sort_by_key(|listed| !about.contains(&listed.run.task));
+    let more = was_cut || runs.len() > MOST_BRANCHES;
+    runs.truncate(MOST_BRANCHES);
+    Ok((runs, lie.landings.into_iter().next(), more))
+}
+
+/// Where work began and where it is now: with what is not committed yet, if its agent is at work here.
+async fn sides(engine: &Engine, run: &Run) -> Result<(Oid, Oid), String> {
+    let request = run_diff::Request { id: run.id.to_string(), snapshot: None };
+    match run_diff::find(engine, &request).await {
+        Ok(found) => {
+            let (base, head) = found.sides();
+            Ok((base.clone(), head.clone()))
+        }
+        Err(problem) => Err(problem.message),
+    }
+}
+
+/// Puts work and claims of a task together.
+fn pieces(
+    repo: &Path,
+    works: Vec<Work>,
+    mut claims: BTreeMap<TaskId, Task>,
+    status: impl Fn(&Task) -> &'static str,
+) -> Result<Vec<Piece>, GitError> {
+    let mut pieces = Vec::new();
+    for Work { listed, sides } in works {
+        let run = listed.run;
+        let task = claims.remove(&run.task);
+        let files = match &sides {
+            Some((base, head)) => git::touched_files(repo, base, head)?,
+            None => git::Paths::default(),
+        };
+        if sides.is_none() && task.is_none() {
+            continue;
+        }
+        let has_more_files = files.total > files.listed.len() as u64;
+        let state = listed.task_state.map_or("", TaskState::as_str);
+        pieces.push(Piece {
+            side: Side {
+                task: run.task,
+                title: listed.title.map(String::from).unwrap_or_default(),
+                status: task.as_ref().map_or(state, &status),
+                branch: run.branch,
+            },
+            party: Party {
+                id: run.task,
+                scope: task.map_or_else(FileScope::default, |task| task.spec.scope),
+                files: files.listed,
+                has_more_files,
+            },
+            head: sides.map(|(_, head)| head),
+        });
+    }
+    pieces.extend(claims.into_values().map(|task| claim(&task, &status)));
+    Ok(pieces)
+}
+
+/// A task that has not begun.
+fn claim(task: &Task, status: &impl Fn(&Task) -> &'static str) -> Piece {
+    let (scope, files) = (task.spec.scope.clone(), Vec::new());
+    Piece {
+        party: Party { id: task.id, scope, files, has_more_files: false },
+        side: Side {
+            task: task.id,
+            title: task.spec.title.to_string(),
+            status: status(task),
+            branch: task.spec.branch.as_ref().map(ToString::to_string),
+        },
+        head: None,
+    }
+}

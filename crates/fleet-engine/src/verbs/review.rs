@@ -1,0 +1,221 @@
+//! Looks at the work that ended lately: what was done, what the agents claim, what git shows, whether it has landed or
+//! could, and what to do next.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::outcome::RunResult;
+use fleet_core::problem::Outcome;
+use fleet_core::report::TestLine;
+use fleet_core::review::{Branch, Verdict, judge};
+use fleet_core::task::TaskState;
+use fleet_core::time::Millis;
+use fleet_host::git::{self, GitError, MergeCheck};
+use fleet_store::ops::{self, ListedRun, RunDetail};
+use serde::{Deserialize, Serialize};
+
+use super::run_show::advice;
+use crate::keeper::blocking;
+use crate::lie::Lie;
+use crate::views::Moment;
+use crate::{Engine, clock, problems};
+
+/// Which work.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Only what ended since then: `24h` (ago), a date, or RFC 3339; `None` is a week.
+    pub since: Option<String>,
+    /// So many at most; `None` is 20.
+    pub limit: Option<u32>,
+}
+
+/// The work of one task.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Review {
+    pub task: TaskId,
+    pub title: String,
+    pub state: TaskState,
+    pub verdict: Verdict,
+    pub run: RunId,
+    pub attempt: i64,
+    pub agent: String,
+    pub model: Option<String>,
+    pub branch: Option<String>,
+    /// What was done or why it failed, in the agent's words or ours.
+    pub summary: String,
+    pub files: Vec<String>,
+    pub file_count: usize,
+    pub commits: Vec<String>,
+    pub commit_count: usize,
+    /// What the agent says that it tested.
+    pub tests: Vec<TestLine>,
+    /// Where claim and observation differ.
+    pub remarks: Vec<String>,
+    /// What the agent would do next.
+    pub next_steps: Vec<String>,
+    /// Where it has landed, in words; nothing if it has not.
+    pub landed: Option<String>,
+    /// Files that keep it from being merged into the current commit.
+    pub conflicts: Vec<String>,
+    pub tokens: u64,
+    pub micro_usd: u64,
+    pub seconds: u64,
+    pub ended_at: Option<Moment>,
+    /// What to do next, most useful first; commands in backquotes.
+    pub next: Vec<String>,
+}
+
+/// The work that ended lately.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// The newest first.
+    pub reviews: Vec<Review>,
+    /// Whether there is more of it.
+    pub more: bool,
+}
+
+/// As much as one person looks at in a sitting.
+const SHOWN: u32 = 20;
+/// So many runs are looked through, the newest first: a task that is over may have many behind it that are not.
+const LOOKED_THROUGH: i64 = 1_000;
+const LATELY: &str = "7d";
+
+/// Looks.
+pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
+    let since = request.since.as_deref().unwrap_or(LATELY);
+    let since = clock::parse_past("since", since, engine.now())?;
+    let limit = request.limit.unwrap_or(SHOWN) as usize;
+    let repo = PathBuf::from(engine.common_dir()?);
+    let Some(project) = engine.known_project().await? else {
+        return Ok(Response { reviews: Vec::new(), more: false });
+    };
+    let filter =
+        ops::RunFilter { project: Some(project.id), newest_of_task: true, ..ops::RunFilter::default() };
+    let mut ended = engine.call(ops::ListRuns { filter, limit: LOOKED_THROUGH }).await?;
+    ended.retain(|listed| is_over(listed, since));
+    ended.sort_by_key(|listed| std::cmp::Reverse(listed.run.ended_at));
+    let more = ended.len() > limit;
+    ended.truncate(limit);
+    let reads = ended.iter().map(|listed| ops::GetRun { run: listed.run.id }).collect();
+    let details = engine.call(ops::All(reads)).await?;
+    let names = details.iter().filter_map(|detail| detail.run.branch.clone()).collect();
+    let seen = blocking(move || look(&repo, &details, &names).map(|seen| (details, seen))).await?;
+    let (details, seen) = seen.map_err(problems::git)?;
+    let pairs = details.iter().zip(seen);
+    let reviews = pairs.map(|(detail, seen)| review(engine, detail, seen)).collect::<Outcome<Vec<_>>>()?;
+    Ok(Response { reviews: reviews.into_iter().filter(|review| !review.title.is_empty()).collect(), more })
+}
+
+fn is_over(listed: &ListedRun, since: Millis) -> bool {
+    let is_over = matches!(listed.task_state, Some(TaskState::Done | TaskState::Failed));
+    is_over && listed.run.ended_at.is_some_and(|at| at >= since)
+}
+
+/// What git says about a branch.
+struct Seen {
+    branch: Branch,
+    landed: Option<String>,
+    conflicts: Vec<String>,
+}
+
+/// Each branch that has not landed is tried. Blocks.
+fn look(
+    repo: &std::path::Path,
+    details: &[RunDetail],
+    names: &BTreeSet<String>,
+) -> Result<Vec<Seen>, GitError> {
+    let lie = Lie::look(repo, names)?;
+    let one = |detail: &RunDetail| -> Result<Seen, GitError> {
+        let nothing = Seen { branch: Branch::Gone, landed: None, conflicts: Vec::new() };
+        let Some(branch) = detail.run.branch.as_ref().and_then(|name| lie.branches.get(name)) else {
+            return Ok(nothing);
+        };
+        if let Some(landed) = lie.landed(branch) {
+            let landed = Some(fleet_core::tidy::Why::Landed(landed).to_string());
+            return Ok(Seen { branch: Branch::Landed, landed, ..nothing });
+        }
+        let open = Seen { branch: Branch::Open, ..nothing };
+        let Some(landing) = lie.landings.first() else { return Ok(open) };
+        match git::merge_tree(repo, &landing.commit, &branch.commit) {
+            Ok(MergeCheck::Conflicted { files }) => {
+                Ok(Seen { branch: Branch::Conflicting, conflicts: files.listed, ..open })
+            }
+            // Everything else can be told with an old git, too.
+            Ok(MergeCheck::Clean { .. }) | Err(GitError::TooOld { .. }) => Ok(open),
+            Err(error) => Err(error),
+        }
+    };
+    details.iter().map(one).collect()
+}
+
+fn review(engine: &Engine, detail: &RunDetail, seen: Seen) -> Outcome<Review> {
+    let run = &detail.run;
+    let result = detail.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
+    let task = detail.task.as_ref();
+    let state = task.map_or(TaskState::Done, fleet_core::task::Task::state);
+    let verdict = judge(state, result.as_ref(), seen.branch);
+    let seconds = run.ended_at.map(|end| end.since(run.started_at.unwrap_or(run.created_at)).as_secs());
+    let review = Review {
+        task: run.task,
+        title: task.map(|task| task.spec.title.to_string()).unwrap_or_default(),
+        state,
+        verdict,
+        run: run.id,
+        attempt: run.fence,
+        agent: run.agent.clone(),
+        model: run.model.clone(),
+        branch: run.branch.clone().filter(|_| seen.branch != Branch::Gone),
+        summary: run.detail.clone().unwrap_or_default(),
+        files: Vec::new(),
+        file_count: 0,
+        commits: Vec::new(),
+        commit_count: 0,
+        tests: Vec::new(),
+        remarks: Vec::new(),
+        next_steps: Vec::new(),
+        landed: seen.landed,
+        conflicts: seen.conflicts,
+        tokens: run.usage.input_tokens.saturating_add(run.usage.output_tokens),
+        micro_usd: run.usage.micro_usd,
+        seconds: seconds.unwrap_or(0),
+        ended_at: run.ended_at.map(Moment),
+        next: next(engine, detail, verdict)?,
+    };
+    Ok(match result {
+        None => review,
+        Some(result) => Review {
+            summary: result.summary,
+            files: result.files_changed,
+            file_count: result.files,
+            commits: result.commits,
+            commit_count: result.commit_count,
+            tests: result.tests,
+            remarks: result.remarks,
+            next_steps: result.next_steps,
+            ..review
+        },
+    })
+}
+
+/// What the verdict adds to the usual advice.
+fn next(engine: &Engine, detail: &RunDetail, verdict: Verdict) -> Outcome<Vec<String>> {
+    let task = detail.run.task;
+    let own = match verdict {
+        Verdict::Landed => return Ok(vec!["it has landed; `fleet clean` removes its branch".to_owned()]),
+        Verdict::Conflicting => {
+            Some(format!("`fleet prompt {task} \"Merge the main branch and resolve the conflicts\"`"))
+        }
+        Verdict::Doubtful => {
+            Some(format!("look closely: `fleet show {task}` has what does not fit together"))
+        }
+        Verdict::Gone => {
+            Some(format!("`fleet undo {task}` brings its branch back, unless you have it elsewhere"))
+        }
+        Verdict::Mergeable | Verdict::Unchanged | Verdict::Failed => None,
+    };
+    let usual = advice::next(engine, detail)?;
+    Ok(own.into_iter().chain(usual).collect())
+}

@@ -1,0 +1,204 @@
+//! Looks at the open tasks of a project as a whole: their best order, the longest chain, what holds up most, what will
+//! never start, and dependencies that seem to be missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fleet_core::deps::{self, Edge};
+use fleet_core::id::TaskId;
+use fleet_core::plan::{self, Hint, Item, Plan};
+use fleet_core::problem::Outcome;
+use fleet_core::task::{Task, TaskState};
+use fleet_store::ops::{self, StatusFilter};
+use serde::{Deserialize, Serialize};
+
+use super::texts::{self, Which};
+use crate::Engine;
+use crate::views::ObstacleView;
+
+/// Which tasks.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Only these and what they wait for, by ids or the beginnings of ids; empty is all open tasks of the project.
+    pub tasks: Vec<String>,
+}
+
+/// A task in its place.
+#[derive(Debug, Clone, Serialize)]
+pub struct Step {
+    /// Its id.
+    pub id: TaskId,
+    /// What it is called.
+    pub title: String,
+    /// Where it stands.
+    pub status: &'static str,
+    /// How urgent it is.
+    pub priority: i64,
+    /// Open tasks that it waits for directly.
+    pub after: Vec<TaskId>,
+    /// How many open tasks have to be done before it, one after the other: those of one level could run together.
+    pub level: usize,
+    /// How many open tasks wait for it, directly or not.
+    pub unblocks: usize,
+    /// Whether it is part of the longest chain.
+    pub critical: bool,
+    /// What stands in its way, if it waits for others.
+    pub obstacle: Option<ObstacleView>,
+}
+
+/// A dependency that seems to be missing.
+#[derive(Debug, Clone, Serialize)]
+pub struct Suggestion {
+    /// The task that should perhaps wait.
+    pub task: TaskId,
+    /// For which.
+    pub on: TaskId,
+    /// Why, in one sentence.
+    pub why: String,
+}
+
+/// The open tasks as a whole.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// In an order in which they could be done one after the other, as they are served.
+    pub order: Vec<Step>,
+    /// The chain that takes longest, first task first: no number of agents is done before it.
+    pub critical_path: Vec<TaskId>,
+    /// How much work that is: a task counts 1 if it is trivial, 2 small, 4 medium or unknown, 8 large, 16 xl.
+    pub critical_size: u32,
+    /// How many tasks are in each status.
+    pub by_status: BTreeMap<&'static str, usize>,
+    /// Tasks that start only when a person acts, because what they wait for failed, was cancelled or is held.
+    pub stuck: Vec<TaskId>,
+    /// Those that most others wait for, most first.
+    pub bottlenecks: Vec<TaskId>,
+    /// Dependencies that seem to be missing, the surest first.
+    pub suggestions: Vec<Suggestion>,
+    /// Whether there are more open tasks than were looked at.
+    pub more: bool,
+}
+
+/// So many dependencies are read: the graph of all the tasks that are looked at, unless each waits for dozens.
+const MOST_EDGES: i64 = 20_000;
+/// So many tasks are looked at: who has more looks at parts.
+const MOST_TASKS: usize = 500;
+/// So many bottlenecks are named.
+const NAMED: usize = 5;
+
+/// Looks.
+pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
+    let wanted = engine.task_ids(&request.tasks).await?;
+    let found = texts::read(engine, &Which { statuses: StatusFilter::open().0, ..Which::default() }).await?;
+    let mut tasks = found.tasks;
+    let more = found.more || tasks.len() > MOST_TASKS;
+    tasks.truncate(MOST_TASKS);
+    for id in &wanted {
+        if !tasks.iter().any(|task| task.id == *id) {
+            tasks.push(engine.call(ops::GetTask { id: *id }).await?.task);
+        }
+    }
+    let roots = tasks.iter().map(|task| task.id).collect();
+    let graph = engine.call(ops::DependencyTree { roots, with_done: false, limit: MOST_EDGES }).await?;
+    let states: BTreeMap<TaskId, TaskState> =
+        graph.nodes.iter().map(|(id, node)| (*id, node.state)).collect();
+    if !wanted.is_empty() {
+        let behind = deps::closure(&graph.edges);
+        let near: BTreeSet<TaskId> =
+            wanted.iter().flat_map(|id| behind.get(id).into_iter().flatten().chain([id])).copied().collect();
+        tasks.retain(|task| near.contains(&task.id));
+    }
+    Ok(Look { engine, tasks, edges: graph.edges, states }.response(more))
+}
+
+/// Everything that was read.
+struct Look<'e> {
+    engine: &'e Engine,
+    tasks: Vec<Task>,
+    edges: Vec<Edge>,
+    states: BTreeMap<TaskId, TaskState>,
+}
+
+impl Look<'_> {
+    fn response(&self, more: bool) -> Response {
+        let items: Vec<Item> = self.tasks.iter().map(item).collect();
+        let plan = plan::plan(&items, &self.edges);
+        let by_id: BTreeMap<TaskId, &Task> = self.tasks.iter().map(|task| (task.id, task)).collect();
+        let order: Vec<Step> =
+            plan.steps.iter().filter_map(|step| Some(self.step(step, by_id.get(&step.id)?))).collect();
+        let mut by_status: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for step in &order {
+            *by_status.entry(step.status).or_default() += 1;
+        }
+        let is_stuck = |step: &&Step| step.obstacle.as_ref().is_some_and(|obstacle| obstacle.needs_a_person);
+        Response {
+            stuck: order.iter().filter(is_stuck).map(|step| step.id).collect(),
+            critical_size: plan.steps.iter().map(|step| step.ends_at).max().unwrap_or(0),
+            bottlenecks: bottlenecks(&plan),
+            suggestions: self.suggestions(&items, &plan),
+            critical_path: plan.critical_path,
+            order,
+            by_status,
+            more,
+        }
+    }
+
+    fn step(&self, step: &plan::Step, task: &Task) -> Step {
+        let is_open = |on: &TaskId| self.states.get(on).is_some_and(|state| *state != TaskState::Done);
+        let on = self.edges.iter().filter(|edge| edge.task == task.id).map(|edge| edge.on);
+        let obstacle = deps::obstacle(&self.edges, &self.states, task.id).filter(|_| task.open_deps > 0);
+        Step {
+            id: task.id,
+            title: task.spec.title.to_string(),
+            status: task.status(self.engine.now()).as_str(),
+            priority: task.spec.priority.get(),
+            after: on.filter(is_open).collect(),
+            level: step.level,
+            unblocks: step.unblocks,
+            critical: step.is_critical,
+            obstacle: obstacle.as_ref().map(ObstacleView::from),
+        }
+    }
+
+    /// The plan's order decides which of two comes first.
+    fn suggestions(&self, items: &[Item], plan: &Plan) -> Vec<Suggestion> {
+        let by_id: BTreeMap<TaskId, &Item> = items.iter().map(|item| (item.id, item)).collect();
+        let in_order: Vec<Item> =
+            plan.steps.iter().filter_map(|step| by_id.get(&step.id)).map(|item| (*item).clone()).collect();
+        // What has begun waits for nobody any more.
+        let has_begun = |id: TaskId| self.states.get(&id) == Some(&TaskState::Running);
+        let found = plan::missing(&in_order, &self.edges).into_iter();
+        let found = found.filter(|missing| !has_begun(missing.edge.task));
+        found
+            .map(|missing| {
+                let Edge { task, on } = missing.edge;
+                let why = match missing.hint {
+                    Hint::NamesId => format!("the text of {task} names the id {on}"),
+                    Hint::NamesTitle => format!("the text of {task} names the title of {on}"),
+                    Hint::SameFiles => {
+                        "both claim the same files; they never run together, but nothing says which comes first"
+                            .to_owned()
+                    }
+                };
+                Suggestion { task, on, why }
+            })
+            .collect()
+    }
+}
+
+fn bottlenecks(plan: &Plan) -> Vec<TaskId> {
+    let mut holding: Vec<&plan::Step> = plan.steps.iter().filter(|step| step.unblocks > 1).collect();
+    holding.sort_by_key(|step| std::cmp::Reverse(step.unblocks));
+    holding.iter().take(NAMED).map(|step| step.id).collect()
+}
+
+fn item(task: &Task) -> Item {
+    let spec = &task.spec;
+    Item {
+        id: task.id,
+        title: spec.title.to_string(),
+        body: spec.description.to_string(),
+        priority: spec.priority,
+        complexity: spec.complexity,
+        scope: spec.scope.clone(),
+    }
+}

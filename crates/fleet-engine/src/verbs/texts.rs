@@ -1,0 +1,57 @@
+//! Reading tasks to compare what they say.
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::similar::{Parts, Text};
+use fleet_core::task::{Label, Status, Task};
+use fleet_store::ops::{self, Texts};
+
+use super::task_add::parsed;
+use crate::Engine;
+
+/// So many tasks are compared, the newest first: enough for every queue that people keep in mind, and a bound for
+/// those that nobody does.
+pub(super) const MOST: i64 = 2_000;
+
+/// Which tasks are compared.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Which {
+    pub(super) statuses: Vec<Status>,
+    pub(super) labels: Vec<String>,
+    pub(super) all_projects: bool,
+}
+
+/// The tasks, newest first; none where the project has never had one.
+pub(super) async fn read(engine: &Engine, which: &Which) -> Outcome<Texts> {
+    let mut labels = which.labels.iter().map(|text| parsed::<Label>(text)).collect::<Outcome<Vec<_>>>()?;
+    labels.sort();
+    labels.dedup();
+    let project = if which.all_projects {
+        None
+    } else {
+        match engine.known_project().await? {
+            Some(project) => Some(project.id),
+            None => return Ok(Texts { tasks: Vec::new(), more: false }),
+        }
+    };
+    let statuses = which.statuses.clone();
+    engine.call(ops::TaskTexts { statuses, project, labels, limit: MOST, now: engine.now() }).await
+}
+
+/// What a task says, ready to be compared.
+pub(super) fn text(task: &Task) -> Text {
+    let spec = &task.spec;
+    Text::new(Parts { title: spec.title.as_str(), body: spec.description.as_str() })
+        .with(spec.labels.iter().map(Label::as_str), spec.scope.patterns())
+}
+
+/// A score that somebody types.
+pub(super) fn threshold(given: Option<f64>, default: f64) -> Outcome<f64> {
+    match given {
+        None => Ok(default),
+        Some(score) if (0.0..=1.0).contains(&score) => Ok(score),
+        Some(score) => {
+            Err(Problem::new(Code::InvalidValue, format!("threshold: {score} is not between 0 and 1"))
+                .hint("0.4 finds what is about the same things, 0.7 what is nearly the same"))
+        }
+    }
+}
