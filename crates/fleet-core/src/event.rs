@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ProjectId, RunId, TaskId};
+use crate::id::{ProjectId, RunId, TaskId, WorkflowId};
 use crate::run::{Reason, RunState};
 use crate::task::{Priority, Title};
 use crate::time::Millis;
+use crate::workflow::{PartState, Skip, WorkflowState};
 
 /// What happened. The name in `kind` and the fields are a stable, documented shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,6 +124,30 @@ pub enum Fact {
     /// An account takes work again, before its pause was over.
     #[serde(rename = "account.resumed")]
     AccountResumed { account: String },
+    /// A workflow began.
+    #[serde(rename = "workflow.started")]
+    WorkflowStarted { workflow: WorkflowId, name: String, stages: usize },
+    /// A stage of a workflow became a task.
+    #[serde(rename = "workflow.stage_started")]
+    StageStarted { workflow: WorkflowId, stage: String },
+    /// A stage of a workflow is over, or is tried again.
+    #[serde(rename = "workflow.stage_moved")]
+    StageMoved { workflow: WorkflowId, stage: String, state: PartState, why: Option<String> },
+    /// A stage of a workflow will not be started.
+    #[serde(rename = "workflow.stage_skipped")]
+    StageSkipped { workflow: WorkflowId, stage: String, why: Skip },
+    /// A workflow is not wanted any more; what runs of it is being stopped.
+    #[serde(rename = "workflow.cancelling")]
+    WorkflowCancelling { workflow: WorkflowId, why: Option<String> },
+    /// A workflow that was over goes on, because somebody wants something of it once more.
+    #[serde(rename = "workflow.retried")]
+    WorkflowRetried { workflow: WorkflowId, from: Option<String> },
+    /// A workflow is over.
+    #[serde(rename = "workflow.ended")]
+    WorkflowEnded { workflow: WorkflowId, state: WorkflowState, why: Option<String> },
+    /// A workflow and its tasks were removed for good.
+    #[serde(rename = "workflow.deleted")]
+    WorkflowDeleted { workflow: WorkflowId, name: String },
     /// Something that a newer version wrote: kept and shown as it is.
     #[serde(skip)]
     Unknown { kind: String, data: serde_json::Value },

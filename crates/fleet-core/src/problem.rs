@@ -75,6 +75,8 @@ codes! {
     TaskNotFound = "task-not-found", NotFound;
     /// No run has this id.
     RunNotFound = "run-not-found", NotFound;
+    /// No workflow is called so.
+    WorkflowNotFound = "workflow-not-found", NotFound;
     /// What was asked for is not on this machine, or not any more.
     NotHere = "not-here", NotFound;
     /// Nothing that could be acted on fits what was named.

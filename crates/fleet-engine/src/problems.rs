@@ -16,6 +16,21 @@ pub(crate) fn store(error: StoreError) -> Problem {
     match &error {
         StoreError::TaskNotFound(_) => problem.hint("`fleet task list --all -A` shows every task"),
         StoreError::RunNotFound(_) => problem.hint("`fleet list --all -A` shows every run"),
+        StoreError::WorkflowNotFound(_) => {
+            problem.hint("`fleet workflow list --all -A` shows every workflow")
+        }
+        StoreError::StageNotFound { workflow, .. } => {
+            problem.hint(format!("`fleet workflow show {workflow}` shows its stages"))
+        }
+        StoreError::IllegalWorkflow { workflow, .. } => {
+            problem.hint(format!("`fleet workflow show {workflow}` shows how it stands"))
+        }
+        StoreError::WorkflowLive { workflow, .. } => {
+            problem.hint(format!("`fleet workflow cancel {workflow}` ends it"))
+        }
+        StoreError::StageOfWorkflow { workflow, .. } => {
+            problem.hint(format!("`fleet workflow clean {workflow}` removes the workflow with all its tasks"))
+        }
         StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
         StoreError::Illegal { task, from, event } => advise(problem, *task, *from, *event),
         StoreError::PromptRefused { task, refusal } => unheard(problem, *task, *refusal),
@@ -73,16 +88,20 @@ fn code(error: &StoreError) -> Code {
         StoreError::TaskNotFound(_) => Code::TaskNotFound,
         StoreError::NoSuchDependency { .. } => Code::DependencyNotFound,
         StoreError::RunNotFound(_) => Code::RunNotFound,
+        StoreError::WorkflowNotFound(_) => Code::WorkflowNotFound,
         StoreError::Ambiguous { .. } => Code::IdAmbiguous,
         StoreError::Illegal { .. }
         | StoreError::NotNow { .. }
         | StoreError::IllegalRun { .. }
+        | StoreError::IllegalWorkflow { .. }
+        | StoreError::WorkflowLive { .. }
+        | StoreError::StageOfWorkflow { .. }
         | StoreError::PromptRefused { .. }
         | StoreError::EditRefused { .. } => Code::IllegalTransition,
         StoreError::Cycle { .. } => Code::DependencyCycle,
         StoreError::HasDependents { .. } => Code::HasDependents,
         StoreError::TaskExists(_) => Code::TaskExists,
-        StoreError::Field(_) => Code::InvalidValue,
+        StoreError::Field(_) | StoreError::StageNotFound { .. } => Code::InvalidValue,
         StoreError::BranchTaken { .. } => Code::BranchTaken,
         StoreError::LeaseLost { .. } => Code::LeaseLost,
         StoreError::TokenRefused { .. } => Code::TokenRefused,

@@ -1,9 +1,10 @@
 //! What can go wrong in the store.
 
-use fleet_core::id::{RunId, TaskId};
+use fleet_core::id::{RunId, TaskId, WorkflowId};
 use fleet_core::prompt::Refusal;
 use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState, TooDeep};
+use fleet_core::workflow::{WorkflowMove, WorkflowState};
 
 /// An operation did not happen: nothing was changed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -13,6 +14,10 @@ pub enum StoreError {
     TaskNotFound(String),
     #[error("there is no run {0}")]
     RunNotFound(String),
+    #[error("there is no workflow {0}")]
+    WorkflowNotFound(String),
+    #[error("workflow {workflow} has no stage {stage}; it has {}", choices.join(", "))]
+    StageNotFound { workflow: WorkflowId, stage: String, choices: Vec<String> },
     #[error("{prefix} could be any of {}", matches.join(", "))]
     Ambiguous { prefix: String, matches: Vec<String> },
     #[error("task {task} is {from}: it cannot be {}", event.participle())]
@@ -21,6 +26,12 @@ pub enum StoreError {
     NotNow { task: TaskId, from: TaskState, wish: &'static str },
     #[error("run {run} is {from}: it cannot {event}")]
     IllegalRun { run: RunId, from: RunState, event: RunMove },
+    #[error("workflow {workflow} is {from}: it cannot be {}", event.participle())]
+    IllegalWorkflow { workflow: WorkflowId, from: WorkflowState, event: WorkflowMove },
+    #[error("workflow {workflow} is {from}: it cannot be deleted")]
+    WorkflowLive { workflow: WorkflowId, from: WorkflowState },
+    #[error("task {task} cannot be deleted: it is a stage of workflow {workflow}")]
+    StageOfWorkflow { task: TaskId, workflow: WorkflowId },
     #[error("task {task}: {refused}")]
     EditRefused { task: TaskId, refused: EditRefused },
     #[error("task {task} takes no prompt: {refusal}")]

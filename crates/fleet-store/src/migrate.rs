@@ -13,6 +13,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, sql: include_str!("../migrations/0002_accounts.sql") },
     Migration { version: 3, sql: include_str!("../migrations/0003_conversations.sql") },
     Migration { version: 4, sql: include_str!("../migrations/0004_spawn.sql") },
+    Migration { version: 5, sql: include_str!("../migrations/0005_workflows.sql") },
 ];
 
 /// The version that this program works with.

@@ -58,7 +58,7 @@ macro_rules! from_ids {
         }
     )+};
 }
-from_ids!(TaskId, RunId, ProjectId, BatchId);
+from_ids!(TaskId, RunId, ProjectId, BatchId, WorkflowId);
 
 impl<T: Into<Self>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {

@@ -24,6 +24,7 @@ use crate::run::Reason;
 use crate::scope::FileScope;
 use crate::time::Millis;
 use crate::transition::IllegalTransition;
+use crate::workflow::StageOf;
 
 /// Free metadata: for people and programs, never read by codefleet.
 pub type Meta = BTreeMap<MetaKey, MetaValue>;
@@ -79,6 +80,9 @@ pub struct TaskSpec {
     /// Whether it is only to look: then nothing has to change for it to be done.
     #[serde(default)]
     pub read_only: bool,
+    /// Whether it is done even if nothing changed: it may change something, or only say something.
+    #[serde(default)]
+    pub may_be_empty: bool,
 }
 
 fn empty_description() -> Description {
@@ -108,6 +112,7 @@ impl TaskSpec {
             meta: Meta::new(),
             batch: None,
             read_only: false,
+            may_be_empty: false,
         }
     }
 
@@ -174,6 +179,8 @@ pub struct Task {
     pub history: TaskHistory,
     /// Where it comes from.
     pub spawn: Spawn,
+    /// The part of a workflow that it is, if it is one.
+    pub stage: Option<StageOf>,
     /// Dependencies that are not done.
     pub open_deps: i64,
     /// Grows with every change; a write names the version that it read.
@@ -194,6 +201,7 @@ pub struct TaskParts {
     pub spec: TaskSpec,
     pub history: TaskHistory,
     pub spawn: Spawn,
+    pub stage: Option<StageOf>,
     pub open_deps: i64,
     pub version: i64,
     pub created_at: Millis,
@@ -209,13 +217,14 @@ impl From<TaskParts> for Task {
             spec,
             history,
             spawn,
+            stage,
             open_deps,
             version,
             created_at,
             updated_at,
             state,
         } = parts;
-        Self { id, project, spec, history, spawn, open_deps, version, created_at, updated_at, state }
+        Self { id, project, spec, history, spawn, stage, open_deps, version, created_at, updated_at, state }
     }
 }
 

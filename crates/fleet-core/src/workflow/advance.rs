@@ -114,21 +114,21 @@ impl Course<'_> {
 
     /// Ends everything, whatever it is at.
     fn cancel(&mut self) {
-        for part in 0..self.parts.len() {
+        for part in self.current() {
             match self.parts[part].state {
                 PartState::Pending => self.take(Step::Cancel { part }),
                 PartState::Running => self.take(Step::Stop { part }),
                 _ => {}
             }
         }
-        if self.parts.iter().all(|part| part.state.is_over()) {
+        if self.is_all_over() {
             self.steps.push(Step::Finish { event: WorkflowMove::Settle, why: None });
         }
     }
 
     /// A stage that the workflow cannot do without has failed: nothing new is started.
     fn wind_down(&mut self) {
-        for part in 0..self.parts.len() {
+        for part in self.current() {
             match self.parts[part].state {
                 PartState::Pending => self.take(Step::Skip { part, why: Skip::Over }),
                 PartState::Running if self.spec.fail_fast && !self.steps.contains(&Step::Stop { part }) => {
@@ -149,7 +149,7 @@ impl Course<'_> {
         if !self.is_expanded(stage) && !self.expand(stage, barred) {
             return;
         }
-        for part in 0..self.parts.len() {
+        for part in self.current() {
             let this = &self.parts[part];
             if this.stage == stage && this.state == PartState::Pending {
                 let step = self.decide(part, barred);
@@ -188,7 +188,7 @@ impl Course<'_> {
     fn expand(&mut self, stage: usize, barred: bool) -> bool {
         let Copies::EachOf(source) = self.spec.stages[stage].copies else { return false };
         let items: Vec<String> = if barred { Vec::new() } else { self.items(source) };
-        let room = MOST_PARTS.saturating_sub(self.parts.len());
+        let room = MOST_PARTS.saturating_sub(self.current().len());
         if items.len() > room {
             let name = &self.spec.stages[source].name;
             let why = format!("{name} returned {} entries, and there is room for {room}", items.len());
@@ -201,8 +201,8 @@ impl Course<'_> {
     }
 
     fn items(&self, source: usize) -> Vec<String> {
-        let of_source = self.parts.iter().enumerate().filter(|(_, part)| part.stage == source);
-        let results = of_source.filter_map(|(at, _)| self.results.get(&at));
+        let of_source = self.current().into_iter().filter(|at| self.parts[*at].stage == source);
+        let results = of_source.filter_map(|at| self.results.get(&at));
         results.flat_map(|result| result.items.iter().cloned()).collect()
     }
 
@@ -222,8 +222,17 @@ impl Course<'_> {
         self.steps.push(step);
     }
 
+    /// The places of the parts that count: no other has taken theirs.
+    fn current(&self) -> Vec<usize> {
+        (0..self.parts.len()).filter(|at| !self.parts[*at].replaced).collect()
+    }
+
     fn of(&self, stage: usize) -> impl Iterator<Item = &Part> {
-        self.parts.iter().filter(move |part| part.stage == stage)
+        self.parts.iter().filter(move |part| part.stage == stage && !part.replaced)
+    }
+
+    fn is_all_over(&self) -> bool {
+        self.parts.iter().all(|part| part.replaced || part.state.is_over())
     }
 
     fn is_expanded(&self, stage: usize) -> bool {
@@ -235,9 +244,8 @@ impl Course<'_> {
     }
 
     fn is_over(&self) -> bool {
-        let all_over = self.parts.iter().all(|part| part.state.is_over());
         let all_expanded = (0..self.spec.stages.len()).all(|stage| self.is_expanded(stage));
-        all_over && (all_expanded || self.doomed_by().is_some())
+        self.is_all_over() && (all_expanded || self.doomed_by().is_some())
     }
 
     /// Whether those who need this stage cannot start.
@@ -253,7 +261,7 @@ impl Course<'_> {
     /// The part whose failure the workflow does not survive.
     fn doomed_by(&self) -> Option<&Part> {
         let fatal = |part: &&Part| self.spec.stages[part.stage].on_failure == OnFailure::Fail;
-        self.parts.iter().filter(|part| part.state.is_bad()).find(fatal)
+        self.parts.iter().filter(|part| part.state.is_bad() && !part.replaced).find(fatal)
     }
 
     /// How it ended. A workflow of which nothing came out has failed, whatever its stages were allowed to do.
@@ -267,7 +275,7 @@ impl Course<'_> {
             return (WorkflowMove::Fail, Some(why));
         }
         let sinks = self.spec.sinks();
-        let ended = || self.parts.iter().filter(|part| sinks.contains(&part.stage));
+        let ended = || self.parts.iter().filter(|part| sinks.contains(&part.stage) && !part.replaced);
         let is_fine = |part: &Part| part.state == PartState::Done || part.skip == Some(Skip::Condition);
         if ended().any(is_fine) {
             return (WorkflowMove::Succeed, None);

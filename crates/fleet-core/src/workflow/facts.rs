@@ -32,7 +32,7 @@ pub(super) const FACTS: [(&str, &str); 9] = [
 impl<'a> Facts<'a> {
     /// Those of one stage.
     pub fn of(stage: usize, parts: &'a [Part], results: &'a Results) -> Self {
-        let own = parts.iter().enumerate().filter(|(_, part)| part.stage == stage);
+        let own = parts.iter().enumerate().filter(|(_, part)| part.stage == stage && !part.replaced);
         Self { parts: own.map(|(at, part)| (part, results.get(&at))).collect() }
     }
 

@@ -6,22 +6,28 @@
 //! [`advance`] in the same transaction that ends a task, so nothing has to be repaired after a crash.
 
 mod advance;
+mod again;
 mod check;
 mod condition;
 mod facts;
 mod part;
 mod place;
+mod predict;
+mod record;
 mod spec;
 mod state;
 #[cfg(test)]
 mod tests;
 
 pub use advance::{Step, advance, first_parts};
+pub use again::{Again, Revival, again};
 pub use check::{Flaw, check};
 pub use condition::{Condition, ConditionError, Value};
 pub use facts::{Facts, Results};
-pub use part::{Part, PartState, Skip};
+pub use part::{Part, PartState, Skip, StageOf};
 pub use place::{Field, Place, PlaceError, marked, places};
+pub use predict::{Prediction, predict};
+pub use record::{Tally, Workflow};
 pub use spec::{
     Changes, Copies, MOST_PARTS, MOST_STAGES, OnConflict, OnFailure, Returns, Spec, Stage, StageName, Start,
 };

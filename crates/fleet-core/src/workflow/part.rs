@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Copies, Spec};
+use crate::id::WorkflowId;
 use crate::task::TaskState;
 use crate::transition::{UnknownName, named};
 
@@ -74,12 +75,29 @@ pub struct Part {
     pub state: PartState,
     /// Why it was skipped, if it was.
     pub skip: Option<Skip>,
+    /// Whether another has taken its place, because somebody wanted the stage once more: then it is only remembered.
+    pub replaced: bool,
+}
+
+/// Which part of which workflow a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StageOf {
+    /// The workflow.
+    pub workflow: WorkflowId,
+    /// The place of the part among those of the workflow, which never changes.
+    pub part: usize,
 }
 
 impl Part {
     /// One that has not been started.
     pub const fn new(stage: usize, number: u32, item: Option<String>) -> Self {
-        Self { stage, number, item, state: PartState::Pending, skip: None }
+        Self { stage, number, item, state: PartState::Pending, skip: None, replaced: false }
+    }
+
+    /// Whether it only stands for a list that was never counted out.
+    pub fn is_placeholder(&self, spec: &Spec) -> bool {
+        let copies = spec.stages.get(self.stage).map(|stage| &stage.copies);
+        matches!(copies, Some(Copies::EachOf(_))) && self.item.is_none()
     }
 
     /// What it is called: as its stage, with its number where there are several.

@@ -251,6 +251,11 @@ impl Spec {
         (0..seen.len()).filter(|at| seen[*at]).collect()
     }
 
+    /// Every stage for which this one must be over, directly or not. Only for a workflow that was checked.
+    pub fn downstream(&self, stage: usize) -> Vec<usize> {
+        (0..self.stages.len()).filter(|at| self.upstream(*at).contains(&stage)).collect()
+    }
+
     /// The stages that no other needs: their results are that of the workflow.
     pub fn sinks(&self) -> Vec<usize> {
         let is_needed = |at: usize| self.stages.iter().any(|stage| stage.needs.contains(&at));

@@ -34,8 +34,21 @@ named! {
         Cancel = "cancel",
         /// The last of its stages has ended after that.
         Settle = "settle",
-        /// Somebody wants what failed or was not done to be tried again.
+        /// Somebody wants what failed or was not done to be tried again, or a stage to be done once more.
         Retry = "retry",
+    }
+}
+
+impl WorkflowMove {
+    /// What is done to a workflow, as in "it cannot be …".
+    pub const fn participle(self) -> &'static str {
+        match self {
+            Self::Succeed => "finished",
+            Self::Fail => "failed",
+            Self::Cancel => "cancelled",
+            Self::Settle => "settled",
+            Self::Retry => "retried",
+        }
     }
 }
 
@@ -49,7 +62,7 @@ impl WorkflowState {
             (S::Running, M::Fail) => S::Failed,
             (S::Running, M::Cancel) => S::Cancelling,
             (S::Cancelling, M::Settle) => S::Cancelled,
-            (S::Failed | S::Cancelled, M::Retry) => S::Running,
+            (S::Succeeded | S::Failed | S::Cancelled, M::Retry) => S::Running,
             (from, event) => return Err(IllegalTransition { from, event }),
         };
         Ok(to)

@@ -19,6 +19,7 @@ mod rows;
 mod runs;
 mod task_texts;
 mod tasks;
+mod workflows;
 
 pub use all::{All, Both};
 pub use audit::Audit;
@@ -42,3 +43,8 @@ pub use runs::{
 };
 pub use task_texts::{TaskTexts, Texts};
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};
+pub use workflows::{
+    AddWorkflow, CancelWorkflow, CancelledWorkflow, DeleteWorkflow, GetWorkflow, ListWorkflows,
+    ListedWorkflow, NamedStage, PartDetail, ResolveWorkflow, RetryWorkflow, StageInputs, StageSurroundings,
+    Upstream, WorkflowDetail, WorkflowPage,
+};

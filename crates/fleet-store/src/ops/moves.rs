@@ -5,9 +5,10 @@ use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{Remark, Task, TaskMove, TaskState};
 use fleet_core::time::Millis;
+use fleet_core::workflow::StageOf;
 
 use super::branches::refuse_taken;
-use super::rows::{self, about, lock_task, record, step, write_state};
+use super::rows::{self, about, lock_task, lock_task_to_move, record, step, write_move};
 use crate::StoreError;
 use crate::tx::{Lock, Mode, Op, Tx, sql};
 
@@ -29,7 +30,7 @@ impl Op for MoveTask {
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
-        let mut task = lock_task(tx, self.id).await?;
+        let mut task = lock_task_to_move(tx, self.id).await?;
         let was = task.state();
         step(&mut task, self.event)?;
         let remark = self.remark.as_ref().map(|remark| remark.as_str().to_owned());
@@ -45,8 +46,7 @@ impl Op for MoveTask {
         if was == TaskState::Running {
             self.stop_run(tx).await?;
         }
-        write_state(tx, &task, self.now).await?;
-        record(tx, self.now, about(&task), &self.fact(remark)?).await?;
+        write_move(tx, &task, self.now, (about(&task), &self.fact(remark)?)).await?;
         rows::read_task(tx, self.id).await
     }
 }
@@ -95,7 +95,7 @@ impl Op for CancelIdle {
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Task>, StoreError> {
-        if lock_task(tx, self.id).await?.state() == TaskState::Running {
+        if lock_task_to_move(tx, self.id).await?.state() == TaskState::Running {
             return Ok(None);
         }
         let cancel =
@@ -124,18 +124,26 @@ impl Op for DeleteTask {
         if task.state() == TaskState::Running {
             return Err(StoreError::NotNow { task: self.id, from: task.state(), wish: "be deleted" });
         }
+        if let Some(StageOf { workflow, .. }) = task.stage {
+            return Err(StoreError::StageOfWorkflow { task: self.id, workflow });
+        }
+        self.erase(tx, &task).await?;
+        Ok(task)
+    }
+}
+
+impl DeleteTask {
+    /// Removes it, if nobody waits for it. The caller holds the task, and the lock of dependencies.
+    pub(super) async fn erase<T: Tx>(&self, tx: &mut T, task: &Task) -> Result<(), StoreError> {
         self.refuse_dependents(tx).await?;
         rows::erase_texts(tx, self.id).await?;
         tx.defer(sql!("DELETE FROM prompts WHERE task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM deps WHERE task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM deps WHERE on_task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM tasks WHERE id = $1", self.id)).await?;
-        record(tx, self.now, about(&task), &Fact::TaskDeleted { title: task.spec.title.clone() }).await?;
-        Ok(task)
+        record(tx, self.now, about(task), &Fact::TaskDeleted { title: task.spec.title.clone() }).await
     }
-}
 
-impl DeleteTask {
     /// A task that others still wait for stays, unless it is done: then nothing changes for them.
     async fn refuse_dependents<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
         let waiting = sql!(

@@ -11,7 +11,7 @@ use fleet_core::task::{PromptText, Task, TaskMove, TaskState};
 use fleet_core::time::Millis;
 
 use super::branches::refuse_taken;
-use super::rows::{about, lock_task, read_task, record, step, write_state};
+use super::rows::{about, lock_task_to_move, read_task, record, step, write_move};
 use super::runs::row::{about_run, lock_live_run, run, run_columns};
 use super::runs::texts::{bounded, shown};
 use crate::StoreError;
@@ -72,7 +72,7 @@ impl Op for AddPrompt {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Prompted, StoreError> {
         // Locked, so that no run of it ends between the look and the end of this: whoever ends one looks for prompts.
-        let task = lock_task(tx, self.task).await?;
+        let task = lock_task_to_move(tx, self.task).await?;
         let live = live_run(tx, &task).await?;
         let (last, waiting) = count(tx, self.task).await?;
         let stop = live.as_ref().and_then(|run| run.stop.as_ref());
@@ -127,11 +127,10 @@ impl AddPrompt {
         task.history.forgive();
         task.history.remark = None;
         refuse_taken(tx, &task).await?;
-        write_state(tx, &task, self.now).await?;
         if was == TaskState::Done {
             hold_back_dependents(tx, task.id, self.now).await?;
         }
-        record(tx, self.now, about(&task), &Fact::TaskReopened {}).await?;
+        write_move(tx, &task, self.now, (about(&task), &Fact::TaskReopened {})).await?;
         read_task(tx, task.id).await
     }
 }

@@ -8,7 +8,9 @@ use fleet_core::task::{
     TaskMove, TaskParts, TaskSpec,
 };
 use fleet_core::time::Millis;
+use fleet_core::workflow::StageOf;
 
+use super::workflows;
 use crate::StoreError;
 use crate::tx::{Tx, sql};
 use crate::value::{Row, Value};
@@ -19,7 +21,8 @@ macro_rules! task_columns {
         "t.id, t.project, t.state, t.priority, t.agent, t.open_deps, t.not_before, t.retry_at, t.version, t.fence, t.failures, \
          t.reason, t.remark, t.title, t.labels, t.scope, t.complexity, t.model, t.base, t.branch, t.limits, t.retry, \
          t.meta, t.batch, t.read_only, t.created_at, t.updated_at, t.waits, t.asked_agent, \
-         t.parent, t.depth, t.spawn_depth"
+         t.parent, t.depth, t.spawn_depth, \
+         t.may_be_empty, t.workflow, t.part"
     };
 }
 pub(super) use task_columns;
@@ -45,6 +48,13 @@ pub(super) async fn read_task<T: Tx>(tx: &mut T, id: TaskId) -> Result<Task, Sto
 /// Reads a task that is about to change.
 pub(super) async fn lock_task<T: Tx>(tx: &mut T, id: TaskId) -> Result<Task, StoreError> {
     one_task(tx.query_one(sql!(ONE_TASK_LOCKED, id)).await?, id)
+}
+
+/// Reads a task whose state is about to change. The workflow that it is a part of comes before it, as everywhere: whoever
+/// moves a stage may go on to others of the same workflow, and two who did so from both ends would wait for each other.
+pub(super) async fn lock_task_to_move<T: Tx>(tx: &mut T, id: TaskId) -> Result<Task, StoreError> {
+    let answers = tx.query_all(vec![workflows::lock_of(id), sql!(ONE_TASK_LOCKED, id)]).await?;
+    one_task(answers.into_iter().next_back().into_iter().flatten().next(), id)
 }
 
 fn one_task(row: Option<Row>, id: TaskId) -> Result<Task, StoreError> {
@@ -97,15 +107,43 @@ pub(super) fn task(mut row: Row, described: Described) -> Result<Task, StoreErro
         Some(asked) => (agent_name(asked)?, agent),
         None => (agent, None),
     };
-    let parent = row.optional_parse()?;
-    let mut bound = || row.int().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
-    let spawn = Spawn { parent, depth: bound()?, most: bound()? };
+    let spawn = spawn(row)?;
+    spec.may_be_empty = row.int()? != 0;
+    let part_of = stage_of(row)?;
     if described == Described::Joined {
         spec.description = Description::try_from(row.optional_text()?.unwrap_or_default())
             .map_err(|error| stored_wrongly(&error))?;
     }
-    Ok(TaskParts { id, project, spec, history, spawn, open_deps, version, created_at, updated_at, state }
-        .into())
+    Ok(TaskParts {
+        id,
+        project,
+        spec,
+        history,
+        spawn,
+        stage: part_of,
+        open_deps,
+        version,
+        created_at,
+        updated_at,
+        state,
+    }
+    .into())
+}
+
+/// Where a task or a workflow comes from: the next three columns.
+pub(super) fn spawn(row: &mut Row) -> Result<Spawn, StoreError> {
+    let parent = row.optional_parse()?;
+    let mut bound = || row.int().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    Ok(Spawn { parent, depth: bound()?, most: bound()? })
+}
+
+/// The part of a workflow that the next two columns name.
+fn stage_of(row: &mut Row) -> Result<Option<StageOf>, StoreError> {
+    let (workflow, part) = (row.optional_parse()?, row.optional_int()?);
+    let Some((workflow, part)) = workflow.zip(part) else { return Ok(None) };
+    let part =
+        usize::try_from(part).map_err(|_| StoreError::Malformed(format!("{part} is no place in a list")))?;
+    Ok(Some(StageOf { workflow, part }))
 }
 
 /// The name in a column; none is stored as an empty text.
@@ -182,9 +220,32 @@ pub(super) fn step(task: &mut Task, event: TaskMove) -> Result<(), StoreError> {
     })
 }
 
+/// Writes where a task stands now and what happened to it. If it is a stage, its workflow goes on in the same
+/// transaction; the caller has read the task with [`lock_task_to_move`], or is a claim, which is no news for a workflow.
+pub(super) async fn write_move<T: Tx>(
+    tx: &mut T,
+    task: &Task,
+    now: Millis,
+    (subject, fact): (Subject, &Fact),
+) -> Result<(), StoreError> {
+    write_move_alone(tx, task, now, (subject, fact)).await?;
+    workflows::follow(tx, task, now).await
+}
+
+/// The same without the workflow. Only for the workflow itself, which knows already.
+pub(super) async fn write_move_alone<T: Tx>(
+    tx: &mut T,
+    task: &Task,
+    now: Millis,
+    (subject, fact): (Subject, &Fact),
+) -> Result<(), StoreError> {
+    write_state(tx, task, now).await?;
+    record(tx, now, subject, fact).await
+}
+
 /// Writes where a task stands now: state, history and when it may start. Nobody else can have changed it since it
 /// was read, because reading it for a change locked it.
-pub(super) async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> Result<(), StoreError> {
+async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> Result<(), StoreError> {
     let deferred = task.due().is_some_and(|at| at > now);
     let statement = sql!(
         "UPDATE tasks SET state = $2, fence = $3, failures = $4, reason = $5, remark = $6, retry_at = $7, \

@@ -16,6 +16,7 @@ use super::rows::{
     self, Described, about, agent_values, lock_task, read_task, record, spec_values, task_columns,
 };
 use super::runs::row::{self, run_columns};
+use super::workflows::{self, NamedStage, stored_place};
 use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
 use crate::value::Value;
@@ -54,7 +55,7 @@ impl Op for AddTasks {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Task>, StoreError> {
         let spawn = self.author.spawn(tx).await?;
         let states = self.dependency_states(tx).await?;
-        let fences = self.earlier_claims(tx).await?;
+        let fences = earlier_claims(tx, self.tasks.iter().map(|new| new.id)).await?;
         let mut added = Vec::with_capacity(self.tasks.len());
         for new in &self.tasks {
             let open = new.waits_for().iter().filter(|on| states.get(on) != Some(&TaskState::Done)).count();
@@ -94,6 +95,7 @@ impl NewTask {
             spec: self.spec.clone(),
             history: TaskHistory { fence, ..TaskHistory::default() },
             spawn: Spawn::default(),
+            stage: None,
             open_deps,
             version: 1,
             created_at: now,
@@ -104,25 +106,6 @@ impl NewTask {
 }
 
 impl AddTasks {
-    /// How often tasks of these ids were claimed before they were deleted: a fencing number is never given twice.
-    /// An id that is there now, or twice in the batch, is told as such and not as a failure of the engine.
-    async fn earlier_claims<T: Tx>(&self, tx: &mut T) -> Result<BTreeMap<TaskId, i64>, StoreError> {
-        let mut ids = BTreeSet::new();
-        if let Some(twice) = self.tasks.iter().find(|new| !ids.insert(new.id)) {
-            return Err(StoreError::TaskExists(twice.id));
-        }
-        let list = id_list(ids.into_iter());
-        let statements = vec![
-            sql!("SELECT id FROM tasks WHERE id IN {list 1} LIMIT 1", list.clone()),
-            sql!("SELECT task, max(fence) FROM runs WHERE task IN {list 1} GROUP BY task", list),
-        ];
-        let mut answers = tx.query_all(statements).await?.into_iter();
-        if let Some(mut row) = answers.next().into_iter().flatten().next() {
-            return Err(StoreError::TaskExists(row.parse()?));
-        }
-        answers.flatten().map(|mut row| Ok((row.parse()?, row.int()?))).collect()
-    }
-
     /// The state of everything that is waited for. Existing tasks are locked against finishing meanwhile: the
     /// count of open dependencies would be wrong for ever.
     async fn dependency_states<T: Tx>(&self, tx: &mut T) -> Result<BTreeMap<TaskId, TaskState>, StoreError> {
@@ -144,7 +127,29 @@ impl AddTasks {
     }
 }
 
-fn insert(task: &Task) -> Result<Statement, StoreError> {
+/// How often tasks of these ids were claimed before they were deleted: a fencing number is never given twice.
+/// An id that is there now, or twice among them, is told as such and not as a failure of the engine.
+pub(super) async fn earlier_claims<T: Tx>(
+    tx: &mut T,
+    mut new: impl Iterator<Item = TaskId>,
+) -> Result<BTreeMap<TaskId, i64>, StoreError> {
+    let mut ids = BTreeSet::new();
+    if let Some(twice) = new.find(|id| !ids.insert(*id)) {
+        return Err(StoreError::TaskExists(twice));
+    }
+    let list = id_list(ids.into_iter());
+    let statements = vec![
+        sql!("SELECT id FROM tasks WHERE id IN {list 1} LIMIT 1", list.clone()),
+        sql!("SELECT task, max(fence) FROM runs WHERE task IN {list 1} GROUP BY task", list),
+    ];
+    let mut answers = tx.query_all(statements).await?.into_iter();
+    if let Some(mut row) = answers.next().into_iter().flatten().next() {
+        return Err(StoreError::TaskExists(row.parse()?));
+    }
+    answers.flatten().map(|mut row| Ok((row.parse()?, row.int()?))).collect()
+}
+
+pub(super) fn insert(task: &Task) -> Result<Statement, StoreError> {
     let spec = &task.spec;
     let [agent, _] = agent_values(task);
     let mut params: Vec<Value> = vec![
@@ -163,10 +168,12 @@ fn insert(task: &Task) -> Result<Statement, StoreError> {
     params.extend([task.due().into(), (!spec.scope.is_empty()).into()]);
     let Spawn { parent, depth, most } = task.spawn;
     params.extend([parent.into(), depth.into(), most.into()]);
+    let (workflow, part) = task.stage.map(|stage| (stage.workflow, stored_place(stage.part))).unzip();
+    params.extend([spec.may_be_empty.into(), workflow.into(), part.into()]);
     let sql = "INSERT INTO tasks (id, project, state, priority, agent, open_deps, deferred, not_before, version, fence, \
                failures, created_at, updated_at, title, labels, scope, complexity, model, base, branch, limits, retry, \
-               meta, batch, read_only, due, scoped, parent, depth, spawn_depth) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, \
-               $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)";
+               meta, batch, read_only, due, scoped, parent, depth, spawn_depth, may_be_empty, workflow, part) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, \
+               $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)";
     Ok(Statement { sql, params })
 }
 
@@ -181,6 +188,8 @@ pub struct TaskDetail {
     pub before: Vec<(TaskId, TaskState)>,
     /// Its runs, oldest first.
     pub runs: Vec<Run>,
+    /// The stage of a workflow that it is, if it is one.
+    pub stage: Option<NamedStage>,
 }
 
 /// Reads one task with what surrounds it.
@@ -215,7 +224,8 @@ impl Op for GetTask {
             .into_iter()
             .map(|mut row| row::run(&mut row))
             .collect::<Result<_, _>>()?;
-        Ok(TaskDetail { task, after, before, runs })
+        let stage = workflows::named_stage(tx, &task).await?;
+        Ok(TaskDetail { task, after, before, runs, stage })
     }
 }
 

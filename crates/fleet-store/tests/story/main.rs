@@ -50,3 +50,4 @@ mod task_texts;
 mod tasks;
 mod upgrade;
 mod watch;
+mod workflows;

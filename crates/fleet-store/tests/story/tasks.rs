@@ -46,6 +46,7 @@ fn rich(rig: &Rig) -> TaskSpec {
         meta: (0..64).map(meta).collect(),
         batch: Some(rig.id()),
         read_only: true,
+        may_be_empty: true,
     }
 }
 

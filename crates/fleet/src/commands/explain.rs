@@ -35,6 +35,7 @@ pages! {
     IdAmbiguous = "id-ambiguous",
     TaskNotFound = "task-not-found",
     RunNotFound = "run-not-found",
+    WorkflowNotFound = "workflow-not-found",
     NotHere = "not-here",
     NothingMatched = "nothing-matched",
     SnapshotNotFound = "snapshot-not-found",

@@ -23,6 +23,7 @@ impl Shim {
             self.run.parse().map_err(|error| Problem::new(Code::IdInvalid, format!("{error}")))?;
         // A session of its own: neither a closed terminal nor its Ctrl-C reaches the agent.
         let _ = fleet_engine::detach();
-        keeper::run(&context.engine.nowhere(), Ticket { run, fence: self.fence }).await
+        // The whole life of a run is one large future: on the heap, where a command that is none need not carry it.
+        Box::pin(keeper::run(&context.engine.nowhere(), Ticket { run, fence: self.fence })).await
     }
 }

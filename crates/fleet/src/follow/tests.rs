@@ -26,6 +26,7 @@ fn task(number: u64, state: TaskState, history: TaskHistory) -> Task {
         spec: TaskSpec::new("One".parse().unwrap()),
         history,
         spawn: fleet_core::task::Spawn::default(),
+        stage: None,
         open_deps: 0,
         version: 1,
         created_at: NOW,

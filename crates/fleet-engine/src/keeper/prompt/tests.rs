@@ -16,6 +16,7 @@ fn task(title: &str, description: &str, read_only: bool) -> Task {
         spec,
         history: TaskHistory::default(),
         spawn: fleet_core::task::Spawn::default(),
+        stage: None,
         open_deps: 0,
         version: 1,
         created_at: Millis(0),

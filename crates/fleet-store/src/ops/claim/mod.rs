@@ -21,7 +21,7 @@ use fleet_core::time::Millis;
 
 use crate::StoreError;
 use crate::ops::ledger::stored;
-use crate::ops::rows::{self, Described, record, step, task_columns, write_state};
+use crate::ops::rows::{self, Described, step, task_columns, write_move};
 use crate::ops::runs::row::about_run;
 use crate::tx::{Mode, Op, Tx, sql};
 
@@ -149,12 +149,11 @@ impl Claim {
         step(&mut task, TaskMove::Start)?;
         task.history.fence += 1;
         task.history.remark = None;
-        write_state(tx, &task, self.now).await?;
         let run = Run { reserved: given, ..self.new_run(&task, id) };
         insert_run(tx, &run).await?;
         let (runner, agent) = (run.runner.clone(), run.agent.clone());
         let fact = Fact::TaskStarted { runner, agent, attempt: run.fence, lease_until: run.lease_until };
-        record(tx, self.now, about_run(&run), &fact).await?;
+        write_move(tx, &task, self.now, (about_run(&run), &fact)).await?;
         Ok(Claimed { task, run })
     }
 }

@@ -12,7 +12,8 @@ use super::texts::{TextKind, shown, write_text};
 use crate::StoreError;
 use crate::ops::pauses;
 use crate::ops::prompts::said_meanwhile;
-use crate::ops::rows::{record, step, write_state};
+use crate::ops::rows::{step, write_move};
+use crate::ops::workflows;
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// Records how a run ended, and what that means for its task.
@@ -39,9 +40,17 @@ impl Op for EndRun {
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
-        let task = tx.query_one(sql!("SELECT task FROM runs WHERE id = $1", self.run)).await?;
-        let mut task = task.ok_or_else(|| StoreError::RunNotFound(self.run.to_string()))?;
-        let (task, run) = lock_both(tx, task.parse()?, self.run, self.fence).await?;
+        let find = sql!(
+            "SELECT r.task, t.workflow FROM runs r LEFT JOIN tasks t ON t.id = r.task WHERE r.id = $1",
+            self.run,
+        );
+        let found = tx.query_one(find).await?;
+        let mut found = found.ok_or_else(|| StoreError::RunNotFound(self.run.to_string()))?;
+        let (task, workflow) = (found.parse()?, found.optional_parse()?);
+        if let Some(workflow) = workflow {
+            workflows::lock(tx, workflow).await?;
+        }
+        let (task, run) = lock_both(tx, task, self.run, self.fence).await?;
         self.end(tx, task, &run).await
     }
 }
@@ -79,11 +88,10 @@ impl EndRun {
         if let Some(result) = &self.result {
             write_text(tx, run.id, TextKind::Result, result).await?;
         }
-        write_state(tx, &task, self.now).await?;
         if event == TaskMove::Finish {
             release_dependents(tx, task.id, self.now).await?;
         }
-        record(tx, self.now, about_run(run), &fact).await?;
+        write_move(tx, &task, self.now, (about_run(run), &fact)).await?;
         if matches!(self.ending, Ending::Succeeded | Ending::Asked) {
             pauses::served(tx, run, self.now).await?;
         }

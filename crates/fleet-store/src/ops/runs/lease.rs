@@ -11,7 +11,7 @@ use super::end::EndRun;
 use super::failure::After;
 use super::row::lock_both;
 use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::tx::{Mode, Op, Statement, Tx, sql};
 
 /// Makes a lease longer.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +81,25 @@ pub struct Elsewhere {
     pub grace: Duration,
 }
 
+/// A task that somebody holds is about to change anyway. Waiting for it would line up all who expire leases, each with a
+/// handful of tasks in its hands that others then wait for. In one order everywhere, but not by the index of the tasks:
+/// that one has all runs that ever were.
+const OF_NO_WORKFLOW: &str = "SELECT r.task, r.id, r.fence FROM runs r JOIN tasks t ON t.id = r.task \
+     WHERE r.ended_at IS NULL AND r.lease_until < $1 AND r.place <> $3 AND t.workflow IS NULL \
+     ORDER BY r.task || '' LIMIT $2 {skip_locked t}";
+
+/// Of a stage the workflow comes before the task, and what is true of a held task is true of a held workflow.
+const OF_WORKFLOWS: &str = "SELECT r.task, r.id, r.fence FROM runs r JOIN tasks t ON t.id = r.task \
+     JOIN workflows w ON w.id = t.workflow \
+     WHERE r.ended_at IS NULL AND r.lease_until < $1 AND r.place <> $3 ORDER BY r.task || '' LIMIT $2 {skip_locked w}";
+
 impl ExpireLeases {
+    fn expired(&self, which: &'static str) -> Statement {
+        // No place has an empty name.
+        let here = self.elsewhere.as_ref().map_or("", |elsewhere| elsewhere.here.as_str());
+        sql!(which, self.deadline(), self.limit, here)
+    }
+
     /// Leases that ended before this have expired.
     fn deadline(&self) -> Millis {
         let grace = self.elsewhere.as_ref().map_or(Duration::ZERO, |elsewhere| elsewhere.grace);
@@ -95,20 +113,11 @@ impl Op for ExpireLeases {
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
-        // A task that somebody holds is about to change anyway. Waiting for it would line up all who expire
-        // leases, each with a handful of tasks in its hands that others then wait for.
-        // In one order everywhere, but not by the index of the tasks: that one has all runs that ever were.
         let deadline = self.deadline();
-        let expired = sql!(
-            "SELECT r.task, r.id, r.fence FROM runs r JOIN tasks t ON t.id = r.task \
-             WHERE r.ended_at IS NULL AND r.lease_until < $1 AND r.place <> $3 ORDER BY r.task || '' LIMIT $2 {skip_locked t}",
-            deadline,
-            self.limit,
-            // No place has an empty name.
-            self.elsewhere.as_ref().map_or("", |elsewhere| elsewhere.here.as_str()),
-        );
+        let expired = tx.query_all(vec![self.expired(OF_NO_WORKFLOW), self.expired(OF_WORKFLOWS)]).await?;
+        let expired = expired.into_iter().flatten().take(usize::try_from(self.limit).unwrap_or(0));
         let mut ended = Vec::new();
-        for (mut row, spread) in tx.query(expired).await?.into_iter().zip((0..).step_by(SPREAD)) {
+        for (mut row, spread) in expired.zip((0..).step_by(SPREAD)) {
             let (task, run, fence) = (row.parse()?, row.parse()?, row.int()?);
             // Somebody may have been quicker between the look and the lock; a renewal counts, too.
             let (task, run) = match lock_both(tx, task, run, fence).await {

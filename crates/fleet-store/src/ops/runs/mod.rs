@@ -12,7 +12,7 @@ mod read;
 mod report;
 mod resolve;
 pub(super) mod row;
-mod stop;
+pub(super) mod stop;
 pub(super) mod texts;
 
 pub use advance::{AdvanceRun, PrepareRun, Prepared};

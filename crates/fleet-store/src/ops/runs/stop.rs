@@ -2,7 +2,7 @@
 
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
-use fleet_core::run::{RunMove, Stop};
+use fleet_core::run::{Run, RunMove, Stop};
 use fleet_core::time::Millis;
 
 use super::row::{about_run, illegal, lock_run};
@@ -32,16 +32,23 @@ impl Op for RequestStop {
         if !run.state.is_live() {
             return Err(illegal(&run, RunMove::Cancel));
         }
-        let subject = about_run(&run);
-        match run.stop {
-            Some(earlier) if !self.stop.beats(Some(&earlier)) => Ok(earlier),
-            _ => {
-                tx.defer(sql!("UPDATE runs SET stop = $2 WHERE id = $1", self.run, json(&self.stop)?))
-                    .await?;
-                let fact = Fact::RunStopping { why: self.stop.why.clone() };
-                record(tx, self.now, subject, &fact).await?;
-                Ok(self.stop.clone())
-            }
+        order_stop(tx, &run, &self.stop, self.now).await
+    }
+}
+
+/// Wants a run stopped that lives and that the caller holds.
+pub(in crate::ops) async fn order_stop<T: Tx>(
+    tx: &mut T,
+    run: &Run,
+    stop: &Stop,
+    now: Millis,
+) -> Result<Stop, StoreError> {
+    match &run.stop {
+        Some(earlier) if !stop.beats(Some(earlier)) => Ok(earlier.clone()),
+        _ => {
+            tx.defer(sql!("UPDATE runs SET stop = $2 WHERE id = $1", run.id, json(stop)?)).await?;
+            record(tx, now, about_run(run), &Fact::RunStopping { why: stop.why.clone() }).await?;
+            Ok(stop.clone())
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::tx::{Tx, sql};
 
 /// The texts that lie beside a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextKind {
+pub(in crate::ops) enum TextKind {
     /// What its agent declared.
     Report,
     /// What was found in the end.
@@ -15,7 +15,7 @@ pub(super) enum TextKind {
 }
 
 impl TextKind {
-    pub(super) const fn as_str(self) -> &'static str {
+    pub(in crate::ops) const fn as_str(self) -> &'static str {
         match self {
             Self::Report => "report",
             Self::Result => "result",

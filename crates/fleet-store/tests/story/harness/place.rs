@@ -36,7 +36,7 @@ pub(crate) async fn postgres(url: &str) -> Client {
 }
 
 /// Every table of the store but that of the events.
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 12] = [
     "projects",
     "tasks",
     "task_descriptions",
@@ -46,6 +46,9 @@ const TABLES: [&str; 9] = [
     "run_texts",
     "prompts",
     "pauses",
+    "workflows",
+    "workflow_texts",
+    "stages",
 ];
 
 fn dump_sqlite(connection: &Connection) -> Vec<String> {

@@ -1,0 +1,114 @@
+//! Adding workflows.
+
+use fleet_core::event::Fact;
+use fleet_core::id::{ProjectId, WorkflowId};
+use fleet_core::task::{BaseRef, FieldError, Priority, Spawn};
+use fleet_core::time::Millis;
+use fleet_core::workflow::{Part, Spec, Tally, Workflow, WorkflowState, check, first_parts};
+
+use super::begin::task_spec;
+use super::flow::Flow;
+use super::row::{TextKind, about};
+use crate::StoreError;
+use crate::ops::Author;
+use crate::ops::rows::{json, record};
+use crate::tx::{Mode, Op, Tx, sql};
+use crate::value::Value;
+
+/// Adds a workflow; the stages that need no other become tasks at once.
+#[derive(Debug, Clone)]
+pub struct AddWorkflow {
+    /// Its id, new.
+    pub id: WorkflowId,
+    /// Its project, which exists.
+    pub project: ProjectId,
+    /// What it says. The defaults of whoever adds it are filled in: later nobody knows them any more.
+    pub spec: Spec,
+    /// How it was written, to be shown.
+    pub source: Option<String>,
+    /// The commit that its stages start from.
+    pub base: BaseRef,
+    /// The priority of its tasks.
+    pub priority: Priority,
+    /// Who adds it.
+    pub author: Author,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for AddWorkflow {
+    type Out = Workflow;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Workflow, StoreError> {
+        if let Some(flaw) = check(&self.spec).into_iter().next() {
+            return Err(FieldError { field: "workflow", why: flaw.message }.into());
+        }
+        let workflow = self.workflow(self.author.spawn(tx).await?);
+        // What cannot become a task is refused now, and not when somebody else's run ends.
+        for stage in 0..self.spec.stages.len() {
+            task_spec(&workflow, &self.spec, &Part::new(stage, 1, None))?;
+        }
+        self.insert(tx, &workflow).await?;
+        let (name, stages) = (workflow.name.clone(), self.spec.stages.len());
+        let fact = Fact::WorkflowStarted { workflow: self.id, name, stages };
+        record(tx, self.now, about(&workflow, None), &fact).await?;
+        let mut flow = Flow::new(workflow, self.spec.clone(), first_parts(&self.spec));
+        flow.go(tx, self.now).await?;
+        Ok(flow.workflow)
+    }
+}
+
+impl AddWorkflow {
+    fn workflow(&self, spawn: Spawn) -> Workflow {
+        Workflow {
+            id: self.id,
+            project: self.project,
+            name: self.spec.name.clone(),
+            state: WorkflowState::Running,
+            priority: self.priority,
+            base: self.base.clone(),
+            why: None,
+            spawn,
+            tally: Tally::new(),
+            version: 0,
+            created_at: self.now,
+            updated_at: self.now,
+            ended_at: None,
+        }
+    }
+
+    async fn insert<T: Tx>(&self, tx: &mut T, workflow: &Workflow) -> Result<(), StoreError> {
+        let insert = sql!(
+            "INSERT INTO workflows (id, project, name, state, priority, base, tally, parent, depth, spawn_depth, version, \
+             created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $8, $9, $10, $11, 0, $7, $7)",
+            self.id,
+            self.project,
+            workflow.name.as_str(),
+            workflow.state.as_str(),
+            workflow.priority.get(),
+            workflow.base.as_str(),
+            self.now,
+            json(&workflow.tally)?,
+            workflow.spawn.parent,
+            workflow.spawn.depth,
+            workflow.spawn.most,
+        );
+        tx.defer(insert).await?;
+        self.keep(tx, TextKind::Spec, json(&self.spec)?).await?;
+        match &self.source {
+            Some(source) => self.keep(tx, TextKind::Source, source.replace('\0', "").into()).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn keep<T: Tx>(&self, tx: &mut T, kind: TextKind, text: Value) -> Result<(), StoreError> {
+        let insert = sql!(
+            "INSERT INTO workflow_texts (workflow, kind, text) VALUES ($1, $2, $3)",
+            self.id,
+            kind.as_str(),
+            text
+        );
+        tx.defer(insert).await
+    }
+}

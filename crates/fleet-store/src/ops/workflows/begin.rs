@@ -1,0 +1,126 @@
+//! How a part of a workflow becomes a task.
+
+use fleet_core::event::Fact;
+use fleet_core::id::{IdMaker, TaskId};
+use fleet_core::policy::RetryPolicy;
+use fleet_core::task::{Description, FieldError, Task, TaskHistory, TaskParts, TaskSpec, TaskState, Title};
+use fleet_core::text::shortened;
+use fleet_core::time::Millis;
+use fleet_core::workflow::{Changes, Part, Spec, Stage, StageOf, Start, Step, Workflow};
+
+use super::flow::Flow;
+use crate::StoreError;
+use crate::ops::rows::{about, record, write_texts};
+use crate::ops::tasks::{earlier_claims, insert};
+use crate::tx::Tx;
+
+/// Two workflows that draw the same ids in the same millisecond are rare; one that does so again and again is a defect.
+const DRAWS: u64 = 20;
+
+/// Adds a task for each part that is to start; returns them in the order of the steps.
+pub(super) async fn tasks<T: Tx>(
+    tx: &mut T,
+    flow: &Flow,
+    steps: &[Step],
+    now: Millis,
+) -> Result<Vec<TaskId>, StoreError> {
+    let starting = starting(flow, steps);
+    let Some((first, _)) = starting.first() else { return Ok(Vec::new()) };
+    let mut attempt = 0;
+    let (ids, fences) = loop {
+        let ids = draw(&flow.workflow, (*first, attempt), starting.len(), now);
+        match earlier_claims(tx, ids.iter().copied()).await {
+            Ok(fences) => break (ids, fences),
+            Err(StoreError::TaskExists(_)) if attempt < DRAWS => attempt += 1,
+            Err(error) => return Err(error),
+        }
+    };
+    for (id, (at, part)) in ids.iter().zip(&starting) {
+        let fence = fences.get(id).copied().unwrap_or(0);
+        let stage = Some(StageOf { workflow: flow.workflow.id, part: *at });
+        let task: Task = TaskParts {
+            id: *id,
+            project: flow.workflow.project,
+            spec: task_spec(&flow.workflow, &flow.spec, part)?,
+            history: TaskHistory { fence, ..TaskHistory::default() },
+            spawn: flow.workflow.spawn,
+            stage,
+            open_deps: 0,
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            state: TaskState::Queued,
+        }
+        .into();
+        tx.defer(insert(&task)?).await?;
+        write_texts(tx, task.id, &task.spec).await?;
+        let (title, priority) = (task.spec.title.clone(), task.spec.priority);
+        record(tx, now, about(&task), &Fact::TaskAdded { title, priority, after: Vec::new() }).await?;
+    }
+    Ok(ids)
+}
+
+/// The parts that the steps start, each with its place. Some of them are added by the same steps.
+fn starting<'a>(flow: &'a Flow, steps: &'a [Step]) -> Vec<(usize, &'a Part)> {
+    let mut parts: Vec<&Part> = flow.parts.iter().map(|row| &row.part).collect();
+    let mut starting = Vec::new();
+    for step in steps {
+        match step {
+            Step::Expand { parts: new } => parts.extend(new),
+            Step::Start { part } => starting.extend(parts.get(*part).map(|this| (*part, *this))),
+            _ => {}
+        }
+    }
+    starting
+}
+
+/// New ids. Whoever ends a run has no random numbers to spare for what may follow from it; the id of the workflow was
+/// random, and no part starts twice.
+fn draw(workflow: &Workflow, (part, attempt): (usize, u64), count: usize, now: Millis) -> Vec<TaskId> {
+    let place = u64::try_from(part).unwrap_or(u64::MAX);
+    let numbers = [place, attempt].into_iter().flat_map(u64::to_le_bytes);
+    let entropy = fnv(workflow.id.as_str().bytes().chain(numbers));
+    let mut maker = IdMaker::default();
+    (0..count).map(|_| maker.next(now, entropy)).collect()
+}
+
+/// The hash FNV-1a: few bytes in, all bits well mixed after a fold.
+fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash ^ (hash >> 32)
+}
+
+/// What the task of a part is to be. Its prompt still has places to fill in: only the keeper, when it prepares a run,
+/// can see what the stages before it left.
+pub(super) fn task_spec(workflow: &Workflow, spec: &Spec, part: &Part) -> Result<TaskSpec, StoreError> {
+    let lost = || StoreError::Malformed(format!("workflow {} has no stage {}", workflow.id, part.stage));
+    let stage = spec.stages.get(part.stage).ok_or_else(lost)?;
+    let task = of_stage(workflow, stage, &part.name(spec))?;
+    task.check()?;
+    Ok(task)
+}
+
+/// A title is at most so long.
+const LONGEST_TITLE: usize = 500;
+
+fn of_stage(workflow: &Workflow, stage: &Stage, name: &str) -> Result<TaskSpec, FieldError> {
+    let whole = format!("{}: {name}", workflow.name);
+    // A name may hold what a title does not take; that of a stage never does.
+    let title = Title::try_from(shortened(&whole, LONGEST_TITLE).into_owned())
+        .or_else(|_| Title::try_from(name.to_owned()))?;
+    let mut task = TaskSpec::new(title);
+    task.description = Description::try_from(stage.prompt.clone())?;
+    task.priority = workflow.priority;
+    task.agent.clone_from(&stage.agent);
+    task.model.clone_from(&stage.model);
+    task.base = (stage.start == Start::New).then(|| workflow.base.clone());
+    task.limits = stage.limits;
+    if let Some(retries) = stage.retries {
+        task.retry = RetryPolicy { retries, ..task.retry };
+    }
+    task.read_only = stage.changes == Changes::None;
+    task.may_be_empty = stage.changes == Changes::Optional;
+    Ok(task)
+}

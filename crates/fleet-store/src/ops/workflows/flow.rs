@@ -1,0 +1,296 @@
+//! A workflow in the hands of a transaction: read once, moved, written once.
+
+use std::collections::BTreeSet;
+
+use fleet_core::event::Fact;
+use fleet_core::id::{TaskId, WorkflowId};
+use fleet_core::time::Millis;
+use fleet_core::workflow::{
+    Part, PartState, Results, Skip, Spec, Step, Workflow, WorkflowMove, WorkflowState, advance,
+};
+
+use super::begin;
+use super::halt::{Halt, halt};
+use super::results::results_of;
+use super::row::{self, PartRow, TextKind, about, part, parts_of, stored_place, text_of, workflow_columns};
+use crate::StoreError;
+use crate::ops::rows::{json, record};
+use crate::ops::runs::texts::shown;
+use crate::tx::{Tx, sql};
+
+/// A workflow that nobody else can change until the transaction ends.
+pub(super) struct Flow {
+    pub(super) workflow: Workflow,
+    pub(super) spec: Spec,
+    pub(super) parts: Vec<PartRow>,
+    /// The places of those that are not as their rows are.
+    changed: BTreeSet<usize>,
+    /// From here on they have no rows yet.
+    stored: usize,
+}
+
+/// What is told to the agent of a stage that is stopped because another failed.
+const IN_A_HURRY: &str = "another stage of its workflow failed";
+/// The same when somebody does not want the workflow any more, and did not say why.
+const NOT_WANTED: &str = "its workflow was cancelled";
+
+impl Flow {
+    /// One that has no rows yet, except its own.
+    pub(super) fn new(workflow: Workflow, spec: Spec, parts: Vec<Part>) -> Self {
+        let mut flow = Self { workflow, spec, parts: Vec::new(), changed: BTreeSet::new(), stored: 0 };
+        flow.expand(parts);
+        flow
+    }
+
+    /// Locks and reads a workflow, if there is one.
+    pub(super) async fn lock<T: Tx>(tx: &mut T, id: WorkflowId) -> Result<Option<Self>, StoreError> {
+        let find = concat!("SELECT ", workflow_columns!(), " FROM workflows w WHERE w.id = $1 {for_update}");
+        let statements = vec![sql!(find, id), text_of(id, TextKind::Spec), parts_of(id)];
+        let mut answers = tx.query_all(statements).await?.into_iter();
+        let mut next = || answers.next().unwrap_or_default();
+        let (Some(mut row), Some(mut spec)) = (next().into_iter().next(), next().into_iter().next()) else {
+            return Ok(None);
+        };
+        let parts = next().into_iter().map(|mut row| part(&mut row)).collect::<Result<Vec<_>, _>>()?;
+        let (workflow, spec, stored) = (row::workflow(&mut row)?, spec.json()?, parts.len());
+        Ok(Some(Self { workflow, spec, parts, changed: BTreeSet::new(), stored }))
+    }
+
+    /// The same for somebody who named it.
+    pub(super) async fn lock_named<T: Tx>(tx: &mut T, id: WorkflowId) -> Result<Self, StoreError> {
+        Self::lock(tx, id).await?.ok_or_else(|| StoreError::WorkflowNotFound(id.to_string()))
+    }
+
+    /// Does all that can be done now, and writes down how everything stands then.
+    pub(super) async fn go<T: Tx>(&mut self, tx: &mut T, now: Millis) -> Result<(), StoreError> {
+        let results = self.results(tx).await?;
+        let mut asked = BTreeSet::new();
+        loop {
+            let parts: Vec<Part> = self.parts.iter().map(|row| row.part.clone()).collect();
+            let mut steps = advance(&self.spec, self.workflow.state, &parts, &results);
+            // A run that was asked to stop has to end by itself.
+            steps.retain(|step| !matches!(step, Step::Stop { part } if asked.contains(part)));
+            asked.extend(steps.iter().filter_map(|step| match step {
+                Step::Stop { part } => Some(*part),
+                _ => None,
+            }));
+            let mut tasks = begin::tasks(tx, self, &steps, now).await?.into_iter();
+            let mut is_news = false;
+            for step in steps {
+                is_news |= self.take(tx, step, (&mut tasks, now)).await?;
+            }
+            if !is_news {
+                break;
+            }
+        }
+        self.save(tx, now).await
+    }
+
+    /// Takes one step. Says whether a part came to its end that the steps after it do not know of.
+    async fn take<T: Tx>(
+        &mut self,
+        tx: &mut T,
+        step: Step,
+        (tasks, now): (&mut impl Iterator<Item = TaskId>, Millis),
+    ) -> Result<bool, StoreError> {
+        match step {
+            Step::Expand { parts } => self.expand(parts),
+            Step::Start { part } => self.start(tx, part, (tasks.next(), now)).await?,
+            Step::Skip { part, why } => self.skip(tx, part, (why, now)).await?,
+            Step::Refuse { part, why } => self.end(tx, part, (PartState::Failed, Some(why), now)).await?,
+            Step::Cancel { part } => self.end(tx, part, (PartState::Cancelled, None, now)).await?,
+            Step::Stop { part } => return self.stop(tx, part, now).await,
+            Step::Finish { event, why } => self.finish(tx, event, (why, now)).await?,
+        }
+        Ok(false)
+    }
+
+    /// Adds parts after all others.
+    pub(super) fn expand(&mut self, parts: Vec<Part>) {
+        for part in parts {
+            self.changed.insert(self.parts.len());
+            let name = part.name(&self.spec);
+            self.parts.push(PartRow {
+                part,
+                name,
+                detail: None,
+                task: None,
+                started_at: None,
+                ended_at: None,
+            });
+        }
+    }
+
+    /// A part that is about to change.
+    pub(super) fn part(&mut self, at: usize) -> Result<&mut PartRow, StoreError> {
+        self.changed.insert(at);
+        let lost = || StoreError::Malformed(format!("workflow {} has no part {at}", self.workflow.id));
+        self.parts.get_mut(at).ok_or_else(lost)
+    }
+
+    async fn start<T: Tx>(
+        &mut self,
+        tx: &mut T,
+        at: usize,
+        (task, now): (Option<TaskId>, Millis),
+    ) -> Result<(), StoreError> {
+        let row = self.part(at)?;
+        (row.part.state, row.task, row.started_at) = (PartState::Running, task, Some(now));
+        let stage = row.name.clone();
+        let fact = Fact::StageStarted { workflow: self.workflow.id, stage };
+        record(tx, now, about(&self.workflow, task), &fact).await
+    }
+
+    async fn skip<T: Tx>(
+        &mut self,
+        tx: &mut T,
+        at: usize,
+        (why, now): (Skip, Millis),
+    ) -> Result<(), StoreError> {
+        let row = self.part(at)?;
+        (row.part.state, row.part.skip, row.ended_at) = (PartState::Skipped, Some(why), Some(now));
+        let stage = row.name.clone();
+        let fact = Fact::StageSkipped { workflow: self.workflow.id, stage, why };
+        record(tx, now, about(&self.workflow, None), &fact).await
+    }
+
+    /// Notes where a part stands that was a task, or could not become one.
+    pub(super) async fn end<T: Tx>(
+        &mut self,
+        tx: &mut T,
+        at: usize,
+        (to, why, now): (PartState, Option<String>, Millis),
+    ) -> Result<(), StoreError> {
+        let why = why.map(|why| shown(&why));
+        let row = self.part(at)?;
+        row.part.state = to;
+        row.detail.clone_from(&why);
+        row.ended_at = Some(now).filter(|_| to.is_over());
+        let (stage, task) = (row.name.clone(), row.task);
+        let fact = Fact::StageMoved { workflow: self.workflow.id, stage, state: to, why };
+        record(tx, now, about(&self.workflow, task), &fact).await
+    }
+
+    /// Ends the task of a part: at once, or as soon as its keeper hears of it. Says whether it was at once.
+    async fn stop<T: Tx>(&mut self, tx: &mut T, at: usize, now: Millis) -> Result<bool, StoreError> {
+        let Some(task) = self.part(at)?.task else { return Ok(false) };
+        let why = self.reason_to_stop();
+        if halt(tx, task, (&why, now)).await? != Halt::Cancelled {
+            return Ok(false);
+        }
+        self.end(tx, at, (PartState::Cancelled, Some(why), now)).await?;
+        Ok(true)
+    }
+
+    pub(super) fn reason_to_stop(&self) -> String {
+        let is_wanted = self.workflow.state == WorkflowState::Running;
+        let usual = if is_wanted { IN_A_HURRY } else { NOT_WANTED };
+        self.workflow.why.as_deref().unwrap_or(usual).to_owned()
+    }
+
+    async fn finish<T: Tx>(
+        &mut self,
+        tx: &mut T,
+        event: WorkflowMove,
+        (why, now): (Option<String>, Millis),
+    ) -> Result<(), StoreError> {
+        self.step(event)?;
+        // Why somebody cancelled it is known already.
+        self.workflow.why = why.map(|why| shown(&why)).or_else(|| self.workflow.why.take());
+        self.workflow.ended_at = Some(now);
+        let (workflow, state, why) = (self.workflow.id, self.workflow.state, self.workflow.why.clone());
+        record(tx, now, about(&self.workflow, None), &Fact::WorkflowEnded { workflow, state, why }).await
+    }
+
+    /// Moves the workflow in the pure machine, or says that it cannot.
+    pub(super) fn step(&mut self, event: WorkflowMove) -> Result<(), StoreError> {
+        let (workflow, from) = (self.workflow.id, self.workflow.state);
+        let to = from.next(event).map_err(|_| StoreError::IllegalWorkflow { workflow, from, event })?;
+        self.workflow.state = to;
+        Ok(())
+    }
+
+    /// What the stages returned that something is decided by.
+    async fn results<T: Tx>(&self, tx: &mut T) -> Result<Results, StoreError> {
+        let decides: Vec<bool> = (0..self.spec.stages.len()).map(|stage| self.spec.decides(stage)).collect();
+        let asked = self.parts.iter().enumerate().filter(|(_, row)| {
+            let looks = decides.get(row.part.stage).copied().unwrap_or(false);
+            looks && row.part.state.is_over() && !row.part.replaced
+        });
+        let asked: Vec<(usize, TaskId)> = asked.filter_map(|(at, row)| Some((at, row.task?))).collect();
+        if asked.is_empty() {
+            return Ok(Results::new());
+        }
+        let tasks: Vec<TaskId> = asked.iter().map(|(_, task)| *task).collect();
+        let mut found = results_of(tx, &tasks).await?;
+        Ok(asked.iter().filter_map(|(at, task)| Some((*at, found.remove(task)?.result?))).collect())
+    }
+
+    async fn save<T: Tx>(&mut self, tx: &mut T, now: Millis) -> Result<(), StoreError> {
+        self.workflow.tally = Workflow::tally(self.parts.iter().map(|row| &row.part));
+        self.workflow.version += 1;
+        self.workflow.updated_at = now;
+        let workflow = &self.workflow;
+        let update = sql!(
+            "UPDATE workflows SET state = $2, why = $3, tally = $4, version = $5, updated_at = $6, ended_at = $7 \
+             WHERE id = $1",
+            workflow.id,
+            workflow.state.as_str(),
+            workflow.why.as_deref(),
+            json(&workflow.tally)?,
+            workflow.version,
+            now,
+            workflow.ended_at,
+        );
+        tx.defer(update).await?;
+        for at in std::mem::take(&mut self.changed) {
+            let Some(row) = self.parts.get(at) else { continue };
+            if at >= self.stored {
+                self.insert(tx, at, row).await?;
+            } else {
+                self.update(tx, at, row).await?;
+            }
+        }
+        self.stored = self.parts.len();
+        Ok(())
+    }
+
+    async fn insert<T: Tx>(&self, tx: &mut T, at: usize, row: &PartRow) -> Result<(), StoreError> {
+        let insert = sql!(
+            "INSERT INTO stages (workflow, part, stage, number, name, item, state, skip, replaced, detail, task, \
+             started_at, ended_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+            self.workflow.id,
+            stored_place(at),
+            stored_place(row.part.stage),
+            row.part.number,
+            row.name.as_str(),
+            // PostgreSQL keeps no NUL, and agents write lists of anything.
+            row.part.item.as_ref().map(|item| item.replace('\0', "")),
+            row.part.state.as_str(),
+            row.part.skip.map(Skip::as_str),
+            row.part.replaced,
+            row.detail.as_deref(),
+            row.task,
+            row.started_at,
+            row.ended_at,
+        );
+        tx.defer(insert).await
+    }
+
+    async fn update<T: Tx>(&self, tx: &mut T, at: usize, row: &PartRow) -> Result<(), StoreError> {
+        let update = sql!(
+            "UPDATE stages SET state = $3, skip = $4, replaced = $5, detail = $6, task = $7, started_at = $8, \
+             ended_at = $9 WHERE workflow = $1 AND part = $2",
+            self.workflow.id,
+            stored_place(at),
+            row.part.state.as_str(),
+            row.part.skip.map(Skip::as_str),
+            row.part.replaced,
+            row.detail.as_deref(),
+            row.task,
+            row.started_at,
+            row.ended_at,
+        );
+        tx.defer(update).await
+    }
+}

@@ -1,0 +1,187 @@
+//! Reading single workflows.
+
+use std::collections::BTreeMap;
+
+use fleet_core::id::{TaskId, WorkflowId};
+use fleet_core::outcome::RunResult;
+use fleet_core::project::Project;
+use fleet_core::run::Run;
+use fleet_core::task::Task;
+use fleet_core::time::Millis;
+use fleet_core::workflow::{Part, Spec, Workflow};
+
+use super::results::results_of;
+use super::row::{self, PartRow, TextKind, part, parts_of, stored_place, text_of, workflow_columns};
+use crate::StoreError;
+use crate::ops::projects::{self, project_columns};
+use crate::ops::rows::{self, Described, task_columns};
+use crate::ops::runs::row::{run, run_columns};
+use crate::tx::{Mode, Op, Tx, sql};
+use crate::value::Row;
+
+/// Reads one workflow with everything that belongs to it.
+#[derive(Debug, Clone, Copy)]
+pub struct GetWorkflow {
+    /// Which.
+    pub id: WorkflowId,
+    /// Read what its stages left, too.
+    pub with_results: bool,
+}
+
+/// A workflow with everything that belongs to it.
+#[derive(Debug, Clone)]
+pub struct WorkflowDetail {
+    /// The workflow.
+    pub workflow: Workflow,
+    /// Its project.
+    pub project: Project,
+    /// What it says.
+    pub spec: Spec,
+    /// How somebody wrote it.
+    pub source: Option<String>,
+    /// Its parts, in the order of their places; among them those that were replaced.
+    pub parts: Vec<PartDetail>,
+}
+
+/// A part of a workflow with its task.
+#[derive(Debug, Clone)]
+pub struct PartDetail {
+    /// Its place.
+    pub at: usize,
+    /// The part.
+    pub part: Part,
+    /// What it is called.
+    pub name: String,
+    /// A sentence about a bad end.
+    pub detail: Option<String>,
+    /// Its task, without the description.
+    pub task: Option<Task>,
+    /// The newest run of that.
+    pub run: Option<Run>,
+    /// What its run left, if that was asked for: that of the newest run which succeeded, else of the newest.
+    pub result: Option<RunResult>,
+    /// When it became a task.
+    pub started_at: Option<Millis>,
+    /// When it was over.
+    pub ended_at: Option<Millis>,
+}
+
+/// A workflow and its project.
+const ONE: &str = concat!(
+    "SELECT ",
+    workflow_columns!(),
+    ", ",
+    project_columns!(),
+    " FROM workflows w JOIN projects p ON p.id = w.project WHERE w.id = $1"
+);
+
+const TASKS: &str = concat!(
+    "SELECT ",
+    task_columns!(),
+    " FROM stages s JOIN tasks t ON t.id = s.task WHERE s.workflow = $1 AND s.task IS NOT NULL"
+);
+
+/// A task counts its claims, and the count is the fencing number of its newest run.
+const RUNS: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    " FROM stages s JOIN tasks t ON t.id = s.task JOIN runs r ON r.task = t.id AND r.fence = t.fence \
+     WHERE s.workflow = $1 AND s.task IS NOT NULL"
+);
+
+impl Op for GetWorkflow {
+    type Out = WorkflowDetail;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<WorkflowDetail, StoreError> {
+        let statements = vec![
+            sql!(ONE, self.id),
+            text_of(self.id, TextKind::Spec),
+            text_of(self.id, TextKind::Source),
+            parts_of(self.id),
+            sql!(TASKS, self.id),
+            sql!(RUNS, self.id),
+        ];
+        let mut answers = tx.query_all(statements).await?.into_iter();
+        let mut next = || answers.next().unwrap_or_default();
+        let gone = || StoreError::WorkflowNotFound(self.id.to_string());
+        let mut found = next().into_iter().next().ok_or_else(gone)?;
+        let (workflow, project) = (row::workflow(&mut found)?, projects::project(found)?);
+        let spec = next().into_iter().next().ok_or_else(gone)?.json()?;
+        let source = next().into_iter().next().map(|mut row| row.text()).transpose()?;
+        let parts = next().into_iter().map(|mut row| part(&mut row)).collect::<Result<Vec<_>, _>>()?;
+        let surroundings = Surroundings::read(next(), next())?;
+        let parts = self.detailed(tx, parts, surroundings).await?;
+        Ok(WorkflowDetail { workflow, project, spec, source, parts })
+    }
+}
+
+/// The tasks of parts and their newest runs, by the task.
+struct Surroundings {
+    tasks: BTreeMap<TaskId, Task>,
+    runs: BTreeMap<TaskId, Run>,
+}
+
+impl Surroundings {
+    fn read(tasks: Vec<Row>, runs: Vec<Row>) -> Result<Self, StoreError> {
+        let task = |row| rows::task(row, Described::LeftOut).map(|task| (task.id, task));
+        let of_task = |mut row: Row| run(&mut row).map(|run| (run.task, run));
+        Ok(Self {
+            tasks: tasks.into_iter().map(task).collect::<Result<_, _>>()?,
+            runs: runs.into_iter().map(of_task).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl GetWorkflow {
+    async fn detailed<T: Tx>(
+        &self,
+        tx: &mut T,
+        parts: Vec<PartRow>,
+        mut around: Surroundings,
+    ) -> Result<Vec<PartDetail>, StoreError> {
+        let tasks: Vec<TaskId> = parts.iter().filter_map(|row| row.task).collect();
+        let mut left = if self.with_results { results_of(tx, &tasks).await? } else { BTreeMap::default() };
+        let detail = |(at, row): (usize, PartRow)| PartDetail {
+            at,
+            part: row.part,
+            name: row.name,
+            detail: row.detail,
+            task: row.task.and_then(|task| around.tasks.remove(&task)),
+            run: row.task.and_then(|task| around.runs.remove(&task)),
+            result: row.task.and_then(|task| left.remove(&task)?.result),
+            started_at: row.started_at,
+            ended_at: row.ended_at,
+        };
+        Ok(parts.into_iter().enumerate().map(detail).collect())
+    }
+}
+
+/// The stage of a workflow that a task is, by its names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedStage {
+    /// The workflow.
+    pub workflow: WorkflowId,
+    /// What that is called.
+    pub workflow_name: String,
+    /// What the part is called.
+    pub name: String,
+}
+
+/// The names of the stage that a task is, if it is one.
+pub(in crate::ops) async fn named_stage<T: Tx>(
+    tx: &mut T,
+    task: &Task,
+) -> Result<Option<NamedStage>, StoreError> {
+    let Some(stage) = task.stage else { return Ok(None) };
+    let find = sql!(
+        "SELECT w.name, s.name FROM workflows w JOIN stages s ON s.workflow = w.id WHERE w.id = $1 AND s.part = $2",
+        stage.workflow,
+        stored_place(stage.part),
+    );
+    let row = tx.query_one(find).await?;
+    let named = |mut row: Row| {
+        Ok(NamedStage { workflow: stage.workflow, workflow_name: row.text()?, name: row.text()? })
+    };
+    row.map(named).transpose()
+}

@@ -1,0 +1,83 @@
+//! Trying a workflow again.
+
+use fleet_core::event::Fact;
+use fleet_core::id::WorkflowId;
+use fleet_core::task::TaskMove;
+use fleet_core::time::Millis;
+use fleet_core::workflow::{Again, PartState, StageName, Workflow, WorkflowMove, again};
+
+use super::flow::Flow;
+use super::row::about;
+use crate::StoreError;
+use crate::ops::branches::refuse_taken;
+use crate::ops::rows::{self, lock_task, record, step, write_agent, write_move_alone};
+use crate::tx::{Mode, Op, Tx};
+
+/// Tries a workflow again that is over: all that failed, was cancelled or was skipped because of that.
+#[derive(Debug, Clone)]
+pub struct RetryWorkflow {
+    /// Which.
+    pub id: WorkflowId,
+    /// This stage and all that build on it are done once more, however they ended; with new tasks.
+    pub from: Option<StageName>,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for RetryWorkflow {
+    type Out = Workflow;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Workflow, StoreError> {
+        let mut flow = Flow::lock_named(tx, self.id).await?;
+        let from = self.stage(&flow)?;
+        let parts: Vec<_> = flow.parts.iter().map(|row| row.part.clone()).collect();
+        let revival = again(&flow.spec, &parts, from);
+        let state = flow.workflow.state;
+        if revival.fates.is_empty() {
+            let event = WorkflowMove::Retry;
+            return Err(StoreError::IllegalWorkflow { workflow: self.id, from: state, event });
+        }
+        flow.step(WorkflowMove::Retry)?;
+        (flow.workflow.why, flow.workflow.ended_at) = (None, None);
+        let from = self.from.as_ref().map(ToString::to_string);
+        let fact = Fact::WorkflowRetried { workflow: self.id, from };
+        record(tx, self.now, about(&flow.workflow, None), &fact).await?;
+        for fate in revival.fates {
+            match fate {
+                Again::Retried { part } => self.retry(tx, &mut flow, part).await?,
+                Again::Replaced { part } => flow.part(part)?.part.replaced = true,
+            }
+        }
+        flow.expand(revival.parts);
+        flow.go(tx, self.now).await?;
+        Ok(flow.workflow)
+    }
+}
+
+impl RetryWorkflow {
+    fn stage(&self, flow: &Flow) -> Result<Option<usize>, StoreError> {
+        let Some(name) = &self.from else { return Ok(None) };
+        let found = flow.spec.find(name.as_str());
+        found.map(Some).ok_or_else(|| StoreError::StageNotFound {
+            workflow: self.id,
+            stage: name.to_string(),
+            choices: flow.spec.stages.iter().map(|stage| stage.name.to_string()).collect(),
+        })
+    }
+
+    /// Queues the task of a part again, with a clean record; one that never was a task waits again.
+    async fn retry<T: Tx>(&self, tx: &mut T, flow: &mut Flow, at: usize) -> Result<(), StoreError> {
+        let Some(id) = flow.part(at)?.task else { return flow.wait_again(at) };
+        let mut task = lock_task(tx, id).await?;
+        step(&mut task, TaskMove::Retry)?;
+        task.history.forgive();
+        task.history.remark = None;
+        refuse_taken(tx, &task).await?;
+        if task.history.handed_to.take().is_some() {
+            write_agent(tx, &task).await?;
+        }
+        write_move_alone(tx, &task, self.now, (rows::about(&task), &Fact::TaskRetried {})).await?;
+        flow.end(tx, at, (PartState::Running, None, self.now)).await
+    }
+}
