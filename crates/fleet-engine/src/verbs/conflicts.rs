@@ -192,6 +192,8 @@ fn ashore(
         return Ok(None);
     };
     let task = piece.party.id;
+    // In the agent's own checkout `HEAD` is another one.
+    let commit: String = landing.commit.as_str().chars().take(12).collect();
     Ok(Some(Conflict {
         kind: Clash::Merge,
         tasks: vec![piece.side.clone()],
@@ -199,7 +201,7 @@ fn ashore(
         file_count: files.total,
         files: named(files.listed),
         scopes: Vec::new(),
-        advice: format!("`fleet prompt {task} \"Merge {} and resolve the conflicts\"`", landing.name),
+        advice: format!("`fleet prompt {task} \"Merge {commit} and resolve the conflicts\"`"),
     }))
 }
 
@@ -211,15 +213,10 @@ fn told((a, b): (&Piece, &Piece), pair: &Pair, unmergeable: Option<Paths>) -> Op
         (Clash::Merge | Clash::Files, _) => plain(&pair.files),
         (Clash::Scope, _) => plain(&pair.claimed),
     };
-    let (first, second) = (a.party.id, b.party.id);
     let advice = match kind {
-        Clash::Merge => format!(
-            "land one, then `fleet prompt` the other to merge it; or keep one of {first} and {second}"
-        ),
+        Clash::Merge => "land one, then `fleet prompt` the other to merge it; or keep only one".to_owned(),
         Clash::Files => "git merges them; look at these files after the second has landed".to_owned(),
-        Clash::Scope => format!(
-            "they never run together; `fleet task dep add {second} {first}` decides which comes first"
-        ),
+        Clash::Scope => in_order(a, b),
     };
     Some(Conflict {
         kind,
@@ -230,6 +227,25 @@ fn told((a, b): (&Piece, &Piece), pair: &Pair, unmergeable: Option<Paths>) -> Op
         scopes: pair.scopes.clone(),
         advice,
     })
+}
+
+/// What to do about two tasks that claim the same files.
+fn in_order(a: &Piece, b: &Piece) -> String {
+    let (first, second) = (a.party.id, b.party.id);
+    let (begun, other) = match (&a.head, &b.head) {
+        (None, None) => {
+            return format!(
+                "they never run together; `fleet task dep add {second} {first}` decides which comes first"
+            );
+        }
+        (Some(_), Some(_)) => return "look at these files after the second has landed".to_owned(),
+        (Some(_), None) => (a, second),
+        (None, Some(_)) => (b, first),
+    };
+    let base = begun.side.branch.as_deref().unwrap_or("BRANCH");
+    format!(
+        "land {base} before {other} starts, or `fleet task edit {other} --base {base}` starts it from there"
+    )
 }
 
 fn named(mut files: Vec<String>) -> Vec<String> {

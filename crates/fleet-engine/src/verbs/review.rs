@@ -216,6 +216,8 @@ fn next(engine: &Engine, detail: &RunDetail, verdict: Verdict) -> Outcome<Vec<St
         }
         Verdict::Mergeable | Verdict::Unchanged | Verdict::Failed => None,
     };
-    let usual = advice::next(engine, detail)?;
-    Ok(own.into_iter().chain(usual).collect())
+    let usual = advice::next(engine, detail)?.into_iter();
+    // What cannot be merged, or perhaps should not be, is not offered for it.
+    let is_offered = |line: &String| !line.starts_with("`git merge") || verdict == Verdict::Mergeable;
+    Ok(own.into_iter().chain(usual.filter(is_offered)).collect())
 }

@@ -6,8 +6,8 @@ use fleet_store::ops;
 use serde::{Deserialize, Serialize};
 
 use super::task_edit;
-use crate::Engine;
 use crate::views::TaskView;
+use crate::{Engine, runner};
 
 /// What is to be different.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -50,6 +50,8 @@ pub struct Response {
     pub task: TaskView,
     /// The names of the fields that are different now; `state` if it was moved.
     pub changed: Vec<&'static str>,
+    /// Whether its agent can be started here; otherwise it waits for a runner elsewhere that can.
+    pub agent_is_here: bool,
 }
 
 /// Assigns it.
@@ -74,7 +76,8 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         (Some(moving), true) => engine.call(ops::Both(moving, changing)).await?.1,
     };
     changed.extend(event.map(|_| "state"));
-    Ok(Response { task: TaskView::new(&task, now).described(&task), changed })
+    let agent_is_here = runner::can_start(engine, task.agent().map(AgentName::as_str))?;
+    Ok(Response { task: TaskView::new(&task, now).described(&task), changed, agent_is_here })
 }
 
 fn edit(engine: &Engine, request: &Request, before: &Task) -> Outcome<TaskEdit> {
@@ -139,4 +142,116 @@ fn done(task: &Task) -> Problem {
     let id = task.id;
     Problem::new(Code::IllegalTransition, format!("task {id} is done"))
         .hint(format!("`fleet prompt {id} \"…\"` has it go on; a new task does something else"))
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet_testkit::repo::Repo;
+
+    use super::*;
+    use crate::environment::Environment;
+    use crate::verbs::{agents_status, task_add};
+
+    /// An engine with a home and a repository of its own, and a task in it.
+    fn with_task(test: impl AsyncFnOnce(&Engine, String)) {
+        let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
+        let environment = Environment::from_pairs([("FLEET_HOME", home.path())]);
+        let start = crate::Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() };
+        let engine = Engine::new(start).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let request = task_add::Request {
+                title: "One".to_owned(),
+                agent: Some("codex".to_owned()),
+                model: Some("gpt-5".to_owned()),
+                ..task_add::Request::default()
+            };
+            let task = task_add::run(&engine, request).await.unwrap();
+            test(&engine, task.id.to_string()).await;
+        });
+    }
+
+    fn wish(task: &str) -> Request {
+        Request { task: task.to_owned(), ..Request::default() }
+    }
+
+    #[test]
+    fn who_does_it_and_whether_it_starts_changes_at_once() {
+        with_task(async |engine, id| {
+            let other = Request {
+                agent: Some("demo".to_owned()),
+                priority: Some(5),
+                start: Start::Hold,
+                ..wish(&id)
+            };
+            let done = run(engine, other.clone()).await.unwrap();
+            assert_eq!(done.changed, ["priority", "agent", "model", "state"]);
+            assert!(done.agent_is_here);
+            let view = &done.task;
+            assert_eq!(
+                (view.agent.as_deref(), view.model.as_deref(), view.status),
+                (Some("demo"), None, "held")
+            );
+            let again = run(engine, other).await.unwrap();
+            assert_eq!(again.changed, Vec::<&str>::new(), "it stands there already");
+            let queued = run(engine, Request { start: Start::Queue, ..wish(&id) }).await.unwrap();
+            assert_eq!((queued.changed, queued.task.status), (vec!["state"], "ready"));
+        });
+    }
+
+    #[test]
+    fn a_cancelled_task_changes_only_when_it_is_queued_again() {
+        with_task(async |engine, id| {
+            let task = engine.task_id(&id).await.unwrap();
+            let now = engine.now();
+            let cancel = ops::MoveTask { id: task, event: TaskMove::Cancel, remark: None, now };
+            engine.call(cancel).await.unwrap();
+            let other = Request { agent: Some("demo".to_owned()), ..wish(&id) };
+            let problem = run(engine, other.clone()).await.unwrap_err();
+            assert_eq!(problem.code, Code::IllegalTransition);
+            assert!(problem.hints[0].contains("queue"), "{problem:?}");
+            let done = run(engine, Request { start: Start::Queue, ..other }).await.unwrap();
+            assert_eq!((done.task.agent.as_deref(), done.task.status), (Some("demo"), "ready"));
+        });
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_what_to_do() {
+        with_task(async |engine, id| {
+            assert_eq!(run(engine, wish(&id)).await.unwrap_err().code, Code::Usage);
+            let nobody = Request { agent: Some("No Body".to_owned()), ..wish(&id) };
+            assert_eq!(run(engine, nobody).await.unwrap_err().code, Code::InvalidValue);
+            let wrong = Request { priority: Some(9), start: Start::Hold, ..wish(&id) };
+            assert_eq!(run(engine, wrong).await.unwrap_err().code, Code::InvalidValue);
+            let shown = engine.call(ops::GetTask { id: engine.task_id(&id).await.unwrap() }).await.unwrap();
+            assert_eq!(shown.task.state(), TaskState::Queued, "nothing was done");
+            assert_work_is_not_disturbed(shown.task);
+        });
+    }
+
+    /// The same task, as if its agent were at work.
+    fn assert_work_is_not_disturbed(mut task: Task) {
+        task.apply(TaskMove::Start).unwrap();
+        let agent = TaskEdit { agent: Some(Some("demo".parse().unwrap())), ..TaskEdit::default() };
+        for problem in [event(&task, Start::Hold).unwrap_err(), check(&task, &agent, None).unwrap_err()] {
+            assert_eq!(problem.code, Code::IllegalTransition);
+            assert!(problem.hints.iter().any(|hint| hint.contains("task cancel")), "{problem:?}");
+        }
+        let urgent = TaskEdit { priority: Some(5.try_into().unwrap()), ..TaskEdit::default() };
+        assert!(check(&task, &urgent, None).is_ok(), "how urgent it is may change");
+        assert_eq!(event(&task, Start::Queue), Ok(None));
+    }
+
+    #[test]
+    fn an_idle_fleet_has_no_slots_and_work_to_do() {
+        with_task(async |engine, _| {
+            let status = agents_status::run(engine, &agents_status::Request::default()).await.unwrap();
+            assert!(status.agents.is_empty() && status.runners.is_empty() && status.by_health.is_empty());
+            assert_eq!((status.slots, status.free_slots, status.ready), (0, 0, 1));
+            assert_eq!(
+                (status.missing_agents, status.available),
+                (vec!["codex".to_owned()], vec!["demo".to_owned()])
+            );
+        });
+    }
 }

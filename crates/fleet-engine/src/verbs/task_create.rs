@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::task_add;
 use super::task_similar::{self, Of, Similar};
 use super::texts;
-use crate::Engine;
 use crate::views::TaskView;
+use crate::{Engine, runner};
 
 /// A task, and what to do if it is there already.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +40,8 @@ pub enum Duplicates {
 pub struct Response {
     /// The task; null if it was not added because of another one.
     pub task: Option<TaskView>,
+    /// Whether its agent can be started here; otherwise it waits for a runner elsewhere that can.
+    pub agent_is_here: bool,
     /// Others that are like it and not cancelled, the most alike first.
     pub similar: Vec<Similar>,
 }
@@ -57,10 +59,11 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         Duplicates::Ignore => Vec::new(),
         Duplicates::Tell | Duplicates::Refuse => like(engine, &task, threshold).await?,
     };
+    let agent_is_here = runner::can_start(engine, task.agent.as_deref())?;
     if duplicates == Duplicates::Refuse && !similar.is_empty() {
-        return Ok(Response { task: None, similar });
+        return Ok(Response { task: None, agent_is_here, similar });
     }
-    Ok(Response { task: Some(task_add::run(engine, task).await?), similar })
+    Ok(Response { task: Some(task_add::run(engine, task).await?), agent_is_here, similar })
 }
 
 async fn like(engine: &Engine, task: &task_add::Request, threshold: f64) -> Outcome<Vec<Similar>> {
