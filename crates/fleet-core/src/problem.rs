@@ -101,6 +101,8 @@ codes! {
     IllegalTransition = "illegal-transition", Conflict;
     /// A task of this id exists already.
     TaskExists = "task-exists", Conflict;
+    /// There is a task that says nearly the same.
+    SimilarTask = "similar-task", Conflict;
     /// Somebody else changed the same thing at the same moment.
     Changed = "changed", Conflict;
     /// The branch exists already, or another task that is not over has it.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    agents, clean, completions, config, create, demo, demo_agent, diff, disk, doctor, done, events, explain,
-    fail, fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume, run, shim, show,
-    start, status, stop, task, trust, undo, why,
+    agents, clean, completions, config, conflicts, create, demo, demo_agent, diff, disk, doctor, done,
+    events, explain, fail, fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume,
+    review, run, shim, show, start, status, stop, task, trust, undo, why,
 };
 
 /// Command a fleet of AI coding agents
@@ -84,6 +84,8 @@ pub(crate) enum Command {
     Why(why::Why),
     Logs(logs::Logs),
     Diff(diff::Diff),
+    Review(review::Review),
+    Conflicts(conflicts::Conflicts),
     Prompt(prompt::Prompt),
     Kill(kill::Kill),
     Resume(resume::Resume),

@@ -47,6 +47,7 @@ pages! {
     HasDependents = "has-dependents",
     IllegalTransition = "illegal-transition",
     TaskExists = "task-exists",
+    SimilarTask = "similar-task",
     Changed = "changed",
     BranchTaken = "branch-taken",
     LeaseLost = "lease-lost",

@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod clean;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod conflicts;
 mod consent;
 mod counting;
 pub(crate) mod create;
@@ -29,6 +30,7 @@ pub(crate) mod progress;
 pub(crate) mod prompt;
 pub(crate) mod restart;
 pub(crate) mod resume;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod shim;
 pub(crate) mod show;
@@ -128,6 +130,8 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Stop(command) => command.run(context).await,
         Command::Restart(command) => command.run(context).await,
         Command::Status(_) => status::Status::run(context).await,
+        Command::Review(command) => command.run(context).await,
+        Command::Conflicts(command) => command.run(context).await,
         Command::Prompt(command) => command.run(context).await,
         Command::Kill(command) => command.run(context).await,
         Command::Undo(command) => command.run(context).await,

@@ -28,6 +28,7 @@ mod pipes;
 mod projects;
 mod queue;
 mod reference;
+mod search;
 mod seeing;
 mod shapes;
 mod spawn;

@@ -167,6 +167,65 @@ fn answers_of_task_commands(world: &World) {
     are_tasks(&gone["deleted"], true);
 }
 
+fn answers_about_tasks_as_a_whole(world: &World) {
+    let json = |arguments: &[&str]| world.fleet.json(arguments);
+    let first = world.add("Write the parser");
+    world.fleet.ok(&["task", "add", "Document the parser", "--after", &first, "-d", "in docs/parser.md"]);
+    world.fleet.ok(&["task", "add", "Try the parser", "-d", &format!("see {first} and docs/parser.md")]);
+    let found = json(&["task", "search", "parser", "-n", "1"]);
+    shape(&found, "tasks: list; next_cursor: string or null; looked_at: number; more: boolean");
+    is_task(&found["tasks"][0], false, "score: real or null; matched: list of strings");
+    let alike = json(&["task", "similar", "Describe the parser docs/parser.md", "-t", "0.1"]);
+    shape(&alike, "similar: list; looked_at: number; more: boolean");
+    let more = "score: real; shared_words: list of strings; shared_paths: list of strings";
+    is_task(&alike["similar"][0], false, more);
+    let order = json(&["task", "order"]);
+    shape(
+        &order,
+        "order: list; critical_path: list of strings; critical_size: number; by_status: object; \
+         stuck: list of strings; bottlenecks: list of strings; suggestions: list; more: boolean",
+    );
+    shape(
+        &order["order"][0],
+        "id: string; title: string; status: string; priority: number; after: list of strings; level: number; \
+         unblocks: number; critical: boolean; obstacle: object or null",
+    );
+    shape(&order["suggestions"][0], "task: string; on: string; why: string");
+}
+
+fn answers_about_work(world: &World) {
+    let fleet = world.fleet.env("FLEET_AUTOSTART", "false");
+    let script = |text: &str| format!("```demo\nwrite a.txt {text}\n```");
+    for name in ["one", "two"] {
+        let own = ["task", "add", name, "--agent", "demo", "--branch", name, "-d", &script(name)];
+        fleet.ok(&own);
+    }
+    fleet.ok(&["run", "--until-idle"]);
+    let review = fleet.json(&["review"]);
+    shape(&review, "reviews: list; more: boolean");
+    shape(
+        &review["reviews"][0],
+        "task: string; title: string; state: string; verdict: string; run: string; attempt: number; agent: string; \
+         model: string or null; branch: string or null; summary: string; files: list of strings; file_count: number; \
+         commits: list of strings; commit_count: number; tests: list; remarks: list of strings; \
+         next_steps: list of strings; landed: string or null; conflicts: list of strings; tokens: number; \
+         micro_usd: number; seconds: number; ended_at: time or null; next: list of strings",
+    );
+    let found = fleet.json(&["conflicts"]);
+    shape(
+        &found,
+        "conflicts: list; files: list; looked_at: number; unchecked: number; unseen: list; more: boolean",
+    );
+    shape(
+        &found["conflicts"][0],
+        "kind: string; tasks: list; with: string or null; files: list of strings; file_count: number; \
+         scopes: list; advice: string",
+    );
+    let side = "task: string; title: string; status: string; branch: string or null";
+    shape(&found["conflicts"][0]["tasks"][0], side);
+    shape(&found["files"][0], "path: string; tasks: list of strings");
+}
+
 #[track_caller]
 fn is_event(event: &Value) {
     let kind = event["kind"].as_str().unwrap();
@@ -390,6 +449,7 @@ fn lines_of_an_export(world: &World) {
 fn json_is_as_documented_on_sqlite() {
     let world = World::sqlite();
     answers_of_task_commands(&world);
+    answers_about_tasks_as_a_whole(&world);
     answers_of_launches(&world);
     answers_of_prompts(&world);
     answers_of_other_commands(&world);
@@ -410,4 +470,5 @@ fn json_is_as_documented_on_postgresql() {
 fn json_of_runs_is_as_documented() {
     answers_of_run_commands(&World::sqlite());
     answers_of_run_commands(&World::postgres());
+    answers_about_work(&World::sqlite());
 }

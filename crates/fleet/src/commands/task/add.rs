@@ -4,11 +4,13 @@ use clap::Args;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 use fleet_engine::runner;
-use fleet_engine::verbs::task_add::{self, Request};
+use fleet_engine::verbs::task_add::Request;
+use fleet_engine::verbs::task_create::{self, Duplicates};
 use fleet_engine::views::TaskView;
 
 use super::super::Context;
 use super::super::text_input::TextInput;
+use super::similar;
 use crate::Done;
 use crate::output::{dim, paint_status, print, strong};
 
@@ -67,6 +69,9 @@ pub(crate) struct Add {
     /// Add it, but do not start it before `fleet task release`
     #[arg(long)]
     hold: bool,
+    /// Do not add it if there is a task that says nearly the same: as alike as this, from 0 to 1 [default: 0.7]
+    #[arg(long, value_name = "SCORE", num_args = 0..=1, require_equals = true, default_missing_value = "0.7")]
+    unless_similar: Option<f64>,
     /// Print only the id
     #[arg(short, long)]
     quiet: bool,
@@ -103,7 +108,7 @@ impl Add {
             read_only: self.read_only,
             hold: self.hold,
         };
-        let task = task_add::run(&context.engine, request).await?;
+        let task = add(context, request, self.unless_similar).await?;
         context.work_was_queued();
         if !self.quiet && !task.read_only {
             context.first_use([task.agent.as_deref()])?;
@@ -118,6 +123,19 @@ impl Add {
         }
         context.output.show(&task, || line(&task))
     }
+}
+
+async fn add(context: &Context, task: Request, threshold: Option<f64>) -> Result<TaskView, Problem> {
+    let duplicates = if threshold.is_some() { Duplicates::Refuse } else { Duplicates::Ignore };
+    let added =
+        task_create::run(&context.engine, task_create::Request { task, duplicates, threshold }).await?;
+    added.task.ok_or_else(|| {
+        context.output.note(&similar::rows(&added.similar));
+        let nearest = added.similar.first().map(|similar| similar.task.id.to_string()).unwrap_or_default();
+        Problem::new(Code::SimilarTask, format!("nothing was added: {nearest} says nearly the same"))
+            .hint(format!("`fleet task show {nearest}` shows it"))
+            .hint("without --unless-similar it is added all the same")
+    })
 }
 
 fn line(task: &TaskView) -> String {

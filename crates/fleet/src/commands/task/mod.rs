@@ -9,11 +9,14 @@ mod export;
 mod hold;
 mod import;
 mod list;
+mod order;
 mod ready;
 mod release;
 mod retry;
 mod rows;
+mod search;
 mod show;
+mod similar;
 
 use clap::Subcommand;
 use fleet_core::text::escaped;
@@ -32,6 +35,9 @@ pub(crate) enum Task {
     Add(Box<add::Add>),
     List(list::List),
     Ready(ready::Ready),
+    Search(search::Search),
+    Similar(similar::Similar),
+    Order(order::Order),
     Show(show::Show),
     Edit(Box<edit::Edit>),
     #[command(subcommand)]
@@ -51,6 +57,9 @@ impl Task {
             Self::Add(command) => command.run(context).await,
             Self::List(command) => command.run(context).await,
             Self::Ready(command) => command.run(context).await,
+            Self::Search(command) => command.run(context).await,
+            Self::Similar(command) => command.run(context).await,
+            Self::Order(command) => command.run(context).await,
             Self::Show(command) => command.run(context).await,
             Self::Edit(command) => command.run(context).await,
             Self::Dep(command) => command.run(context).await,

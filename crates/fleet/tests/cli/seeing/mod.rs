@@ -1,9 +1,11 @@
-//! Looking at runs: `fleet list`, `show`, `logs` and `diff`, with real runs of the demo agent.
+//! Looking at runs: `fleet list`, `show`, `logs`, `diff`, `review` and `conflicts`, with real runs of the demo agent.
 
+mod conflicts;
 mod diff;
 mod list;
 mod logs;
 mod names;
+mod review;
 mod show;
 
 use std::fs;

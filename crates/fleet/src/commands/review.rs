@@ -1,0 +1,98 @@
+//! `fleet review`
+
+use clap::Args;
+use fleet_core::review::Verdict;
+use fleet_core::text::escaped;
+use fleet_core::time::Millis;
+use fleet_engine::verbs::review::{self, Request, Response, Review as Reviewed};
+
+use super::Context;
+use crate::Done;
+use crate::output::{Column, ago, dim, money, strong, table, warn};
+
+/// Look at the work that ended lately: what was done, whether it can be merged, what to do next
+///
+/// Every task that is done or failed is judged by what was seen, not by what its agent says: `mergeable`, `conflicting`
+/// (with the current commit), `doubtful` (claims and git differ, or a test of its own failed), `landed`, `unchanged`,
+/// `gone` (its branch is not here) or `failed`. Nothing is changed.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Review {
+    /// Only what ended since then: 24h (ago), 2026-12-24, or RFC 3339 [default: 7d]
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Show so many at most [default: 20]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    limit: Option<u32>,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet review
+  fleet review --since 8h
+  fleet review --json | jq -r '.reviews[] | select(.verdict == \"mergeable\") | .branch'";
+
+impl Review {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self { since, limit } = self;
+        let found = review::run(&context.engine, &Request { since, limit }).await?;
+        if found.reviews.is_empty() && !context.output.is_json() {
+            context.output.note("nothing ended in that time; --since 30d looks further back, `fleet list` shows what is at work");
+            return Ok(());
+        }
+        let now = context.engine.now();
+        context.output.show(&found, || render(&found, now))?;
+        if found.more {
+            context.output.note(&dim("there is more; --limit N shows more"));
+        }
+        Ok(())
+    }
+}
+
+fn render(found: &Response, now: Millis) -> String {
+    let column = |cell: fn(&Reviewed) -> String| found.reviews.iter().map(cell).collect::<Vec<_>>();
+    let rows = table(vec![
+        Column::new("TASK", column(|review| review.task.to_string())),
+        Column::new("VERDICT", column(|review| review.verdict.to_string())).painted(paint),
+        Column::new("ENDED", found.reviews.iter().map(|review| ended(review, now))).painted(dim).spare(),
+        Column::new("TITLE", column(|review| review.title.clone())).giving_way(),
+        Column::new("FILES", column(|review| number(review.file_count))),
+        Column::new("AGENT", column(|review| review.agent.clone())).giving_way().spare(),
+        Column::new("COST", column(cost)).spare(),
+    ]);
+    let next: Vec<String> = found.reviews.iter().filter_map(advice).collect();
+    if next.is_empty() { rows } else { format!("{rows}\n\n{}", next.join("\n")) }
+}
+
+/// What does not fit together, and the first thing to do; what has landed needs neither.
+fn advice(review: &Reviewed) -> Option<String> {
+    if review.verdict == Verdict::Landed {
+        return None;
+    }
+    let mut lines = vec![format!("{}  {}", strong(review.task.as_str()), escaped(&review.title))];
+    let odd = review.remarks.iter().map(|remark| warn(&escaped(remark)));
+    let conflicts = (!review.conflicts.is_empty())
+        .then(|| warn(&format!("cannot be merged: {}", escaped(&review.conflicts.join(", ")))));
+    lines.extend(conflicts.into_iter().chain(odd).map(|line| format!("  {line}")));
+    lines.extend(review.next.first().map(|next| format!("  {} {}", dim("→"), escaped(next))));
+    Some(lines.join("\n"))
+}
+
+fn paint(verdict: &str) -> String {
+    match verdict.trim_end().parse() {
+        Ok(Verdict::Conflicting | Verdict::Doubtful | Verdict::Failed) => warn(verdict),
+        Ok(Verdict::Mergeable) => strong(verdict),
+        _ => dim(verdict),
+    }
+}
+
+fn ended(review: &Reviewed, now: Millis) -> String {
+    review.ended_at.map(|at| format!("{} ago", ago(at.0, now))).unwrap_or_default()
+}
+
+fn number(count: usize) -> String {
+    if count == 0 { String::new() } else { count.to_string() }
+}
+
+fn cost(review: &Reviewed) -> String {
+    if review.micro_usd == 0 { String::new() } else { money(review.micro_usd) }
+}

@@ -1,0 +1,96 @@
+//! `fleet task order`
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use fleet_core::id::TaskId;
+use fleet_core::text::escaped;
+use fleet_engine::verbs::task_order::{self, Request, Response, Step};
+
+use super::super::Context;
+use crate::Done;
+use crate::output::{Column, dim, paint_status, strong, table};
+
+/// Look at the open tasks as a whole: their order, the longest chain, what holds up most
+///
+/// The order is the one in which a single agent would do them. Tasks of one LEVEL could run together. FREES is how many
+/// others wait for a task, directly or not. `*` marks the chain that takes longest, by --complexity: no number of agents
+/// is done before it. Dependencies that seem to be missing are suggested, never added.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Order {
+    /// Only these tasks and what they wait for
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet task order
+  fleet task order t0skybe7
+  fleet task order --json | jq -r '.critical_path[]'";
+
+impl Order {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let order = task_order::run(&context.engine, &Request { tasks: self.ids }).await?;
+        if order.order.is_empty() && !context.output.is_json() {
+            context.output.note("nothing is open; `fleet task add \"…\"` adds a task");
+            return Ok(());
+        }
+        context.output.show(&order, || render(&order))?;
+        if order.more {
+            context.output.note(&dim("there are more open tasks; the newest were looked at"));
+        }
+        Ok(())
+    }
+}
+
+fn render(order: &Response) -> String {
+    let column = |cell: fn(&Step) -> String| order.order.iter().map(cell).collect::<Vec<_>>();
+    let rows = table(vec![
+        Column::new("", column(|step| if step.critical { "*" } else { " " }.to_owned())),
+        Column::new("ID", column(|step| step.id.to_string())),
+        Column::new("LEVEL", column(|step| step.level.to_string())),
+        Column::new("PRI", column(|step| step.priority.to_string())),
+        Column::new("STATUS", column(|step| step.status.to_owned())).painted(paint_status),
+        Column::new("FREES", column(frees)),
+        Column::new("TITLE", column(|step| step.title.clone())).giving_way(),
+        Column::new("NOTE", column(note)).painted(dim).giving_way(),
+    ]);
+    let mut parts = vec![rows];
+    let titles: BTreeMap<TaskId, &str> =
+        order.order.iter().map(|step| (step.id, step.title.as_str())).collect();
+    if order.critical_path.len() > 1 {
+        let chain: Vec<String> = order.critical_path.iter().map(|id| name(&titles, *id)).collect();
+        parts.push(format!("{}\n  {}", strong("longest chain"), chain.join("\n  ")));
+    }
+    if !order.suggestions.is_empty() {
+        let lines = order.suggestions.iter().map(|suggestion| {
+            format!(
+                "  fleet task dep add {} {}\n    {}",
+                suggestion.task,
+                suggestion.on,
+                dim(&suggestion.why)
+            )
+        });
+        parts.push(format!("{}\n{}", strong("perhaps missing"), lines.collect::<Vec<_>>().join("\n")));
+    }
+    parts.join("\n\n")
+}
+
+fn name(titles: &BTreeMap<TaskId, &str>, id: TaskId) -> String {
+    format!("{id}  {}", escaped(titles.get(&id).copied().unwrap_or_default()))
+}
+
+fn frees(step: &Step) -> String {
+    if step.unblocks == 0 { String::new() } else { step.unblocks.to_string() }
+}
+
+fn note(step: &Step) -> String {
+    let Some(obstacle) = &step.obstacle else { return String::new() };
+    let cause = obstacle.chain.last().map(ToString::to_string).unwrap_or_default();
+    if obstacle.needs_a_person {
+        format!("will not start: {cause} {}", obstacle.state)
+    } else {
+        format!("after {cause}")
+    }
+}
