@@ -67,6 +67,8 @@ codes! {
     ModelRefused = "model-refused", Invalid;
     /// A line of an import file is wrong; nothing was imported.
     ImportInvalid = "import-invalid", Invalid;
+    /// A workflow file is wrong; nothing was started.
+    WorkflowInvalid = "workflow-invalid", Invalid;
     /// The text is not an id.
     IdInvalid = "id-invalid", Invalid;
     /// An id prefix matches more than one thing.

@@ -26,6 +26,7 @@ pub mod sweep;
 pub mod trust;
 pub mod verbs;
 pub mod views;
+pub mod workflow_file;
 
 pub use engine::{Engine, Start};
 /// What the demo agent does to processes. It is not a verb, but commands reach the host only through here.

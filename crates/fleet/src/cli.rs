@@ -8,6 +8,9 @@ use crate::commands::{
     agents, clean, completions, config, conflicts, create, demo, demo_agent, diff, disk, doctor, done,
     events, explain, fail, fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume,
     review, run, shim, show, start, status, stop, task, trust, undo, why,
+    agents, clean, completions, config, create, demo, demo_agent, diff, disk, doctor, done, events, explain,
+    fail, fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume, run, shim, show,
+    start, status, stop, task, trust, undo, why, workflow,
 };
 
 /// Command a fleet of AI coding agents
@@ -79,6 +82,8 @@ pub(crate) enum Command {
     Multi(Box<multi::Multi>),
     #[command(subcommand)]
     Task(task::Task),
+    #[command(subcommand)]
+    Workflow(workflow::Workflow),
     List(list::List),
     Show(show::Show),
     Why(why::Why),

@@ -144,22 +144,34 @@ impl Walk<'_> {
 }
 
 /// Where the lines of a text begin, so that a position is found without reading the text again.
-struct Lines<'t> {
+pub(crate) struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
 impl<'t> Lines<'t> {
-    fn new(text: &'t str) -> Self {
+    pub(crate) fn new(text: &'t str) -> Self {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { text, starts }
     }
 
     /// Line and column, both from 1.
-    fn position(&self, offset: usize) -> (usize, usize) {
+    pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.starts.get(line.wrapping_sub(1)).copied().unwrap_or(0);
         let column = self.text.get(start..offset).map_or(0, |before| before.chars().count());
         (line, column + 1)
+    }
+    /// Where a line and a column are, both from 1; the end of the text if there is no such place.
+    pub(crate) fn offset(&self, line: usize, column: usize) -> usize {
+        let Some(start) = self.starts.get(line.saturating_sub(1)) else { return self.text.len() };
+        let mut places = self.text[*start..].char_indices();
+        places.nth(column.saturating_sub(1)).map_or(self.text.len(), |(at, _)| start + at)
+    }
+
+    /// The text of a line, counted from 1, without its end.
+    pub(crate) fn line(&self, line: usize) -> &'t str {
+        let start = line.checked_sub(1).and_then(|line| self.starts.get(line));
+        start.and_then(|start| self.text[*start..].lines().next()).unwrap_or_default()
     }
 }

@@ -129,7 +129,7 @@ pub(super) fn of_file(path: &std::path::Path, what: impl fmt::Display) -> Proble
 }
 
 /// A foreign text in backquotes: cut, and with everything escaped that is not plainly visible.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.is_empty() {
         return "an empty text".to_owned();
     }

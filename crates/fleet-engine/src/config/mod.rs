@@ -29,12 +29,15 @@ mod value;
 mod write;
 
 pub use agent::{AgentSettings, OwnAgent};
+pub(crate) use file::Lines;
+pub(crate) use flaw::quoted;
 pub use form::{Form, NoAmount, NoDuration};
 pub use keys::{Fixed, Key, Kind, Scope, is_agent_name};
 pub use load::{Report, Sources};
 pub use resolved::Config;
 pub use secret::Secret;
 pub use setting::{ConfigFile, Origin, Setting};
+pub(crate) use suggest::nearest;
 pub use table::KEYS;
 pub use template::template;
 pub use typed::{AgentVariables, Color, Ports, RunLimits, Runner, Spending, Workspaces};

@@ -47,3 +47,5 @@ mod texts;
 pub mod trust;
 pub mod undo;
 pub mod why;
+pub mod workflow_check;
+pub mod workflow_init;

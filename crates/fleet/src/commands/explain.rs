@@ -31,6 +31,7 @@ pages! {
     InvalidValue = "invalid-value",
     ModelRefused = "model-refused",
     ImportInvalid = "import-invalid",
+    WorkflowInvalid = "workflow-invalid",
     IdInvalid = "id-invalid",
     IdAmbiguous = "id-ambiguous",
     TaskNotFound = "task-not-found",

@@ -42,6 +42,7 @@ mod text_input;
 pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod why;
+pub(crate) mod workflow;
 
 use std::collections::BTreeSet;
 
@@ -116,6 +117,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Done {
 async fn with_engine(command: Command, context: &Context) -> Done {
     match command {
         Command::Task(command) => command.run(context).await,
+        Command::Workflow(command) => command.run(context).await,
         Command::List(command) => command.run(context).await,
         Command::Show(command) => command.run(context).await,
         Command::Logs(command) => command.run(context).await,

@@ -35,3 +35,4 @@ mod spawn;
 mod steer;
 mod support;
 mod trust;
+mod workflow_files;

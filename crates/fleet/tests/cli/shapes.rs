@@ -320,6 +320,7 @@ fn answers_of_other_commands(world: &World) {
     shape(&edited, "changed: boolean; path: string");
     let report = json(&["config", "validate"]);
     shape(&report, "problems: list; warnings: list of strings; files: list of strings");
+    answers_of_workflow_files(world);
     let found = json(&["doctor"]);
     shape(&found, "checks: list; healthy: boolean");
     for check in found["checks"].as_array().unwrap() {
@@ -342,6 +343,40 @@ fn answers_of_other_commands(world: &World) {
          reason: string or null; what: string; evidence: list of strings; next: string; next_at: time or null; \
          advice: list of strings",
     );
+}
+
+fn answers_of_workflow_files(world: &World) {
+    let json = |arguments: &[&str]| world.fleet.json(arguments);
+    shape(&json(&["workflow", "init", "--list"])["workflows"][0], "name: string; about: string");
+    let written = json(&["workflow", "init", "plan-fanout-integrate"]);
+    shape(&written, "name: string; path: string; format: string; named: string");
+    world.repo.write("wrong.toml", "stags = 1\n");
+    let checked =
+        world.fleet.run(&["workflow", "check", "plan-fanout-integrate", "wrong.toml", "none", "--json"]);
+    let checked: Value = serde_json::from_str(&checked.stdout).unwrap();
+    for one in checked["workflows"].as_array().unwrap() {
+        shape(
+            one,
+            "file: string; kind: string or null; ok: boolean; diagnostics: list; workflow: object or null",
+        );
+        for diagnostic in one["diagnostics"].as_array().unwrap() {
+            shape(
+                diagnostic,
+                "severity: string; file: string; line: number or null; column: number or null; message: string; \
+                 help: list of strings; source: string or null",
+            );
+        }
+    }
+    let workflow = &checked["workflows"][0]["workflow"];
+    shape(workflow, "name: string; wants: object; stages: list");
+    shape(&workflow["wants"], "task: boolean; params: list of strings");
+    for stage in workflow["stages"].as_array().unwrap() {
+        shape(
+            stage,
+            "name: string; level: number; agent: string; model: string or null; needs: list of strings; start: string; \
+             changes: string; returns: string; when: string or null; parts: number or null; each_of: string or null",
+        );
+    }
 }
 
 #[track_caller]

@@ -1,0 +1,50 @@
+//! Whether the agents of a workflow are known, and may use the models that it names.
+
+use std::collections::BTreeSet;
+
+use fleet_core::problem::Outcome;
+use fleet_core::task::ModelName;
+use fleet_core::workflow::Stage;
+
+use super::form::Marks;
+use super::reader::Reader;
+use crate::runner::able;
+use crate::{Engine, agents};
+
+/// Tells of agents that nobody knows, that cannot be started here, and of models that they may not use.
+pub(super) fn check(
+    engine: &Engine,
+    reader: &mut Reader<'_>,
+    stages: &[Stage],
+    marks: &[Marks],
+) -> Outcome<()> {
+    let (registry, config, here) = (engine.agents()?, engine.config()?, able(engine)?);
+    let mut absent = BTreeSet::new();
+    for (stage, marks) in stages.iter().zip(marks) {
+        let name = stage.agent.as_ref().map_or(config.agent(), |agent| agent.as_str());
+        let at = Some(marks.of("agent").start);
+        let is_known = registry.find(name).is_some()
+            || name == config.agent()
+            || config.named_agents().any(|known| known == name);
+        if !is_known {
+            let names = registry.all().map(|adapter| adapter.name().to_owned());
+            let help = reader
+                .meant(name, names)
+                .unwrap_or_else(|| "`fleet agents` shows those that there are".to_owned());
+            reader.refuse(at, format!("there is no agent `{name}`"), Some(help));
+            continue;
+        }
+        if !here.iter().any(|known| known.as_str() == name) && absent.insert(name) {
+            let help = registry.find(name).map(|adapter| format!("to get it: {}", adapter.about().install));
+            reader.warn(at, format!("the agent `{name}` cannot be started on this machine"), help);
+        }
+        let model = stage.model.as_ref().map(ModelName::as_str);
+        if let Err(problem) = agents::check(engine, Some(name), model) {
+            let message = problem.message.strip_prefix("model: ").unwrap_or(&problem.message).to_owned();
+            // On the command line this would change every stage.
+            let help = problem.hints.into_iter().find(|hint| !hint.starts_with("`--agent"));
+            reader.refuse(Some(marks.of("model").start), message, help);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! How many parts a stage has.
+
+use fleet_core::workflow::Copies;
+
+use super::super::node::{Node, Value};
+use super::super::reader::{Field, Fields, Reader};
+use super::stage::{Surroundings, find};
+use crate::config::quoted;
+
+/// A stage is refused before this for having too many parts.
+const MOST_COPIES: u64 = 1_000_000;
+
+/// Reads `foreach` or `count`.
+pub(super) fn read(reader: &mut Reader<'_>, around: &Surroundings<'_>, fields: &Fields<'_>) -> Copies {
+    let copies = match (fields.get("foreach"), fields.get("count")) {
+        (Some(_), Some(count)) => {
+            let message = "`foreach` says how many there are: leave out `count`";
+            reader.refuse(Some(count.name.at.start), message, None);
+            None
+        }
+        (Some(field), None) => foreach(reader, around, field),
+        (None, Some(field)) => count(reader, around, field),
+        (None, None) => None,
+    };
+    copies.unwrap_or(Copies::One)
+}
+
+fn foreach(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>) -> Option<Copies> {
+    let at = field.node.at.start;
+    let items = match &field.node.value {
+        Value::List(values) => values.iter().filter_map(Node::plain).collect(),
+        Value::Text(text) => match text.split_once('.') {
+            Some(("params", _)) => {
+                param(reader, around, text, at)?.split(',').map(|item| item.trim().to_owned()).collect()
+            }
+            Some((stage, "items")) => return find(reader, around, stage, at).map(Copies::EachOf),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
+    let items: Vec<String> = items.into_iter().filter(|item| !item.is_empty()).collect();
+    if items.is_empty() {
+        let message = format!("{} is no list of texts to be spread over", field.node.kind());
+        let help =
+            "write a list, `\"STAGE.items\"` for what a stage returned, or `\"params.NAME\"`".to_owned();
+        reader.refuse(Some(at), message, Some(help));
+        return None;
+    }
+    Some(Copies::Each(items))
+}
+
+fn count(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>) -> Option<Copies> {
+    let at = field.node.at.start;
+    let count = match &field.node.value {
+        Value::Text(text) if text.starts_with("params.") => {
+            let value = param(reader, around, text, at)?;
+            let number = value.trim().parse().ok();
+            // A value that is still to be said is no number, and no flaw.
+            if number.is_none() && !value.starts_with('<') {
+                reader.refuse(Some(at), format!("{} is no whole number: {}", text, quoted(&value)), None);
+            }
+            number?
+        }
+        _ => u32::try_from(reader.number(Some(field), 0..MOST_COPIES + 1)?).ok()?,
+    };
+    Some(if count == 1 { Copies::One } else { Copies::Count(count) })
+}
+
+/// The value of `params.NAME`.
+fn param(reader: &mut Reader<'_>, around: &Surroundings<'_>, text: &str, at: usize) -> Option<String> {
+    let name = text.strip_prefix("params.").unwrap_or(text);
+    let value = around.params.get(name).cloned();
+    if value.is_none() {
+        let help = reader.meant(name, around.params.keys().cloned());
+        reader.refuse(Some(at), format!("there is no parameter {}", quoted(name)), help);
+    }
+    value
+}

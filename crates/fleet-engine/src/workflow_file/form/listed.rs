@@ -1,0 +1,185 @@
+//! Stages in a list, which need each other by their number: the form that other tools exchange.
+
+use std::collections::BTreeSet;
+
+use fleet_core::limits::Limits;
+use fleet_core::workflow::{Changes, MOST_STAGES, Stage, StageName, Start};
+
+use super::super::given::Given;
+use super::super::node::{Node, Value};
+use super::super::reader::{Field, Fields, Known, Reader};
+use super::{Draft, Marks, params};
+
+const TOP: Known = Known {
+    names: &["name", "task_prompt", "stages", "base_ref", "timeout_seconds"],
+    synonyms: &[
+        ("task", "task_prompt"),
+        ("prompt", "task_prompt"),
+        ("base", "base_ref"),
+        ("timeout", "timeout_seconds"),
+    ],
+};
+
+const STAGE: Known = Known {
+    names: &[
+        "name",
+        "executor",
+        "model",
+        "prompt_template",
+        "worktree_strategy",
+        "depends_on",
+        "timeout_seconds",
+        "reasoning_effort",
+        "extra_args",
+    ],
+    synonyms: &[
+        ("agent", "executor"),
+        ("prompt", "prompt_template"),
+        ("template", "prompt_template"),
+        ("needs", "depends_on"),
+        ("dependencies", "depends_on"),
+        ("start", "worktree_strategy"),
+        ("worktree", "worktree_strategy"),
+        ("timeout", "timeout_seconds"),
+        ("effort", "reasoning_effort"),
+        ("args", "extra_args"),
+    ],
+};
+
+/// A hundred years, as for every other time.
+const MOST_SECONDS: u64 = 100 * 366 * 86_400;
+
+pub(super) fn read(reader: &mut Reader<'_>, root: &Node, given: &Given) -> Draft {
+    let fields = reader.fields(root, "a workflow", &TOP);
+    let mut draft = Draft {
+        name: reader.text(fields.get("name")),
+        task: reader.text(fields.get("task_prompt")),
+        base: reader.parsed(fields.get("base_ref")),
+        ..Draft::default()
+    };
+    let time = seconds(reader, fields.get("timeout_seconds"));
+    params::without(reader, &given.set);
+    draft.top.set("name", fields.get("name").map(|field| field.node.at.clone()));
+    let Some(Field { name, node }) = fields.get("stages") else { return draft };
+    draft.top.set("stages", Some(name.at.clone()));
+    let Value::List(stages) = &node.value else { return draft };
+    if stages.len() > MOST_STAGES {
+        let message = format!("{} stages, at most {MOST_STAGES} are allowed", stages.len());
+        reader.refuse_shape(name.at.start, message, None);
+        return draft;
+    }
+    let mut names = Names::default();
+    for node in stages {
+        let (stage, marks) = stage(reader, node, &mut names, time);
+        draft.stages.push(stage);
+        draft.marks.push(marks);
+    }
+    draft
+}
+
+fn stage(reader: &mut Reader<'_>, node: &Node, names: &mut Names, time: Option<u64>) -> (Stage, Marks) {
+    let fields = reader.fields(node, "a stage", &STAGE);
+    let mut marks = Marks::new(node.at.clone());
+    let places = [
+        ("name", "name"),
+        ("needs", "depends_on"),
+        ("prompt", "prompt_template"),
+        ("start", "worktree_strategy"),
+        ("agent", "executor"),
+        ("model", "model"),
+    ];
+    for (field, key) in places {
+        marks.set(field, fields.get(key).map(|field| field.node.at.clone()));
+    }
+    let name = names.unique(&name(reader, node, &fields));
+    let needs = needs(reader, fields.get("depends_on"));
+    let prompt = prompt(reader, node, &fields);
+    let start = reader.word(fields.get("worktree_strategy"), Start::ALL).unwrap_or(Start::New);
+    let seconds = seconds(reader, fields.get("timeout_seconds")).or(time);
+    // Whoever builds on others may have nothing to change: a reviewer, a judge.
+    let changes = if needs.is_empty() { Changes::Required } else { Changes::Optional };
+    let stage = Stage {
+        needs,
+        agent: reader.agent(fields.get("executor")),
+        model: reader.parsed(fields.get("model")),
+        effort: reader.text(fields.get("reasoning_effort")),
+        extra_args: reader.texts(fields.get("extra_args")).unwrap_or_default(),
+        start,
+        changes,
+        limits: Limits { seconds, ..Limits::default() },
+        ..Stage::new(name, prompt)
+    };
+    (stage, marks)
+}
+
+fn name(reader: &mut Reader<'_>, node: &Node, fields: &Fields<'_>) -> String {
+    if fields.get("name").is_none() && matches!(node.value, Value::Table(_)) {
+        reader.refuse_shape(node.at.start, "a stage has no `name`", None);
+    }
+    reader.text(fields.get("name")).unwrap_or_default()
+}
+
+fn prompt(reader: &mut Reader<'_>, node: &Node, fields: &Fields<'_>) -> String {
+    if fields.get("prompt_template").is_none() && matches!(node.value, Value::Table(_)) {
+        reader.refuse_shape(node.at.start, "a stage has no `prompt_template`", None);
+    }
+    reader.text(fields.get("prompt_template")).unwrap_or_else(|| "-".to_owned())
+}
+
+fn needs(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Vec<usize> {
+    let Some(Field { node, .. }) = field else { return Vec::new() };
+    let help = || Some("stages are numbered from 0, in the order of the file".to_owned());
+    let Value::List(values) = &node.value else {
+        let message = format!("`depends_on` must be a list of numbers, not {}", node.kind());
+        reader.refuse_shape(node.at.start, message, help());
+        return Vec::new();
+    };
+    let mut needs = Vec::with_capacity(values.len());
+    for value in values {
+        match &value.value {
+            Value::Number(text) if text.parse::<usize>().is_ok() => needs.extend(text.parse::<usize>()),
+            _ => {
+                let message = format!("`depends_on` must be a list of numbers, and {} is none", value.kind());
+                reader.refuse_shape(value.at.start, message, help());
+            }
+        }
+    }
+    needs
+}
+
+/// Nothing and zero are no limit of their own.
+fn seconds(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Option<u64> {
+    reader.number(field, 0..MOST_SECONDS + 1).filter(|seconds| *seconds > 0)
+}
+
+/// Names that were given away. Those that mean something else in prompts are taken from the beginning.
+struct Names(BTreeSet<String>);
+
+impl Default for Names {
+    fn default() -> Self {
+        Self(["params", "item", "task_prompt", "workflow"].map(str::to_owned).into())
+    }
+}
+
+/// Leaves room for a number.
+const LONGEST: usize = StageName::LONGEST - 6;
+
+impl Names {
+    /// A name that fits into a branch and that no other stage has, as near to the given one as can be.
+    fn unique(&mut self, given: &str) -> StageName {
+        let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+        let words: String = given.chars().take(LONGEST).map(fits).collect();
+        let slug = words.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+        let slug = if slug.is_empty() { "stage" } else { &slug };
+        let numbered = (2..).map(|number: u32| format!("{slug}-{number}"));
+        let mut candidates = std::iter::once(slug.to_owned()).chain(numbered);
+        loop {
+            let name = candidates.next().unwrap_or_default();
+            if self.0.insert(name.clone())
+                && let Ok(name) = name.parse()
+            {
+                return name;
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What the tree of a file means: the two forms in which a workflow is written.
+//!
+//! `stages` decides: a table has stages by name ([`named`]), a list has stages that need each other by their number
+//! ([`listed`]). Both come to the same draft.
+
+mod copies;
+mod listed;
+mod named;
+mod params;
+mod prompt;
+mod stage;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use fleet_core::task::BaseRef;
+use fleet_core::workflow::Stage;
+
+use super::Source;
+use super::given::Given;
+use super::node::{Node, Value};
+use super::reader::Reader;
+
+/// A workflow as far as it could be read.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    /// What the file calls it.
+    pub(super) name: Option<String>,
+    /// What the file says that it is for.
+    pub(super) task: Option<String>,
+    /// Where the file says that it starts.
+    pub(super) base: Option<BaseRef>,
+    pub(super) fail_fast: bool,
+    pub(super) params: BTreeMap<String, String>,
+    /// Parameters that have no value yet.
+    pub(super) missing: Vec<String>,
+    pub(super) stages: Vec<Stage>,
+    /// Where the stages stand, in the same order.
+    pub(super) marks: Vec<Marks>,
+    /// Where `name` and `stages` stand.
+    pub(super) top: Marks,
+}
+
+/// Where something and its fields stand, by the names that the fields have in [`Stage`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct Marks {
+    whole: Range<usize>,
+    fields: Vec<(&'static str, Range<usize>)>,
+}
+
+impl Marks {
+    fn new(whole: Range<usize>) -> Self {
+        Self { whole, fields: Vec::new() }
+    }
+
+    fn set(&mut self, field: &'static str, at: Option<Range<usize>>) {
+        self.fields.extend(at.map(|at| (field, at)));
+    }
+
+    /// The place of a field, or of the whole where the file says nothing of it.
+    pub(super) fn of(&self, field: &str) -> Range<usize> {
+        let known = self.fields.iter().find(|(name, _)| *name == field);
+        known.map_or_else(|| self.whole.clone(), |(_, at)| at.clone())
+    }
+}
+
+/// Reads a tree.
+pub(super) fn read(reader: &mut Reader<'_>, source: &Source, root: &Node, given: &Given) -> Draft {
+    let entries = match &root.value {
+        Value::Table(entries) => entries.as_slice(),
+        _ => &[],
+    };
+    let stages = entries.iter().find(|(name, _)| name.text == "stages").map(|(_, node)| &node.value);
+    match stages {
+        Some(Value::List(_)) => listed::read(reader, root, given),
+        _ => named::read(reader, source, root, given),
+    }
+}

@@ -1,0 +1,125 @@
+//! Parameters: names with defaults, and what is said with `--set`.
+
+use std::collections::BTreeMap;
+
+use super::super::given::{Given, Purpose};
+use super::super::node::{Name, Node, Value};
+use super::super::reader::{Field, Known, Reader};
+use super::Draft;
+use crate::config::quoted;
+
+const PARAM: Known = Known {
+    names: &["default", "description", "required"],
+    synonyms: &[("value", "default"), ("help", "description"), ("about", "description")],
+};
+
+/// Fills the parameters of a draft.
+pub(super) fn read(reader: &mut Reader<'_>, field: Option<Field<'_>>, given: &Given, draft: &mut Draft) {
+    let mut set = settings(reader, &given.set);
+    let entries = match field.map(|field| (&field.node.value, field.node)) {
+        None => &[][..],
+        Some((Value::Table(entries), _)) => entries.as_slice(),
+        Some((_, node)) => {
+            reader.refuse_shape(
+                node.at.start,
+                format!("`params` must be a table, not {}", node.kind()),
+                None,
+            );
+            &[]
+        }
+    };
+    for (name, node) in entries {
+        let default = one(reader, name, node);
+        let value = set.remove(&name.text).or(default).unwrap_or_else(|| {
+            draft.missing.push(name.text.clone());
+            if given.purpose == Purpose::Run {
+                let message = format!("the parameter {} has no value", quoted(&name.text));
+                let help = format!("say it with `--set {}=VALUE`", name.text);
+                reader.refuse(Some(name.at.start), message, Some(help));
+            }
+            format!("<{}>", name.text)
+        });
+        if draft.params.insert(name.text.clone(), value).is_some() {
+            reader.refuse_shape(name.at.start, format!("{} stands there twice", quoted(&name.text)), None);
+        }
+    }
+    let known: Vec<String> = draft.params.keys().cloned().collect();
+    for name in set.keys() {
+        unknown(reader, name, &known);
+    }
+}
+
+/// For workflows that have no parameters.
+pub(super) fn without(reader: &mut Reader<'_>, set: &[String]) {
+    for name in settings(reader, set).keys() {
+        unknown(reader, name, &[]);
+    }
+}
+
+fn unknown(reader: &mut Reader<'_>, name: &str, known: &[String]) {
+    let help = match known {
+        [] => "it has no parameters".to_owned(),
+        known => reader
+            .meant(name, known.iter().cloned())
+            .unwrap_or_else(|| format!("its parameters are {}", known.join(", "))),
+    };
+    reader.refuse(None, format!("--set: there is no parameter {}", quoted(name)), Some(help));
+}
+
+/// What was said on the command line; the last word for a name counts.
+fn settings(reader: &mut Reader<'_>, set: &[String]) -> BTreeMap<String, String> {
+    let mut settings = BTreeMap::new();
+    for text in set {
+        if let Some((name, value)) = text.split_once('=') {
+            settings.insert(name.trim().to_owned(), value.to_owned());
+        } else {
+            let help = Some("for example `--set depth=deep`".to_owned());
+            reader.refuse(None, format!("--set: {} is not KEY=VALUE", quoted(text)), help);
+        }
+    }
+    settings
+}
+
+/// The default of a parameter; none if it must be said.
+fn one(reader: &mut Reader<'_>, name: &Name, node: &Node) -> Option<String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.text.is_empty() || name.text.len() > 64 || !name.text.chars().all(fits) {
+        let message = format!(
+            "{} is not the name of a parameter: letters, digits, - and _, at most 64",
+            quoted(&name.text)
+        );
+        reader.refuse_shape(name.at.start, message, None);
+    }
+    match &node.value {
+        Value::Null => None,
+        Value::Table(_) => described(reader, node),
+        _ => {
+            let value = node.plain();
+            if value.is_none() {
+                let message = format!("a default is a single value, not {}", node.kind());
+                let help = "several are one text with commas: \"a, b\"".to_owned();
+                reader.refuse(Some(node.at.start), message, Some(help));
+            }
+            Some(value.unwrap_or_default())
+        }
+    }
+}
+
+fn described(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    let fields = reader.fields(node, "a parameter", &PARAM);
+    reader.text(fields.get("description"));
+    let required = reader.flag(fields.get("required"));
+    let Some(default) = fields.get("default") else {
+        return (required == Some(false)).then(String::new);
+    };
+    if required == Some(true) {
+        let message = "a parameter with a default need not be said: leave out one of the two";
+        reader.refuse(Some(default.name.at.start), message, None);
+    }
+    let value = default.node.plain();
+    if value.is_none() {
+        let message = format!("`default` must be a single value, not {}", default.node.kind());
+        reader.refuse(Some(default.node.at.start), message, None);
+    }
+    Some(value.unwrap_or_default())
+}

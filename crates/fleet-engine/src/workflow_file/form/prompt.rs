@@ -1,0 +1,63 @@
+//! What a stage's agent is told: in the file, or in one beside it.
+
+use std::path::Path;
+
+use super::super::node::Name;
+use super::super::reader::{Field, Fields, Reader};
+use super::super::source::{self, Kind, Source, Unusable};
+use crate::config::quoted;
+
+/// The prompt of a stage; something that has no flaw of its own where there is none, so that the rest can be looked at.
+pub(super) fn read(reader: &mut Reader<'_>, source: &Source, name: &Name, fields: &Fields<'_>) -> String {
+    let text = match (fields.get("prompt"), fields.get("prompt_file")) {
+        (Some(_), Some(file)) => {
+            let message = "`prompt` and `prompt_file` say the same: leave out one of the two";
+            reader.refuse(Some(file.name.at.start), message, None);
+            None
+        }
+        (None, None) => {
+            let message = format!("the stage {} has no prompt", quoted(&name.text));
+            let help = "write `prompt`, or name a file beside this one with `prompt_file`".to_owned();
+            reader.refuse(Some(name.at.start), message, Some(help));
+            None
+        }
+        (prompt @ Some(_), None) => reader.text(prompt),
+        (None, file @ Some(_)) => prompt_file(reader, source, file),
+    };
+    text.unwrap_or_else(|| "-".to_owned())
+}
+
+/// Far above any prompt; the model has the exact limit.
+const LARGEST_PROMPT: u64 = 512 * 1024;
+
+fn prompt_file(reader: &mut Reader<'_>, source: &Source, field: Option<Field<'_>>) -> Option<String> {
+    let at = field.map(|field| field.node.at.start);
+    let named = reader.text(field)?;
+    match beside(source, &named) {
+        Ok(text) => Some(text.replace("\r\n", "\n")),
+        Err(why) => {
+            reader.refuse(at, format!("{}: {why}", quoted(&named)), None);
+            None
+        }
+    }
+}
+
+/// A file below the folder of the workflow. What is elsewhere on the machine is nothing that a workflow, which may come
+/// from anybody, can have an agent read.
+fn beside(source: &Source, named: &str) -> Result<String, String> {
+    if source.kind == Kind::Shipped {
+        return Err("a workflow that is no file has none beside it".to_owned());
+    }
+    let folder = source.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let real = |path: &Path| path.canonicalize().map_err(|error| format!("cannot be read: {error}"));
+    let folder = real(folder.unwrap_or(Path::new(".")))?;
+    let path = real(&folder.join(named))?;
+    if !path.starts_with(&folder) {
+        return Err("it is not below the folder of the workflow".to_owned());
+    }
+    source::text(&path, LARGEST_PROMPT).map_err(|why| match why {
+        Unusable::Missing => "there is no such file".to_owned(),
+        Unusable::Unread(error) => format!("cannot be read: {error}"),
+        Unusable::Wrong(why) => why,
+    })
+}

@@ -1,0 +1,301 @@
+//! One stage of the form that people write.
+
+use std::collections::BTreeMap;
+
+use fleet_core::limits::{Limit, Limits};
+use fleet_core::task::{AgentName, FieldError, ModelName};
+use fleet_core::workflow::{Changes, Condition, OnConflict, OnFailure, Returns, Stage, StageName, Start};
+
+use super::super::node::{Name, Node, Value};
+use super::super::reader::{Field, Fields, Known, Reader};
+use super::super::source::Source;
+use super::super::words;
+use super::{Marks, copies, prompt};
+use crate::config::quoted;
+
+const STAGE: Known = Known {
+    names: &[
+        "agent",
+        "model",
+        "effort",
+        "prompt",
+        "prompt_file",
+        "needs",
+        "start",
+        "on_conflict",
+        "read_only",
+        "changes",
+        "returns",
+        "when",
+        "foreach",
+        "count",
+        "retries",
+        "on_failure",
+        "limits",
+        "timeout",
+        "checks",
+        "extra_args",
+    ],
+    synonyms: &[
+        ("executor", "agent"),
+        ("prompt_template", "prompt"),
+        ("depends_on", "needs"),
+        ("dependencies", "needs"),
+        ("after", "needs"),
+        ("worktree_strategy", "start"),
+        ("timeout_seconds", "timeout"),
+        ("reasoning_effort", "effort"),
+        ("args", "extra_args"),
+        ("if", "when"),
+        ("matrix", "foreach"),
+        ("copies", "count"),
+        ("retry", "retries"),
+        ("check", "checks"),
+        ("tests", "checks"),
+    ],
+};
+const DEFAULTS: Known = Known {
+    names: &["agent", "model", "effort", "limits", "timeout", "retries"],
+    synonyms: &[
+        ("executor", "agent"),
+        ("reasoning_effort", "effort"),
+        ("timeout_seconds", "timeout"),
+        ("retry", "retries"),
+    ],
+};
+const LIMITS: Known = Known {
+    names: &["time", "tokens", "usd"],
+    synonyms: &[
+        ("timeout", "time"),
+        ("seconds", "time"),
+        ("cost", "usd"),
+        ("budget", "usd"),
+        ("money", "usd"),
+    ],
+};
+
+/// As many as the settings allow.
+const MOST_RETRIES: u64 = 20;
+
+/// What a stage is read among.
+pub(super) struct Surroundings<'a> {
+    pub(super) source: &'a Source,
+    pub(super) names: &'a [&'a str],
+    pub(super) params: &'a BTreeMap<String, String>,
+    pub(super) defaults: Defaults,
+}
+
+/// What holds for stages that say nothing else.
+#[derive(Debug, Default)]
+pub(super) struct Defaults {
+    agent: Option<AgentName>,
+    model: Option<ModelName>,
+    effort: Option<String>,
+    limits: Limits,
+    retries: Option<u32>,
+}
+
+pub(super) fn defaults(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Defaults {
+    let Some(field) = field else { return Defaults::default() };
+    let fields = reader.fields(field.node, "`defaults`", &DEFAULTS);
+    Defaults {
+        agent: reader.agent(fields.get("agent")),
+        model: reader.parsed(fields.get("model")),
+        effort: reader.text(fields.get("effort")),
+        limits: limits(reader, &fields, Limits::default()),
+        retries: retries(reader, &fields),
+    }
+}
+
+/// Reads a stage; one whose name is wrong is read for what else is wrong.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    around: &Surroundings<'_>,
+    (name, node): (&Name, &Node),
+) -> Option<(Stage, Marks)> {
+    let fields = reader.fields(node, &format!("the stage {}", quoted(&name.text)), &STAGE);
+    let defaults = &around.defaults;
+    let prompt = prompt::read(reader, around.source, name, &fields);
+    let agent = reader.agent(fields.get("agent"));
+    // Models and efforts are words of one agent: another one would not understand them.
+    let is_default = agent.is_none() || agent == defaults.agent;
+    let (model, effort) = if is_default { (&defaults.model, &defaults.effort) } else { (&None, &None) };
+    let returns = reader.word(fields.get("returns"), Returns::ALL).unwrap_or(Returns::Report);
+    let stage = Stage {
+        needs: needs(reader, around, fields.get("needs")),
+        agent: agent.or_else(|| defaults.agent.clone()),
+        model: reader.parsed(fields.get("model")).or_else(|| model.clone()),
+        effort: reader.text(fields.get("effort")).or_else(|| effort.clone()),
+        extra_args: reader.texts(fields.get("extra_args")).unwrap_or_default(),
+        start: reader.word(fields.get("start"), Start::ALL).unwrap_or(Start::New),
+        on_conflict: reader.word(fields.get("on_conflict"), OnConflict::ALL).unwrap_or(OnConflict::Fail),
+        changes: changes(reader, &fields, returns),
+        returns,
+        when: when(reader, fields.get("when")),
+        copies: copies::read(reader, around, &fields),
+        retries: retries(reader, &fields).or(defaults.retries),
+        limits: limits(reader, &fields, defaults.limits),
+        on_failure: reader.word(fields.get("on_failure"), OnFailure::ALL).unwrap_or(OnFailure::Fail),
+        checks: checks(reader, fields.get("checks")),
+        ..Stage::new(stage_name(reader, name)?, prompt)
+    };
+    Some((stage, marks(name, &fields)))
+}
+
+fn stage_name(reader: &mut Reader<'_>, name: &Name) -> Option<StageName> {
+    match name.text.parse() {
+        Ok(name) => Some(name),
+        Err(FieldError { why, .. }) => {
+            reader.refuse_shape(name.at.start, why, None);
+            None
+        }
+    }
+}
+
+/// Where the fields stand, by the names that the model has for them.
+fn marks(name: &Name, fields: &Fields<'_>) -> Marks {
+    let mut marks = Marks::new(name.at.clone());
+    let same = ["agent", "model", "needs", "start", "when", "prompt", "checks"].map(|name| (name, name));
+    for (field, key) in
+        same.into_iter().chain([("prompt", "prompt_file"), ("copies", "foreach"), ("copies", "count")])
+    {
+        marks.set(field, fields.get(key).map(|field| field.node.at.clone()));
+    }
+    marks
+}
+
+fn needs(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Option<Field<'_>>) -> Vec<usize> {
+    let Some(Field { node, .. }) = field else { return Vec::new() };
+    let Value::List(values) = &node.value else {
+        let message = format!("`needs` must be a list of stages, not {}", node.kind());
+        reader.refuse_shape(node.at.start, message, Some("for example needs = [\"review\"]".to_owned()));
+        return Vec::new();
+    };
+    let mut needs = Vec::with_capacity(values.len());
+    for value in values {
+        if let Value::Text(name) = &value.value {
+            needs.extend(find(reader, around, name, value.at.start));
+        } else {
+            let message = format!("`needs` must be a list of stages, and {} is none", value.kind());
+            reader.refuse_shape(value.at.start, message, None);
+        }
+    }
+    needs
+}
+
+/// The number of the stage of this name.
+pub(super) fn find(
+    reader: &mut Reader<'_>,
+    around: &Surroundings<'_>,
+    name: &str,
+    at: usize,
+) -> Option<usize> {
+    let found = around.names.iter().position(|known| *known == name);
+    if found.is_none() {
+        let help = reader.meant(name, around.names.iter().map(|&name| name.to_owned()));
+        reader.refuse_shape(at, format!("there is no stage {}", quoted(name)), help);
+    }
+    found
+}
+
+/// A stage that returns a verdict or a list has done its work without a change; any other has to change something.
+fn changes(reader: &mut Reader<'_>, fields: &Fields<'_>, returns: Returns) -> Changes {
+    let read_only = reader.flag(fields.get("read_only")).unwrap_or(false);
+    let named = fields.get("changes");
+    let wish = reader.word(named, &[Changes::Required, Changes::Optional]);
+    match (wish, named) {
+        (Some(_), Some(field)) if read_only => {
+            let message = "a stage that is `read_only` changes nothing: leave out `changes`";
+            reader.refuse(Some(field.name.at.start), message, None);
+            Changes::None
+        }
+        _ if read_only => Changes::None,
+        (Some(wish), _) => wish,
+        (None, _) if returns == Returns::Report => Changes::Required,
+        (None, _) => Changes::Optional,
+    }
+}
+
+fn when(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Option<Condition> {
+    let field = field?;
+    let text = match &field.node.value {
+        Value::Bool(yes) => yes.to_string(),
+        _ => reader.text(Some(field))?,
+    };
+    match Condition::try_from(text) {
+        Ok(condition) => Some(condition),
+        Err(error) => {
+            let help = "for example \"review.approve == false and implement.files > 0\"".to_owned();
+            reader.refuse(Some(field.node.at.start), error.to_string(), Some(help));
+            None
+        }
+    }
+}
+
+fn retries(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<u32> {
+    let number = reader.number(fields.get("retries"), 0..MOST_RETRIES + 1)?;
+    u32::try_from(number).ok()
+}
+
+fn limits(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: Limits) -> Limits {
+    let mut limits = defaults;
+    let table = fields.get("limits").map(|field| reader.fields(field.node, "`limits`", &LIMITS));
+    let inner = |name| table.as_ref().and_then(|table| table.get(name));
+    if let (Some(_), Some(timeout)) = (inner("time"), fields.get("timeout")) {
+        let message = "`timeout` is the same as `limits.time`: leave out one of the two";
+        reader.refuse(Some(timeout.name.at.start), message, None);
+    }
+    let all = [
+        ("time", fields.get("timeout")),
+        ("time", inner("time")),
+        ("tokens", inner("tokens")),
+        ("usd", inner("usd")),
+    ];
+    for (name, field) in all {
+        let Some(field) = field else { continue };
+        match field.node.plain().unwrap_or_default() {
+            value if value.is_empty() => {
+                let message = format!("`{}` must be a limit, not {}", field.name.text, field.node.kind());
+                reader.refuse(Some(field.node.at.start), message, None);
+            }
+            value => match format!("{name}={value}").parse::<Limit>() {
+                Ok(limit) => limits = limits.with(limit),
+                Err(error) => reader.refuse(Some(field.node.at.start), error.to_string(), None),
+            },
+        }
+    }
+    limits
+}
+
+fn checks(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Vec<Vec<String>> {
+    let Some(field) = field else { return Vec::new() };
+    let Value::List(values) = &field.node.value else {
+        let message = format!("`checks` must be a list of commands, not {}", field.node.kind());
+        reader.refuse(
+            Some(field.node.at.start),
+            message,
+            Some("for example checks = [\"cargo test\"]".to_owned()),
+        );
+        return Vec::new();
+    };
+    values.iter().filter_map(|node| check(reader, Field { name: field.name, node })).collect()
+}
+
+fn check(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<String>> {
+    if let Value::List(_) = field.node.value {
+        return reader.texts(Some(field));
+    }
+    let text = reader.text(Some(field))?;
+    match words::split(&text) {
+        Ok(words) => Some(words),
+        Err(why) => {
+            let help = format!("a shell is asked for by name: [\"sh\", \"-c\", {text:?}]");
+            reader.refuse(
+                Some(field.node.at.start),
+                format!("the check {}: {why}", quoted(&text)),
+                Some(help),
+            );
+            None
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! From the text of a file to a workflow that can run, or to all that is wrong.
+
+use fleet_core::problem::Outcome;
+use fleet_core::task::{AgentName, BaseRef};
+use fleet_core::workflow::{Flaw, Place, Spec, Stage, check, places};
+use serde::Serialize;
+
+use super::agents;
+use super::diagnostic::{Diagnostic, Severity};
+use super::form::{self, Draft};
+use super::given::{Given, Purpose};
+use super::node::{Node, Unreadable};
+use super::reader::Reader;
+use super::source::{Format, Kind, Source};
+use super::{json, toml, yaml};
+use crate::{Engine, problems};
+
+/// A workflow that can run.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// What it says, with its parameters filled in.
+    pub spec: Spec,
+    /// Where the file wants it to start.
+    pub base: Option<BaseRef>,
+    /// Who wrote it.
+    pub kind: Kind,
+    /// What is still to be said before it can run; nothing, if it was read for that.
+    pub wants: Wants,
+    /// What may be wrong.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What a workflow does not say itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Wants {
+    /// Whether it wants a task.
+    pub task: bool,
+    /// The parameters that have no value.
+    pub params: Vec<String>,
+}
+
+/// Reads a workflow. What is wrong with it is the inner error; the outer one is what keeps anything from being read, such
+/// as a broken configuration.
+pub fn load(engine: &Engine, source: &Source, given: &Given) -> Outcome<Result<Loaded, Vec<Diagnostic>>> {
+    let wish = given.agent.as_deref().map(str::parse::<AgentName>).transpose().map_err(problems::field)?;
+    let text = source.text.strip_prefix('\u{feff}').unwrap_or(&source.text).replace("\r\n", "\n");
+    let mut reader = Reader::new(source.label(), &text);
+    let root = match tree(source.format, &text) {
+        Ok(root) => root,
+        Err(Unreadable { at, why }) => {
+            let help =
+                text.trim().is_empty().then(|| "`fleet workflow init` writes one to begin with".to_owned());
+            reader.refuse_shape(at, why, help);
+            return Ok(Err(reader.finish()));
+        }
+    };
+    let mut draft = form::read(&mut reader, source, &root, given);
+    if let Some(agent) = wish {
+        draft.stages.iter_mut().for_each(|stage| replace_agent(stage, &agent));
+    }
+    agents::check(engine, &mut reader, &draft.stages, &draft.marks)?;
+    Ok(finish(reader, source, given, draft))
+}
+
+fn tree(format: Format, text: &str) -> Result<Node, Unreadable> {
+    if text.trim().is_empty() {
+        return Err(Unreadable::new(0, "the file is empty"));
+    }
+    match format {
+        Format::Toml => toml::read(text),
+        Format::Yaml => yaml::read(text),
+        Format::Json => json::read(text),
+    }
+}
+
+/// What was said in the words of another agent means nothing to this one.
+fn replace_agent(stage: &mut Stage, agent: &AgentName) {
+    if stage.agent.as_ref() != Some(agent) {
+        (stage.model, stage.effort) = (None, None);
+        stage.extra_args.clear();
+    }
+    stage.agent = Some(agent.clone());
+}
+
+fn finish(
+    mut reader: Reader<'_>,
+    source: &Source,
+    given: &Given,
+    draft: Draft,
+) -> Result<Loaded, Vec<Diagnostic>> {
+    let Draft { name, task, base, fail_fast, params, missing, stages, marks, top } = draft;
+    let name = name.unwrap_or_else(|| source.stem());
+    let said = given.task.clone().or(task).filter(|task| !task.trim().is_empty());
+    let is_unsaid = said.is_none();
+    let task = said.unwrap_or_else(|| name.clone());
+    let spec = Spec { name, task, params, fail_fast, stages };
+    if reader.is_whole() {
+        for flaw in check(&spec) {
+            let marks = flaw.stage.and_then(|at| marks.get(at)).unwrap_or(&top);
+            let at = reader.within(marks.of(flaw.field), &about(&flaw));
+            let help = flaw.choices.and_then(|(given, choices)| reader.meant(&given, choices));
+            reader.refuse(Some(at), flaw.message, help);
+        }
+    }
+    let wants = Wants { task: is_unsaid && asks_for_task(&spec), params: missing };
+    if wants.task && given.purpose == Purpose::Run {
+        let help = "say what is to be done with `--task TEXT`".to_owned();
+        reader.refuse(None, "it does not say what it is for, and its prompts ask for it", Some(help));
+    }
+    let found = reader.finish();
+    if found.iter().any(|one| one.severity == Severity::Error) {
+        return Err(found);
+    }
+    Ok(Loaded { spec, base, kind: source.kind, wants, warnings: found })
+}
+
+fn asks_for_task(spec: &Spec) -> bool {
+    let asks = |stage: &Stage| places(spec, &stage.prompt).iter().any(|(_, place)| *place == Place::Task);
+    spec.stages.iter().any(asks)
+}
+
+/// The words in a prompt or a condition that a flaw is about: the wrong one itself, or a place in braces.
+fn about(flaw: &Flaw) -> Vec<&str> {
+    let name = flaw.message.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+    let wrong = flaw.choices.as_ref().map(|(word, _)| word.as_str());
+    name.map(|(name, _)| name).into_iter().chain(wrong).collect()
+}

@@ -1,0 +1,30 @@
+//! Workflows as people write them: files in TOML, YAML or JSON.
+//!
+//! Owns where such files are found, how they are read, and what is said about a wrong one: file, line and column, and what
+//! was probably meant. Three readers turn a text into one tree that knows its places ([`node`]); everything behind them is
+//! the same for all formats. Two forms: stages by name, and the list of stages that need each other by number
+//! ([`form`]). Must never start anything, and never trust a file: its size, its depth and what it links to are bounded.
+
+mod agents;
+mod diagnostic;
+mod form;
+mod given;
+mod json;
+mod load;
+mod node;
+mod reader;
+mod shipped;
+mod source;
+#[cfg(test)]
+mod tests;
+mod toml;
+mod words;
+mod write;
+mod yaml;
+
+pub use diagnostic::{Diagnostic, Severity, problem};
+pub use given::{Given, Purpose};
+pub use load::{Loaded, Wants, load};
+pub use shipped::{SHIPPED, Shipped};
+pub use source::{Format, Kind, Source, find, folder};
+pub(crate) use write::written;

@@ -1,0 +1,265 @@
+//! Reading values out of the tree, and collecting all that is wrong on the way.
+//!
+//! Owns the wording of everything that concerns a single value. A wrong value is told and left out, so that reading goes
+//! on; [`Reader::is_whole`] says whether what is left still means what was written.
+
+use std::fmt::Display;
+use std::ops::Range;
+use std::str::FromStr;
+
+use fleet_core::task::{AgentName, FieldError};
+
+use super::diagnostic::{Diagnostic, Severity};
+use super::node::{Name, Node, Value};
+use crate::config::{Lines, nearest, quoted};
+
+/// The most that is said about one file.
+const MOST: usize = 100;
+
+/// What was found so far.
+pub(super) struct Reader<'t> {
+    file: String,
+    text: &'t str,
+    found: Vec<(Option<usize>, Diagnostic)>,
+    left_out: usize,
+    is_whole: bool,
+}
+
+impl<'t> Reader<'t> {
+    pub(super) const fn new(file: String, text: &'t str) -> Self {
+        Self { file, text, found: Vec::new(), left_out: 0, is_whole: true }
+    }
+
+    /// Whether the stages and what they need of each other were read as written. Other flaws do not hinder a look at how
+    /// the stages fit together.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Something is wrong at a place; nowhere is the file as a whole.
+    pub(super) fn refuse(&mut self, at: Option<usize>, message: impl Into<String>, help: Option<String>) {
+        self.tell(Severity::Error, at, message.into(), help);
+    }
+
+    /// As [`Self::refuse`], and what was read is not what was written.
+    pub(super) fn refuse_shape(&mut self, at: usize, message: impl Into<String>, help: Option<String>) {
+        self.is_whole = false;
+        self.refuse(Some(at), message, help);
+    }
+
+    /// Something may be wrong.
+    pub(super) fn warn(&mut self, at: Option<usize>, message: impl Into<String>, help: Option<String>) {
+        self.tell(Severity::Warning, at, message.into(), help);
+    }
+
+    fn tell(&mut self, severity: Severity, at: Option<usize>, message: String, help: Option<String>) {
+        if self.is_full() {
+            self.left_out += 1;
+            return;
+        }
+        let diagnostic = Diagnostic {
+            severity,
+            help: help.into_iter().collect(),
+            ..Diagnostic::of_file(&self.file, message)
+        };
+        self.found.push((at, diagnostic));
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() >= MOST
+    }
+
+    /// A suggestion; none any more when nobody would see it, because looking for one takes time.
+    pub(super) fn meant(&self, given: &str, choices: impl IntoIterator<Item = String>) -> Option<String> {
+        if self.is_full() {
+            return None;
+        }
+        nearest(given, choices.into_iter()).map(|meant| format!("did you mean `{meant}`?"))
+    }
+
+    /// Where the first of these words stands in a piece of the text; else its beginning.
+    pub(super) fn within(&self, piece: Range<usize>, words: &[&str]) -> usize {
+        let found = words.iter().find_map(|word| self.text.get(piece.clone())?.find(word));
+        piece.start + found.unwrap_or(0)
+    }
+
+    /// Everything, in the order of the file.
+    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+        self.found.sort_by_key(|(at, _)| *at);
+        let lines = Lines::new(self.text);
+        let mut all: Vec<Diagnostic> = self
+            .found
+            .into_iter()
+            .map(|(at, one)| match at {
+                Some(at) => one.at(&lines, at),
+                None => one,
+            })
+            .collect();
+        if self.left_out > 0 {
+            all.push(Diagnostic::of_file(&self.file, format!("and {} more", self.left_out)));
+        }
+        all
+    }
+
+    /// The entries of a table; names that nobody knows are refused.
+    pub(super) fn fields<'n>(&mut self, node: &'n Node, what: &str, known: &Known) -> Fields<'n> {
+        let Value::Table(entries) = &node.value else {
+            self.refuse_shape(node.at.start, format!("{what} must be a table, not {}", node.kind()), None);
+            return Fields { entries: Vec::new() };
+        };
+        let mut fields: Vec<(&Name, &Node)> = Vec::new();
+        for (name, value) in entries {
+            if !known.names.contains(&name.text.as_str()) {
+                let help = Some(self.instead(&name.text, known));
+                self.refuse_shape(name.at.start, format!("unknown key {}", quoted(&name.text)), help);
+            } else if fields.iter().any(|(other, _)| other.text == name.text) {
+                self.refuse_shape(name.at.start, format!("{} stands there twice", quoted(&name.text)), None);
+            } else {
+                fields.push((name, value));
+            }
+        }
+        Fields { entries: fields }
+    }
+
+    fn instead(&self, name: &str, known: &Known) -> String {
+        let simple = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
+        let other = known.synonyms.iter().find(|(word, _)| simple(word) == simple(name));
+        let same = || known.names.iter().find(|word| simple(word) == simple(name));
+        if let Some(meant) = other.map(|(_, meant)| *meant).or_else(|| same().copied()) {
+            return format!("did you mean `{meant}`?");
+        }
+        let names = known.names.iter().map(|name| (*name).to_owned());
+        self.meant(name, names).unwrap_or_else(|| format!("the keys are {}", known.names.join(", ")))
+    }
+
+    fn mismatch(&mut self, field: &Field<'_>, wanted: impl Display) {
+        let message = format!("`{}` must be {wanted}, not {}", field.name.text, field.node.kind());
+        self.refuse(Some(field.node.at.start), message, None);
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, field: Option<Field<'_>>) -> Option<String> {
+        let field = field?;
+        match &field.node.value {
+            Value::Text(text) => Some(text.clone()),
+            Value::Number(_) | Value::Bool(_) => {
+                let message = format!("`{}` must be a text, not {}", field.name.text, field.node.kind());
+                self.refuse(Some(field.node.at.start), message, Some("put it in quotes".to_owned()));
+                None
+            }
+            _ => {
+                self.mismatch(&field, "a text");
+                None
+            }
+        }
+    }
+
+    /// A text that is checked when it becomes what it is for.
+    pub(super) fn parsed<T: FromStr<Err: Display>>(&mut self, field: Option<Field<'_>>) -> Option<T> {
+        let field = field?;
+        let text = self.text(Some(field))?;
+        match text.parse() {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.refuse(Some(field.node.at.start), error.to_string(), None);
+                None
+            }
+        }
+    }
+
+    /// The name of an agent. The tools that wrote such files before do not tell its letters' case apart.
+    pub(super) fn agent(&mut self, field: Option<Field<'_>>) -> Option<AgentName> {
+        let text = self.text(field)?;
+        match text.to_ascii_lowercase().parse() {
+            Ok(name) => Some(name),
+            Err(FieldError { why, .. }) => {
+                self.refuse(field.map(|field| field.node.at.start), why, None);
+                None
+            }
+        }
+    }
+
+    /// One of a few words.
+    pub(super) fn word<T: Copy + Display>(&mut self, field: Option<Field<'_>>, all: &[T]) -> Option<T> {
+        let field = field?;
+        let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+        let given = match &field.node.value {
+            Value::Text(text) => text.as_str(),
+            _ => "",
+        };
+        let found = names.iter().position(|name| name == given);
+        if found.is_none() {
+            let choices = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let message =
+                format!("`{}` must be one of {choices}, not {}", field.name.text, field.node.kind());
+            let help = self.meant(given, names);
+            self.refuse(Some(field.node.at.start), message, help);
+        }
+        found.map(|at| all[at])
+    }
+
+    /// Yes or no.
+    pub(super) fn flag(&mut self, field: Option<Field<'_>>) -> Option<bool> {
+        let field = field?;
+        if let Value::Bool(yes) = field.node.value {
+            return Some(yes);
+        }
+        self.mismatch(&field, "`true` or `false`");
+        None
+    }
+
+    /// A whole number up to the given one.
+    pub(super) fn number(&mut self, field: Option<Field<'_>>, range: Range<u64>) -> Option<u64> {
+        let field = field?;
+        let number = match &field.node.value {
+            Value::Number(text) => text.parse().ok().filter(|number| range.contains(number)),
+            _ => None,
+        };
+        if number.is_none() {
+            let most = range.end.saturating_sub(1);
+            self.mismatch(&field, format_args!("a whole number from {} to {most}", range.start));
+        }
+        number
+    }
+
+    /// A list of texts.
+    pub(super) fn texts(&mut self, field: Option<Field<'_>>) -> Option<Vec<String>> {
+        let field = field?;
+        let Value::List(values) = &field.node.value else {
+            self.mismatch(&field, "a list of texts");
+            return None;
+        };
+        let mut texts = Vec::with_capacity(values.len());
+        for node in values {
+            texts.extend(self.text(Some(Field { name: field.name, node })));
+        }
+        Some(texts)
+    }
+}
+
+/// The names that a table may have.
+pub(super) struct Known {
+    pub(super) names: &'static [&'static str],
+    /// Words for the same in other tools, and in the other form.
+    pub(super) synonyms: &'static [(&'static str, &'static str)],
+}
+
+/// The entries of a table.
+pub(super) struct Fields<'n> {
+    entries: Vec<(&'n Name, &'n Node)>,
+}
+
+/// An entry that says something.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field<'n> {
+    pub(super) name: &'n Name,
+    pub(super) node: &'n Node,
+}
+
+impl<'n> Fields<'n> {
+    /// The entry of this name; one that is left open is none.
+    pub(super) fn get(&self, name: &str) -> Option<Field<'n>> {
+        let (name, node) = *self.entries.iter().find(|(known, _)| known.text == name)?;
+        (!matches!(node.value, Value::Null)).then_some(Field { name, node })
+    }
+}

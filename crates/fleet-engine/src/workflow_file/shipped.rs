@@ -1,0 +1,43 @@
+//! The workflows that come with codefleet.
+
+use std::path::PathBuf;
+
+use super::{Format, Kind, Source};
+
+/// One of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Shipped {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it is good for, in one line.
+    pub about: &'static str,
+    /// The file, with its comments.
+    pub text: &'static str,
+}
+
+impl Shipped {
+    /// As if it had been found.
+    pub fn source(&self) -> Source {
+        let path = PathBuf::from(format!("{}.toml", self.name));
+        Source { text: self.text.to_owned(), format: Format::Toml, path, kind: Kind::Shipped }
+    }
+}
+
+macro_rules! shipped {
+    ($($name:literal: $about:literal,)+) => {
+        /// All of them, the simplest first.
+        pub const SHIPPED: &[Shipped] = &[$(Shipped {
+            name: $name,
+            about: $about,
+            text: include_str!(concat!("../../workflows/", $name, ".toml")),
+        },)+];
+    };
+}
+
+shipped! {
+    "write-review-refine": "one agent writes, another reviews, the first mends what was found",
+    "parallel-review": "two halves at the same time, then one review of both",
+    "compete-judge": "two agents do the same, a judge who sees both diffs names the better one",
+    "plan-fanout-integrate": "a plan of independent pieces, an agent for each, all of it merged",
+    "bug-hunt": "a failing test first, then the fix, then somebody who doubts it",
+}

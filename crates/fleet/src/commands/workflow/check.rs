@@ -1,0 +1,165 @@
+//! `fleet workflow check`
+
+use clap::Args;
+use fleet_core::problem::{Code, Problem};
+use fleet_core::text::escaped;
+use fleet_core::workflow::{Changes, Returns, Start};
+use fleet_engine::verbs::workflow_check::{self, Checked, Picture, Request, StagePicture};
+use fleet_engine::workflow_file::Severity;
+use unicode_width::UnicodeWidthStr;
+
+use super::super::Context;
+use super::diagnostics;
+use crate::Done;
+use crate::output::{Column, count, dim, print, print_json, strong, table};
+
+/// Look whether workflows are right, and show what they would do; nothing is run
+///
+/// Everything that is wrong is told at once, with file, line and column, and with what was probably meant: unknown keys
+/// and agents, needs that nobody fulfils, circles, prompts and conditions that name a stage which is not over by then.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Check {
+    /// Workflows: names, or paths of files
+    #[arg(value_name = "WORKFLOW", required = true)]
+    workflows: Vec<String>,
+    /// What all of it is for; comes before the file's own task
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// A value for a parameter; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    params: Vec<String>,
+    /// This agent for every stage, whatever the file says
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet workflow check flow.toml
+  fleet workflow check .fleet/workflows/* --json
+  fleet workflow check plan-fanout-integrate --set most=3 --agent demo";
+
+impl Check {
+    pub(crate) fn run(self, context: &Context) -> Done {
+        let Self { workflows: named, task, params: set, agent } = self;
+        let all = workflow_check::run(&context.engine, &Request { named, task, set, agent })?;
+        for diagnostic in all.iter().flat_map(|one| &one.diagnostics) {
+            context.output.note(&diagnostics::shown(diagnostic));
+        }
+        if context.output.is_json() {
+            print_json(&serde_json::json!({ "workflows": all }))?;
+        } else {
+            let shown: Vec<String> = all.iter().filter_map(shown).collect();
+            print(&shown.join("\n\n"))?;
+        }
+        conclude(&all)
+    }
+}
+
+fn conclude(all: &[Checked]) -> Done {
+    let wrong = all.iter().filter(|one| !one.ok).count();
+    if wrong == 0 {
+        return Ok(());
+    }
+    let errors = all.iter().flat_map(|one| &one.diagnostics).filter(|one| one.severity == Severity::Error);
+    let found = count(errors.count(), "problem");
+    let message = match all {
+        [one] => format!("{} has {found}", escaped(&one.file)),
+        all => format!("{wrong} of {} workflows are wrong: {found}", all.len()),
+    };
+    Err(Problem::new(Code::WorkflowInvalid, message))
+}
+
+/// A workflow that is right.
+fn shown(one: &Checked) -> Option<String> {
+    let picture = one.workflow.as_ref()?;
+    let title = format!("{}: OK, {}", strong(&escaped(&one.file)), count(picture.stages.len(), "stage"));
+    let mut parts = vec![title, graph(picture), stages(picture)];
+    let mut wants = Vec::new();
+    if picture.wants.task {
+        wants.push("--task TEXT".to_owned());
+    }
+    wants.extend(picture.wants.params.iter().map(|param| format!("--set {}=VALUE", escaped(param))));
+    if !wants.is_empty() {
+        parts.push(dim(&format!("it still wants: {}", wants.join(" "))));
+    }
+    Some(parts.join("\n"))
+}
+
+/// So wide is a picture at most.
+const WIDE: usize = 78;
+
+/// The levels in order: what stands in one level may run at the same time.
+fn graph(picture: &Picture) -> String {
+    let deepest = picture.stages.iter().map(|stage| stage.level).max().unwrap_or(0);
+    let level = |level: usize| {
+        let stages = picture.stages.iter().filter(|stage| stage.level == level);
+        stages.map(name_with_parts).collect::<Vec<_>>()
+    };
+    let mut lines = vec![" ".to_owned()];
+    for at in 0..=deepest {
+        for (number, name) in level(at).into_iter().enumerate() {
+            let joint = match (at, number) {
+                (0, 0) => " ",
+                (_, 0) => " → ",
+                _ => ", ",
+            };
+            let line = lines.last().map_or(0, |line| line.width());
+            let is_full = line + joint.width() + name.width() > WIDE;
+            if let Some(line) = lines.last_mut() {
+                line.push_str(if is_full { joint.trim_end() } else { joint });
+            }
+            if is_full {
+                lines.push("    ".to_owned());
+            }
+            if let Some(line) = lines.last_mut() {
+                line.push_str(&name);
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+fn name_with_parts(stage: &StagePicture) -> String {
+    match (stage.parts, &stage.each_of) {
+        (Some(1), _) => stage.name.clone(),
+        (Some(parts), _) => format!("{} ×{parts}", stage.name),
+        (None, _) => format!("{} ×n", stage.name),
+    }
+}
+
+fn stages(picture: &Picture) -> String {
+    let column =
+        |header, cell: &dyn Fn(&StagePicture) -> String| Column::new(header, picture.stages.iter().map(cell));
+    let agent = |stage: &StagePicture| match &stage.model {
+        Some(model) => format!("{} {model}", stage.agent),
+        None => stage.agent.clone(),
+    };
+    table(vec![
+        column("STAGE", &|stage| stage.name.clone()),
+        column("AGENT", &agent),
+        column("NEEDS", &|stage| stage.needs.join(", ")).giving_way(),
+        column("HOW", &how).giving_way(),
+    ])
+}
+
+/// What sets a stage apart, in a few words.
+fn how(stage: &StagePicture) -> String {
+    let mut words = Vec::new();
+    if stage.start == Start::Inherit {
+        words.push("inherits".to_owned());
+    }
+    if stage.changes == Changes::None {
+        words.push("read-only".to_owned());
+    }
+    if stage.returns != Returns::Report {
+        words.push(format!("returns a {}", stage.returns));
+    }
+    match (stage.parts, &stage.each_of) {
+        (_, Some(other)) => words.push(format!("one for each of {other}.items")),
+        (Some(parts), None) if parts > 1 => words.push(format!("{parts} at once")),
+        _ => {}
+    }
+    words.extend(stage.when.as_ref().map(|when| format!("when {when}")));
+    words.join(", ")
+}
