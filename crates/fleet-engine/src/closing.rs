@@ -52,22 +52,25 @@ impl EndOfRun {
         serde_json::from_slice(&std::fs::read(folder.ending()).ok()?).ok()
     }
 
+    /// As the store wants it.
+    pub(crate) fn as_op(&self, after: &ops::After, jitter: u64) -> ops::EndRun {
+        ops::EndRun {
+            run: self.run,
+            fence: self.fence,
+            ending: self.ending.clone(),
+            result: self.result.as_ref().and_then(|result| serde_json::to_string(result).ok()),
+            after: agents::until(after, self.reset),
+            jitter,
+            now: clock::now(),
+        }
+    }
+
     /// Tells the store, and tries again until it answers. `None` means that somebody else has decided.
     pub(crate) async fn record(&self, store: &Store, after: &ops::After) -> Outcome<Option<Task>> {
         let mut pause = Duration::from_millis(100);
-        let result = self.result.as_ref().and_then(|result| serde_json::to_string(result).ok());
         let (jitter, mut made_up) = (clock::entropy()?, false);
         loop {
-            let end = ops::EndRun {
-                run: self.run,
-                fence: self.fence,
-                ending: self.ending.clone(),
-                result: result.clone(),
-                after: agents::until(after, self.reset),
-                jitter,
-                now: clock::now(),
-            };
-            match store.call(end).await {
+            match store.call(self.as_op(after, jitter)).await {
                 Ok(task) => return Ok(Some(task)),
                 Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => return Ok(None),
                 // The store was out of reach when the agent started or ended: that is made up for here.

@@ -36,7 +36,8 @@ fn whole(setting: &Setting) -> f64 {
     millis(|| rig.fleet(&["run", "--slots", SLOTS, "--until-idle"]))
 }
 
-/// What a run of a task that does nothing asks of git, in its order. Kept in step with `fleet-host/git`.
+/// What a run of a task that does nothing would ask of git, in its order. `fleet-host/git` does it without a git where a
+/// worktree is as it was left, and that is to its credit.
 fn steps(base: &str, branch: &str) -> Vec<Vec<String>> {
     let all = [
         format!("branch --quiet --no-track -- {branch} {base}"),

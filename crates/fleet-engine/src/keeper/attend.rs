@@ -45,12 +45,14 @@ pub(super) struct Seen {
     pub(super) exit: AgentExit,
     pub(super) stopped: Option<Stop>,
     pub(super) heard: Heard,
+    /// What it said last, if the store does not know it yet.
+    pub(super) last: Option<ops::AppendRunEvents>,
 }
 
 impl Seen {
     pub(super) fn not_started(reason: Reason, why: String) -> Self {
         let heard = Heard { failure: Some(Failure::new(reason, why.clone())), ..Heard::default() };
-        Self { exit: AgentExit::NotStarted(why), stopped: None, heard }
+        Self { exit: AgentExit::NotStarted(why), stopped: None, heard, last: None }
     }
 }
 
@@ -223,8 +225,8 @@ impl Attendance<'_> {
         self.journal.close(Stream::Err, now);
         let heard = self.journal.end(&exit, now);
         self.tell_taken();
-        self.store_the_rest().await;
-        Seen { exit, stopped: self.stopped, heard }
+        let last = self.last_words().await;
+        Seen { exit, stopped: self.stopped, heard, last }
     }
 
     /// Until the agent itself has ended.
@@ -381,12 +383,20 @@ impl Attendance<'_> {
             // A refusal is a lost run, which the end will find out as well.
             let _ = journal::store(self.keeper.store.clone(), self.journal.batch(clock::now())).await;
         }
+    }
+
+    /// Waits for all that goes on. What is not stored then is told with the end of the run.
+    async fn last_words(&mut self) -> Option<ops::AppendRunEvents> {
+        if let Some(writing) = self.writing.take() {
+            let _ = writing.await;
+        }
         if let Some(saving) = self.saving.take() {
             let _ = saving.await;
         }
         for telling in self.telling.drain(..) {
             let _ = telling.await;
         }
+        (!self.journal.is_empty()).then(|| self.journal.batch(clock::now()))
     }
 }
 

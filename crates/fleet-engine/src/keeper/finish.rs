@@ -12,32 +12,36 @@ use fleet_store::{StoreError, ops};
 
 use super::attend::Seen;
 use super::prepare::Prepared;
-use super::{AGAIN, Keeper, Left, blocking};
+use super::{AGAIN, Keeper, Left, blocking, journal};
 use crate::closing::{self, EndOfRun, Saved, Shown, commit_message, judge};
-use crate::fault;
+use crate::{clock, fault};
 
 impl Keeper<'_> {
     /// Looks at what the agent left, decides, records, and gives the workspace back.
-    pub(super) async fn finish(&self, prepared: Prepared, seen: Seen) -> Outcome<Left> {
+    pub(super) async fn finish(&self, prepared: Prepared, mut seen: Seen) -> Outcome<Left> {
         let (run, now) = (self.run.id, self.engine.now());
-        if matches!(seen.exit, AgentExit::NotStarted(_)) {
+        let exited = !matches!(seen.exit, AgentExit::NotStarted(_));
+        let mut untold = Untold { last: seen.last.take(), exited };
+        if !exited {
             self.end_processes().await;
         }
-        // A run whose agent never started goes to its end directly, and a store out of reach is asked again below.
-        let exit = ops::AdvanceRun { run, fence: self.run.fence, event: RunMove::Exit, now };
-        // Asked now: a machine that has just woken up learns of the loss at its next renewal only. Meanwhile it can be
-        // looked whether there is anything at all.
         let (workspace, base) = (Arc::clone(&prepared.workspace), prepared.base.clone());
         let look = blocking(move || closing::show_nothing(&workspace, &base));
-        let (refused, nothing) = tokio::join!(self.store.call(exit), look);
-        let is_refused = matches!(refused, Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)));
-        if self.is_lost() || is_refused {
+        let (refused, nothing) = if seen.stopped.is_none() && prepared.workspace.is_soon_told() {
+            // If there is nothing, all of it is told at once, with the end.
+            let nothing = look.await?;
+            (nothing.is_none() && self.tell_exit(&mut untold).await, nothing)
+        } else {
+            let (refused, nothing) = tokio::join!(self.tell_exit(&mut untold), look);
+            (refused, nothing?)
+        };
+        if refused || self.is_lost() {
             // The branch may be somebody else's by now: only a snapshot is safe.
             let workspace = Arc::clone(&prepared.workspace);
             let saved = blocking(move || closing::save(&workspace, run, "the run was lost", now)).await?;
             return self.give_back(prepared, saved.ok()).await;
         }
-        let shown = match nothing? {
+        let shown = match nothing {
             Some(nothing) => Ok(nothing),
             None => self.show(&prepared).await?,
         };
@@ -46,15 +50,34 @@ impl Keeper<'_> {
         let is_empty = shown.as_ref().is_ok_and(|shown| shown.is_empty);
         let reset = seen.heard.limited_until;
         let (ending, result) = judge(self.evidence(seen).await, shown);
-        self.record(EndOfRun { run, fence: self.run.fence, ending, result: Some(result), reset }).await?;
+        let end = EndOfRun { run, fence: self.run.fence, ending, result: Some(result), reset };
+        let is_ours = self.record(end, untold).await?;
         let (repo, branch) = (self.area().repo, prepared.workspace.branch().to_owned());
         let base = prepared.base.clone();
         let left = self.give_back(prepared, saved).await?;
-        if left == Left::Nothing && is_empty {
+        if left == Left::Nothing && is_empty && is_ours {
             // A branch without any work is only in the way; a retry makes it again.
             let _ = blocking(move || git::delete_branch(&repo, &branch, &base)).await?;
         }
         Ok(left)
+    }
+
+    /// Tells the store what the agent said last and that it has ended, before anything is done to the branch: a machine
+    /// that has just woken up learns only now that the run was given to somebody else. Whether it was.
+    ///
+    /// A run whose agent never started goes to its end directly, and a store out of reach is asked again at the end.
+    async fn tell_exit(&self, untold: &mut Untold) -> bool {
+        let Untold { last, .. } = std::mem::take(untold);
+        let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
+        let exit = ops::AdvanceRun { run, fence, event: RunMove::Exit, now };
+        let last = async {
+            // A refusal is a lost run, which the exit finds out as well.
+            if let Some(last) = last {
+                let _ = journal::store(self.store.clone(), last).await;
+            }
+        };
+        let ((), refused) = tokio::join!(last, self.store.call(exit));
+        matches!(refused, Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)))
     }
 
     /// Commits what was left and looks at what there is.
@@ -69,7 +92,7 @@ impl Keeper<'_> {
         self.end_processes().await;
         let ending = self.ordered_ending().unwrap_or(ending);
         let (run, fence) = (self.run.id, self.run.fence);
-        self.record(EndOfRun { run, fence, ending, result: None, reset: None }).await?;
+        self.record(EndOfRun { run, fence, ending, result: None, reset: None }, Untold::default()).await?;
         let (area, run, now, home) = (self.area(), self.run.id, self.engine.now(), self.home.clone());
         let tidied = blocking(move || -> Result<(), WorkspaceError> {
             let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(()) };
@@ -80,13 +103,29 @@ impl Keeper<'_> {
         Ok(if tidied.await?.is_ok() { Left::Nothing } else { Left::Workspace })
     }
 
-    async fn record(&self, end: EndOfRun) -> Outcome<()> {
+    /// Tells the store how the run ended. False: somebody else has decided.
+    async fn record(&self, end: EndOfRun, mut untold: Untold) -> Outcome<bool> {
         // On a full disk the store, which may be elsewhere, still learns of it.
         let _ = end.note(&self.folder);
         fault::point(self.engine, "keeper-noted").await;
-        end.record(&self.store, &self.after).await?;
+        let is_ours = self.close(&end, &untold).await? || {
+            if untold.is_any() {
+                self.tell_exit(&mut untold).await;
+            }
+            end.record(&self.store, &self.after).await?.is_some()
+        };
         fault::point(self.engine, "keeper-recorded").await;
-        Ok(())
+        Ok(is_ours)
+    }
+
+    /// Tells everything that is not told yet at once. Where that fails it is told step by step, as far as it can be.
+    async fn close(&self, end: &EndOfRun, untold: &Untold) -> Outcome<bool> {
+        if !untold.is_any() {
+            return Ok(false);
+        }
+        let (last, exited) = (untold.last.clone(), untold.exited);
+        let close = ops::CloseRun { last, exited, end: end.as_op(&self.after, clock::entropy()?) };
+        Ok(self.store.call(close).await.is_ok())
     }
 
     async fn evidence(&self, seen: Seen) -> Evidence {
@@ -125,6 +164,19 @@ impl Keeper<'_> {
                 Err(_) => return None,
             }
         }
+    }
+}
+
+/// What the store does not know yet of an agent that is gone.
+#[derive(Default)]
+struct Untold {
+    last: Option<ops::AppendRunEvents>,
+    exited: bool,
+}
+
+impl Untold {
+    fn is_any(&self) -> bool {
+        self.last.is_some() || self.exited
     }
 }
 

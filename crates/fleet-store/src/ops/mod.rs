@@ -37,9 +37,9 @@ pub use projects::{EnsureProject, FindProject, ListProjects};
 pub use prompts::{AddPrompt, PromptSent, Prompted, TakePrompts, TaskPrompts};
 pub use resolve::{AnyExisting, ResolveTask};
 pub use runs::{
-    AdvanceRun, After, AppendRunEvents, Elsewhere, EndRun, ExpireLeases, GetRun, ListRuns, ListedRun,
-    LiveRuns, PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop, ResolveRun, RunDetail,
-    RunFilter,
+    AdvanceRun, After, AppendRunEvents, CloseRun, Elsewhere, EndRun, ExpireLeases, GetRun, ListRuns,
+    ListedRun, LiveRuns, PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop, ResolveRun,
+    RunDetail, RunFilter,
 };
 pub use task_texts::{TaskTexts, Texts};
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};

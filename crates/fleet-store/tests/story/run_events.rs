@@ -2,10 +2,10 @@
 
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
-use fleet_core::run::{Ending, Reason, Run, Totals};
+use fleet_core::run::{Ending, Reason, Run, RunMove, RunState, Totals};
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
-use fleet_store::ops::{AppendRunEvents, RunEvents, RunEventsOf, TaskEvents};
+use fleet_store::ops::{AppendRunEvents, CloseRun, RunEvents, RunEventsOf, TaskEvents};
 
 use crate::harness::{Rig, START, together};
 
@@ -19,6 +19,7 @@ story! {
     the_events_of_a_run_are_read_page_by_page
     the_newest_of_some_kinds_are_found_among_all_others
     a_large_batch_keeps_its_order
+    the_last_words_and_the_end_come_together_or_not_at_all
 }
 
 fn said(text: &str) -> Fact {
@@ -218,4 +219,32 @@ async fn a_large_batch_keeps_its_order(rig: &Rig) {
     }
     let expected: Vec<Fact> = texts.iter().chain(&texts).map(|text| said(text)).collect();
     assert_eq!(rig.facts().await, expected);
+}
+
+async fn the_last_words_and_the_end_come_together_or_not_at_all(rig: &Rig) {
+    let (id, run) = started(rig).await;
+    let close = |from, exited| CloseRun {
+        last: Some(saying(&run, from, from + 10, &["bye"])),
+        exited,
+        end: rig.ending(&run, Ending::Succeeded),
+    };
+    let error = rig.refused(close(0, true)).await;
+    assert!(matches!(error, StoreError::IllegalRun { .. }), "nothing was started: {error:?}");
+    rig.ok(rig.advancing(&run, RunMove::Start)).await;
+    rig.news().await;
+    let error = rig.refused(close(50, true)).await;
+    assert!(matches!(error, StoreError::OutOfStep { .. }), "{error:?}");
+    let error = rig.refused(close(0, false)).await;
+    assert!(matches!(error, StoreError::IllegalRun { .. }), "it is still at work: {error:?}");
+    assert_eq!(rig.news().await.len(), 0);
+    assert_eq!(rig.detail(&run).await.run.state, RunState::Running);
+
+    let task = rig.ok(close(0, true)).await;
+    assert_eq!(task.id, id);
+    let facts: Vec<Fact> = rig.news().await.into_iter().map(|event| event.fact).collect();
+    let moved = Fact::RunMoved { state: RunState::Finishing };
+    assert_eq!(facts, [said("bye"), moved, Fact::TaskDone {}]);
+    let found = rig.detail(&run).await.run;
+    assert_eq!((found.state, found.decoded), (RunState::Succeeded, 10));
+    assert!(matches!(rig.refused(close(10, false)).await, StoreError::LeaseLost { .. }));
 }

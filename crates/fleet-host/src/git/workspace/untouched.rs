@@ -85,6 +85,11 @@ impl Workspace {
         (!is_changed).then(|| Untouched { commit: base.clone(), has_ignored, proof: None })
     }
 
+    /// Whether [`untouched`](Self::untouched) is a matter of milliseconds.
+    pub fn is_soon_told(&self) -> bool {
+        self.print.is_some()
+    }
+
     /// That all files are as they were when the workspace was opened.
     fn proof(&self, base: &Oid) -> Option<Proof> {
         let (index, print) = (self.index?, self.print?);

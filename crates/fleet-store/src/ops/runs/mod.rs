@@ -4,6 +4,7 @@
 
 mod advance;
 mod append;
+mod close;
 mod end;
 mod failure;
 mod lease;
@@ -17,6 +18,7 @@ pub(super) mod texts;
 
 pub use advance::{AdvanceRun, PrepareRun, Prepared};
 pub use append::AppendRunEvents;
+pub use close::CloseRun;
 pub use end::EndRun;
 pub use failure::After;
 pub use lease::{Elsewhere, ExpireLeases, RenewLease, Renewed};

@@ -1,0 +1,44 @@
+//! The last things that a keeper tells of its run, at once.
+
+use fleet_core::run::RunMove;
+use fleet_core::task::Task;
+
+use super::advance::AdvanceRun;
+use super::append::AppendRunEvents;
+use super::end::EndRun;
+use super::row::lock_both;
+use crate::StoreError;
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// Records the last of what an agent said, that it ended, and how its run ended: all of it, or nothing. A run of which
+/// nothing has to be put in safety is closed with one transaction instead of three.
+#[derive(Debug, Clone)]
+pub struct CloseRun {
+    /// What the agent said last, if that is not known yet.
+    pub last: Option<AppendRunEvents>,
+    /// Whether it is news that the agent has ended.
+    pub exited: bool,
+    /// How the run ended.
+    pub end: EndRun,
+}
+
+impl Op for CloseRun {
+    type Out = Task;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
+        let EndRun { run, fence, now, .. } = self.end;
+        tx.together();
+        let task = tx.query_one(sql!("SELECT task FROM runs WHERE id = $1", run)).await?;
+        let mut task = task.ok_or_else(|| StoreError::RunNotFound(run.to_string()))?;
+        // First: what was said last changes the run, and the task is locked before it everywhere.
+        lock_both(tx, task.parse()?, run, fence).await?;
+        if let Some(last) = &self.last {
+            last.run(tx).await?;
+        }
+        if self.exited {
+            AdvanceRun { run, fence, event: RunMove::Exit, now }.run(tx).await?;
+        }
+        self.end.run(tx).await
+    }
+}
