@@ -14,6 +14,9 @@ pub struct Limits {
     /// Wall-clock seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u64>,
+    /// Seconds without a sign of work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_seconds: Option<u64>,
     /// Tokens, input and output together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
@@ -22,11 +25,13 @@ pub struct Limits {
     pub micro_usd: Option<u64>,
 }
 
-/// One bound as typed: `time=30m`, `tokens=200k`, `usd=2.50`; the value `none` takes a bound away.
+/// One bound as typed: `time=30m`, `idle=10m`, `tokens=200k`, `usd=2.50`; the value `none` takes a bound away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Wall-clock seconds.
     Seconds(Option<u64>),
+    /// Seconds without a sign of work.
+    IdleSeconds(Option<u64>),
     /// Tokens.
     Tokens(Option<u64>),
     /// Millionths of a US dollar.
@@ -35,7 +40,7 @@ pub enum Limit {
 
 /// The text is not a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a limit: write time=30m, tokens=200k or usd=2.50 (none takes a limit away)")]
+#[error("{0:?} is not a limit: write time=30m, idle=10m, tokens=200k or usd=2.50 (none takes a limit away)")]
 pub struct LimitError(String);
 
 impl FromStr for Limit {
@@ -48,8 +53,10 @@ impl FromStr for Limit {
         let optional = |parse: fn(&str) -> Option<u64>| {
             if value == "none" { Ok(None) } else { positive(parse(value)).map(Some) }
         };
+        let seconds = |value: &str| value.parse::<Span>().ok().map(|span| span.0.as_secs());
         match name {
-            "time" => optional(|v| v.parse::<Span>().ok().map(|span| span.0.as_secs())).map(Self::Seconds),
+            "time" => optional(seconds).map(Self::Seconds),
+            "idle" => optional(seconds).map(Self::IdleSeconds),
             "tokens" => optional(parse_tokens).map(Self::Tokens),
             "usd" => optional(parse_usd).map(Self::MicroUsd),
             _ => Err(wrong()),
@@ -63,6 +70,7 @@ impl Limits {
     pub const fn with(mut self, limit: Limit) -> Self {
         match limit {
             Limit::Seconds(seconds) => self.seconds = seconds,
+            Limit::IdleSeconds(seconds) => self.idle_seconds = seconds,
             Limit::Tokens(tokens) => self.tokens = tokens,
             Limit::MicroUsd(micro_usd) => self.micro_usd = micro_usd,
         }
@@ -112,8 +120,9 @@ pub(crate) fn dollars(micro: u64) -> String {
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
-        if let Some(seconds) = self.seconds {
-            parts.push(format!("time={}", Span(std::time::Duration::from_secs(seconds))));
+        let spans = [("time", self.seconds), ("idle", self.idle_seconds)];
+        for (name, seconds) in spans.into_iter().filter_map(|(name, seconds)| Some((name, seconds?))) {
+            parts.push(format!("{name}={}", Span(std::time::Duration::from_secs(seconds))));
         }
         if let Some(tokens) = self.tokens {
             parts.push(format!("tokens={tokens}"));
@@ -131,12 +140,17 @@ mod tests {
 
     #[test]
     fn limits_as_people_write_them() {
-        let limits = ["time=30m", "tokens=200k", "usd=2.50"]
+        let limits = ["time=30m", "idle=10m", "tokens=200k", "usd=2.50"]
             .iter()
             .fold(Limits::default(), |limits, text| limits.with(text.parse().unwrap()));
-        let expected = Limits { seconds: Some(1_800), tokens: Some(200_000), micro_usd: Some(2_500_000) };
+        let expected = Limits {
+            seconds: Some(1_800),
+            idle_seconds: Some(600),
+            tokens: Some(200_000),
+            micro_usd: Some(2_500_000),
+        };
         assert_eq!(limits, expected);
-        assert_eq!(limits.to_string(), "time=30m tokens=200000 usd=2.50");
+        assert_eq!(limits.to_string(), "time=30m idle=10m tokens=200000 usd=2.50");
         assert_eq!(Limits::default().with("usd=0.001".parse().unwrap()).to_string(), "usd=0.001");
         assert_eq!(limits.with("tokens=none".parse().unwrap()).tokens, None);
     }

@@ -17,7 +17,7 @@ use crate::caller::Caller;
 use crate::config::{Config, ConfigFile, Report, Sources};
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::{agents, clock, problems};
+use crate::{agents, allowed, clock, problems};
 
 /// What a process is started with.
 #[derive(Debug, Clone)]
@@ -227,8 +227,9 @@ impl Engine {
         Ok(ids.next(clock::now(), entropy))
     }
 
-    /// The project of the directory, added to the store if it is new.
+    /// The project of the directory, added to the store if it is new. Refused where agents may not work.
     pub async fn project(&self) -> Outcome<Project> {
+        allowed::check(self)?;
         let repository = self.repository()?;
         let common_dir = common_dir(repository)?;
         let known = self.call(ops::FindProject { common_dir: common_dir.clone() }).await?;

@@ -151,9 +151,11 @@ impl Environment {
         })
     }
 
-    /// The folder that holds everything codefleet keeps: `$FLEET_HOME`, or `~/.fleet`. It need not exist.
+    /// The folder that holds everything codefleet keeps: `$FLEET_HOME`, or `~/.fleet`. It need not exist. The Python
+    /// `codefleet` called it `$FLEET_BASE_DIR`.
     pub fn home(&self) -> Outcome<PathBuf> {
-        let Some(given) = self.get_os("FLEET_HOME").map(Path::new) else {
+        let given = self.get_os("FLEET_HOME").or_else(|| self.get_os("FLEET_BASE_DIR"));
+        let Some(given) = given.map(Path::new) else {
             return self.absolute(&self.user_home()?.join(".fleet"));
         };
         match given.strip_prefix("~") {
@@ -216,6 +218,9 @@ mod tests {
         assert_eq!(home(&[user, ("FLEET_HOME", "~/x")]).unwrap(), Path::new("/home/ada/x"));
         assert_eq!(home(&[user, ("FLEET_HOME", "~")]).unwrap(), Path::new("/home/ada"));
         assert_eq!(home(&[user, ("FLEET_HOME", "./state")]).unwrap(), Path::new("/work/here/state"));
+        let base = ("FLEET_BASE_DIR", "~/base");
+        assert_eq!(home(&[user, base]).unwrap(), Path::new("/home/ada/base"));
+        assert_eq!(home(&[user, base, ("FLEET_HOME", "/srv/fleet")]).unwrap(), Path::new("/srv/fleet"));
         assert_eq!(home(&[user, ("FLEET_HOME", "a/~/b")]).unwrap(), Path::new("/work/here/a/~/b"));
     }
 

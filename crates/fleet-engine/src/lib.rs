@@ -6,6 +6,7 @@
 
 pub mod agent_env;
 pub mod agents;
+mod allowed;
 pub mod caller;
 pub mod clock;
 mod closing;

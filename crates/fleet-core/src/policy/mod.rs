@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use pause::{LONGEST_PAUSE, Standing, Trouble, struck};
+pub use pause::{LONGEST_PAUSE, Patience, Standing, Trouble, struck};
 pub use succession::{Helper, successor};
 
 use crate::run::Reason;
@@ -82,10 +82,28 @@ impl Conversation {
 }
 
 /// The table from reason to action: the usual one, with what somebody wants otherwise.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
     wishes: BTreeMap<Reason, Action>,
+    rate_limits: RateLimits,
+}
+
+/// How patient one is with a provider that asks to slow down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimits {
+    /// The first pause of the account if the provider names no end; it doubles with every further one.
+    pub first: Duration,
+    /// The longest such pause.
+    pub longest: Duration,
+    /// How often a task goes back to the queue for it.
+    pub retries: u32,
+}
+
+impl Default for RateLimits {
+    fn default() -> Self {
+        let first = Duration::from_secs(table::rule(Reason::RateLimited).pause_seconds.into());
+        Self { first, longest: LONGEST_PAUSE, retries: MOST_WAITS }
+    }
 }
 
 impl Policy {
@@ -94,6 +112,27 @@ impl Policy {
     pub fn with(mut self, reason: Reason, action: Action) -> Self {
         self.wishes.insert(reason, action);
         self
+    }
+
+    /// The same, but for how patient one is with a provider that asks to slow down.
+    #[must_use]
+    pub const fn with_rate_limits(mut self, rate_limits: RateLimits) -> Self {
+        self.rate_limits = rate_limits;
+        self
+    }
+
+    /// How long an account pauses that fails for this reason, if its provider names no end.
+    pub fn patience(&self, reason: Reason) -> Patience {
+        if reason == Reason::RateLimited {
+            return Patience { first: self.rate_limits.first, longest: self.rate_limits.longest };
+        }
+        let first = Duration::from_secs(table::rule(reason).pause_seconds.into());
+        Patience { first, longest: LONGEST_PAUSE }
+    }
+
+    /// How often a task goes back to the queue for this reason without a fault of its own.
+    const fn most_waits(&self, reason: Reason) -> u32 {
+        if matches!(reason, Reason::RateLimited) { self.rate_limits.retries } else { MOST_WAITS }
     }
 
     /// What is done about a run that failed for this reason.
@@ -114,11 +153,13 @@ impl Policy {
     /// Decides. `next` is who would take over, if that is wanted and there is somebody.
     pub fn after_failure(&self, failure: &Failure, next: Option<AgentName>) -> Verdict {
         let of_account = blames_account(failure.reason);
+        let most = self.most_waits(failure.reason);
+        let wait = |verdict| if failure.waits >= most { Verdict::GiveUp } else { verdict };
         match (self.action(failure.reason), next) {
             (Action::GiveUp, _) => Verdict::GiveUp,
-            (Action::Pause, _) => failure.wait(Verdict::Pause),
-            (Action::HandOver, Some(to)) if of_account => failure.wait(Verdict::HandOver(to)),
-            (Action::HandOver, None) if of_account => failure.wait(Verdict::Pause),
+            (Action::Pause, _) => wait(Verdict::Pause),
+            (Action::HandOver, Some(to)) if of_account => wait(Verdict::HandOver(to)),
+            (Action::HandOver, None) if of_account => wait(Verdict::Pause),
             (Action::HandOver, Some(to)) => failure.retry(|_| Verdict::HandOver(to)),
             (Action::HandOver, None) | (Action::Retry, _) => failure.retry(Verdict::RetryAfter),
         }
@@ -152,10 +193,6 @@ pub const MOST_WAITS: u32 = 50;
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 impl Failure {
-    fn wait(&self, verdict: Verdict) -> Verdict {
-        if self.waits >= MOST_WAITS { Verdict::GiveUp } else { verdict }
-    }
-
     fn retry(&self, verdict: impl FnOnce(Duration) -> Verdict) -> Verdict {
         if self.failures >= self.retry.retries {
             return Verdict::GiveUp;

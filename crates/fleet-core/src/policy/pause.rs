@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::{doubled, spread, table};
-use crate::run::Reason;
+use super::{doubled, spread};
 use crate::time::Millis;
 
 /// How an account stands: paused until a moment, perhaps one that has passed, after so many refusals in a row.
@@ -18,14 +17,23 @@ pub struct Standing {
 /// A refusal by the provider of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trouble {
-    /// What the run failed for.
-    pub reason: Reason,
+    /// How long the account pauses, if nobody says.
+    pub patience: Patience,
     /// When the account is served again, if the provider said so.
     pub reset: Option<Millis>,
     /// Any random number: runners do not come back all at once.
     pub jitter: u64,
     /// Now.
     pub now: Millis,
+}
+
+/// How long an account pauses if its provider names no end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// The first time; it doubles with every further one.
+    pub first: Duration,
+    /// Never longer than this.
+    pub longest: Duration,
 }
 
 /// The longest pause if the provider names no end; an account that was left alone for so long begins anew.
@@ -69,6 +77,6 @@ fn doubted(trouble: &Trouble, strikes: u32) -> Millis {
 }
 
 fn usual(trouble: &Trouble, strikes: u32) -> Duration {
-    let first = Duration::from_secs(table::rule(trouble.reason).pause_seconds.into());
-    spread(doubled(first, strikes.saturating_sub(1), LONGEST_PAUSE), trouble.jitter)
+    let Patience { first, longest } = trouble.patience;
+    spread(doubled(first, strikes.saturating_sub(1), longest), trouble.jitter)
 }

@@ -27,7 +27,7 @@ fn what_follows_from_each_reason() {
     );
     for reason in Reason::ALL.iter().copied() {
         let policy = Policy::default();
-        let trouble = Trouble { reason, reset: None, jitter: 0, now: Millis(0) };
+        let trouble = Trouble { patience: policy.patience(reason), reset: None, jitter: 0, now: Millis(0) };
         let pause = struck(None, &trouble).until.since(Millis(0));
         let pause = if policy.pauses(reason) { format!("{}s", pause.as_secs()) } else { "·".to_owned() };
         let counts = policy.after_failure(&failure(reason), Some(agent("other"))).counts(reason);
@@ -97,25 +97,41 @@ fn a_task_is_handed_over_if_there_is_somebody() {
 }
 
 #[test]
-fn the_table_can_be_changed_and_written_down() {
+fn the_table_can_be_changed() {
     let policy = Policy::default()
         .with(Reason::Auth, "pause".parse().unwrap())
         .with(Reason::RateLimited, "hand_over".parse().unwrap());
     assert_eq!(policy.action(Reason::Auth), Action::Pause);
     assert_eq!(policy.action(Reason::Lost), Action::Retry, "the rest stays");
-    let text = serde_json::to_string(&policy).unwrap();
-    assert_eq!(text, r#"{"rate_limited":"hand_over","auth":"pause"}"#);
-    assert_eq!(serde_json::from_str::<Policy>(&text).unwrap(), policy);
-    assert!(serde_json::from_str::<Policy>(r#"{"tired":"pause"}"#).is_err());
     let unknown = "explode".parse::<Action>().unwrap_err().to_string();
     assert_eq!(unknown, r#""explode" is not a failure action; there are: retry, pause, hand_over, give_up"#);
+}
+
+#[test]
+fn the_patience_with_a_provider_that_asks_to_slow_down_can_be_set() {
+    let rate_limits =
+        RateLimits { first: Duration::from_secs(4), longest: Duration::from_secs(10), retries: 3 };
+    let policy = Policy::default().with_rate_limits(rate_limits);
+    let strike = |before| {
+        let patience = policy.patience(Reason::RateLimited);
+        struck(before, &Trouble { patience, reset: None, jitter: 0, now: NOW })
+    };
+    let over = |strikes| Some(Standing { until: NOW, strikes });
+    assert_eq!(strike(None), standing(4_000, 1));
+    assert_eq!(strike(over(1)), standing(8_000, 2));
+    assert_eq!(strike(over(2)), standing(10_000, 3));
+    let tired = |reason, waits| policy.after_failure(&Failure { waits, ..failure(reason) }, None);
+    assert_eq!(tired(Reason::RateLimited, 2), Verdict::Pause);
+    assert_eq!(tired(Reason::RateLimited, 3), Verdict::GiveUp);
+    assert_eq!(tired(Reason::ProviderOutage, 3), Verdict::Pause, "that is something else");
+    assert_eq!(policy.patience(Reason::ProviderOutage), Policy::default().patience(Reason::ProviderOutage));
 }
 
 const NOW: Millis = Millis(1_000_000_000);
 
 fn limited(reset: Option<i64>, jitter: u64) -> Trouble {
     let reset = reset.map(|millis| Millis(NOW.0 + millis));
-    Trouble { reason: Reason::RateLimited, reset, jitter, now: NOW }
+    Trouble { patience: Policy::default().patience(Reason::RateLimited), reset, jitter, now: NOW }
 }
 
 /// Until so many milliseconds from now, after so many strikes.

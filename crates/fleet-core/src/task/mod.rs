@@ -122,7 +122,8 @@ impl TaskSpec {
         if self.meta.len() > MOST_META {
             return wrong("meta", format!("{} entries, at most {MOST_META} are allowed", self.meta.len()));
         }
-        if [self.limits.seconds, self.limits.tokens, self.limits.micro_usd].contains(&Some(0)) {
+        let Limits { seconds, idle_seconds, tokens, micro_usd } = self.limits;
+        if [seconds, idle_seconds, tokens, micro_usd].contains(&Some(0)) {
             return wrong("limits", "a limit of 0 would stop every run at once".to_owned());
         }
         if self.retry.retries > RetryPolicy::MOST_RETRIES {

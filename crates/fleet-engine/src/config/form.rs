@@ -59,6 +59,8 @@ pub enum Form {
     Program,
     /// A path of the user's own.
     Path,
+    /// A folder, by a path that does not depend on where one stands.
+    Folder,
     /// An argument of a program, as the program gets it.
     Argument,
     /// Anything, in as many lines as needed.
@@ -117,6 +119,9 @@ impl Form {
             Self::Alias => alias(text).is_some(),
             Self::Word => is_word(text),
             Self::Program => is_plain(text) && (!text.contains('/') || text.starts_with(['/', '~'])),
+            Self::Folder => {
+                is_plain(text) && (text == "~" || text.starts_with('/') || text.starts_with("~/"))
+            }
             Self::Text => !text.trim().is_empty() && !text.contains('\0'),
             Self::ErrorPattern => error_pattern(text).is_some(),
             Self::Money(none) => {
@@ -146,6 +151,7 @@ impl Form {
             Self::ModelPattern => "models, such as `gpt-5` or `gpt-5*`",
             Self::Alias => "aliases, such as `fast=gpt-5-mini`",
             Self::Argument => "arguments",
+            Self::Folder => "folders, each by a path that begins with `/` or `~/`",
             Self::ErrorPattern => "patterns, such as `rate_limited=429|slow down`",
             _ => "strings",
         }
@@ -177,6 +183,7 @@ impl fmt::Display for Form {
             Self::Word => f.write_str("a word of letters, digits, `-`, `_` and `.`"),
             Self::Program => f.write_str("the name of a program, or a path that begins with `/` or `~/`"),
             Self::Path => f.write_str("a path"),
+            Self::Folder => f.write_str("a path that begins with `/` or `~/`"),
             Self::Argument => f.write_str("an argument"),
             Self::Text => f.write_str("some text"),
             Self::Pattern => f.write_str("a regular expression"),

@@ -3,6 +3,7 @@
 //! Owns the name of a key in a file, in the environment and by a person. Must never know what is set: values and
 //! layers live elsewhere. The keys themselves are in [`KEYS`].
 
+use super::earlier;
 use super::flaw::Flaw;
 use super::form::Form;
 use super::suggest;
@@ -74,6 +75,7 @@ pub enum Fixed {
 /// `FLEET_*` variables that are not configuration, without the prefix. A `*` at the end stands for anything.
 const RESERVED: &[&str] = &[
     "BASE",
+    "BASE_DIR",
     "BATCH",
     "BIN",
     "BRANCH",
@@ -189,6 +191,8 @@ pub(super) enum Variable {
     Sets(&'static Key, String),
     /// It is not configuration.
     Reserved,
+    /// It is one of the Python `codefleet`, see [`earlier`].
+    Earlier,
     /// Nothing, but perhaps this one was meant.
     Unknown(Option<String>),
 }
@@ -201,6 +205,9 @@ pub(super) fn variable(suffix: &str) -> Variable {
     };
     if RESERVED.iter().any(reserved) {
         return Variable::Reserved;
+    }
+    if earlier::is_known(suffix) {
+        return Variable::Earlier;
     }
     let settable = || KEYS.iter().filter(|key| key.has_variable());
     // `AGENTS_X_RESUME_ARGS` is `resume_args` of `x`, not `args` of `x_resume`: the longest end counts.

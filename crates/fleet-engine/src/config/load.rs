@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use fleet_core::problem::{Outcome, Problem};
 use serde::{Serialize, Serializer};
 
+use super::earlier;
 use super::file::{self, Entry};
 use super::flaw::Flaw;
 use super::keys::{self, Key, Kind, Scope, Variable};
@@ -83,6 +84,7 @@ impl Layers {
                 layers.file(&ConfigFile::Project(path.clone()));
             }
         }
+        layers.earlier_variables(sources.environment);
         layers.variables(sources.environment);
         for given in sources.flags {
             layers.flag(given);
@@ -136,9 +138,32 @@ impl Layers {
         raises.then(|| format!("{origin}: a project can only lower `{}`, which stays `{now}`", entry.name))
     }
 
+    /// Below our own variables: whoever sets one of those as well means that.
+    fn earlier_variables(&mut self, environment: &Environment) {
+        for variable in environment.fleet_variables() {
+            let suffix = variable.strip_prefix(PREFIX).unwrap_or(variable);
+            let read = match environment.get(variable) {
+                Ok(text) => earlier::read(suffix, text.unwrap_or_default()),
+                // Whoever reads all of them tells it.
+                Err(_) => None,
+            };
+            let origin = Origin::Environment { variable: variable.to_owned() };
+            match read {
+                None => {}
+                Some(Ok(settings)) => {
+                    for (key, value) in settings {
+                        self.put(key.to_owned(), value, origin.clone());
+                    }
+                }
+                Some(Err(flaw)) => self.problems.push(flaw.at(&origin)),
+            }
+        }
+    }
+
     fn variables(&mut self, environment: &Environment) {
         for variable in environment.fleet_variables() {
             match keys::variable(variable.strip_prefix(PREFIX).unwrap_or(variable)) {
+                Variable::Earlier => self.problems.extend(environment.get(variable).err()),
                 Variable::Reserved => {}
                 Variable::Unknown(meant) => self.warnings.push(unknown_variable(variable, meant)),
                 Variable::Sets(key, name) => match environment.get(variable) {

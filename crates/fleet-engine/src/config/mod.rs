@@ -9,6 +9,7 @@
 //! itself, ask a human, or act on a setting.
 
 mod agent;
+mod earlier;
 mod edit;
 mod file;
 mod flaw;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use fleet_core::policy::RateLimits;
 use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
 use fleet_core::schedule::Caps;
@@ -90,6 +91,23 @@ impl Config {
     /// How many generations of tasks agents may add below a task of the user's.
     pub fn spawn_depth(&self) -> u32 {
         self.typed.spawn_depth
+    }
+
+    /// Folders in whose repositories agents may work, as they were written; none is everywhere.
+    pub fn allowed_repos(&self) -> &[String] {
+        &self.typed.allowed_repos
+    }
+
+    /// How patient one is with a provider that asks to slow down.
+    pub fn rate_limits(&self) -> RateLimits {
+        self.typed.rate_limits
+    }
+
+    /// Whether a setting is known to this process alone: a variable or a flag said it, which another process, such as a
+    /// runner that is up, has never seen.
+    pub fn is_here_alone(&self, name: &str) -> bool {
+        let origin = self.settings.get(name).map(|setting| &setting.origin);
+        matches!(origin, Some(Origin::Environment { .. } | Origin::Flag))
     }
 
     /// How many runs there may be at a time.

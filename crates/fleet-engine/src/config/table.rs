@@ -92,6 +92,13 @@ const GENERAL: &[Key] = &[
         scope: Scope::UserOnly,
     },
     Key {
+        name: "allowed_repos",
+        kind: Kind::List(Form::Folder),
+        default: Some(Fixed::List(&[])),
+        doc: "Folders in whose repositories agents may work, they themselves included; empty for everywhere.",
+        scope: Scope::UserOnly,
+    },
+    Key {
         name: "tasks.priority",
         kind: Kind::Integer { min: 1, max: 5 },
         default: Some(Fixed::Integer(3)),

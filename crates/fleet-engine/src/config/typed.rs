@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use fleet_core::policy::RateLimits;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Reason;
 use fleet_core::schedule::Caps;
@@ -125,6 +126,7 @@ pub(super) struct Typed {
     pub(super) retries: u32,
     pub(super) list_limit: u32,
     pub(super) spawn_depth: u32,
+    pub(super) allowed_repos: Vec<String>,
     pub(super) caps: Caps,
     pub(super) runner: Runner,
     pub(super) limits: RunLimits,
@@ -134,6 +136,7 @@ pub(super) struct Typed {
     pub(super) fallback: Vec<String>,
     pub(super) variables: BTreeMap<String, AgentVariables>,
     pub(super) policy: BTreeMap<Reason, String>,
+    pub(super) rate_limits: RateLimits,
     pub(super) spending: Spending,
 }
 
@@ -148,6 +151,7 @@ impl Typed {
             retries: reader.integer("tasks.retries")?,
             list_limit: reader.integer("tasks.list_limit")?,
             spawn_depth: reader.integer("spawn_depth")?,
+            allowed_repos: reader.list("allowed_repos")?,
             caps: reader.caps()?,
             runner: reader.runner()?,
             limits: reader.limits()?,
@@ -157,6 +161,7 @@ impl Typed {
             fallback: reader.list("fallback")?,
             variables: reader.variables()?,
             policy: reader.policy()?,
+            rate_limits: reader.rate_limits()?,
             spending: reader.spending()?,
         })
     }
@@ -239,6 +244,14 @@ impl Reader<'_> {
 
     fn policy(&self) -> Outcome<BTreeMap<Reason, String>> {
         Reason::ALL.iter().map(|reason| Ok((*reason, self.string(&format!("policy.{reason}"))?))).collect()
+    }
+
+    fn rate_limits(&self) -> Outcome<RateLimits> {
+        Ok(RateLimits {
+            first: self.duration("rate_limit.first_pause")?,
+            longest: self.duration("rate_limit.longest_pause")?,
+            retries: self.integer("rate_limit.retries")?,
+        })
     }
 
     fn spending(&self) -> Outcome<Spending> {

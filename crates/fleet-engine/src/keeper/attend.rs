@@ -105,7 +105,7 @@ impl Keeper<'_> {
         let limits = self.task.spec.limits;
         watchdog::Bounds {
             time: limits.seconds.map(Duration::from_secs).or(self.config.limits().time),
-            idle: self.config.limits().idle,
+            idle: limits.idle_seconds.map(Duration::from_secs).or(self.config.limits().idle),
             tokens: least(limits.tokens, self.run.reserved.tokens),
             micro_usd: least(limits.micro_usd, self.run.reserved.micro_usd),
             snapshot_every: self.config.workspaces().snapshot_every,

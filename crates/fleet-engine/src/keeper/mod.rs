@@ -47,7 +47,7 @@ use crate::agents::{Terms, Wish};
 use crate::closing::EndOfRun;
 use crate::config::Config;
 use crate::home::{Home, RunFolder, make_private};
-use crate::{Engine, agents, clock, fault, problems};
+use crate::{Engine, agents, allowed, clock, fault, problems};
 use lease::{Hold, Lease, Order, Orders};
 
 /// A store that is out of reach is asked again after this.
@@ -157,6 +157,7 @@ async fn look_up(engine: &Engine, run: RunId) -> Outcome<RunDetail> {
 /// What the configuration says, as the project has it.
 fn look_around(engine: &Engine, run: &Run, task: &Task, project: &Project) -> Outcome<Around> {
     let here = engine.at(checkout(project))?;
+    allowed::check(&here)?;
     let model = task.model().map(ToString::to_string);
     let wish = Wish { model: model.as_deref(), read_only: task.spec.read_only };
     Ok(Around {

@@ -1,18 +1,23 @@
 //! Adds a task.
 
+mod settle;
+
 use fleet_core::id::TaskId;
 use fleet_core::limits::{Limit, Limits};
 use fleet_core::policy::RetryPolicy;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::scope::FileScope;
 use fleet_core::task::{
-    Complexity, FieldError, Label, Labels, Meta, MetaKey, MetaValue, Priority, TaskSpec, TaskState,
+    AgentName, Complexity, FieldError, Label, Labels, Meta, MetaKey, MetaValue, ModelName, Priority,
+    TaskSpec, TaskState,
 };
 use fleet_store::{StoreError, ops};
 
 use crate::caller::author;
 use crate::views::TaskView;
-use crate::{Engine, agents, clock, problems};
+use crate::{Engine, agents, allowed, clock, problems};
+
+pub(crate) use settle::settle;
 
 /// A task as somebody types it; nothing is checked yet.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +35,7 @@ pub struct Request {
     pub model: Option<String>,
     pub base: Option<String>,
     pub branch: Option<String>,
-    /// `time=30m`, `tokens=200k`, `usd=2.50`.
+    /// `time=30m`, `idle=10m`, `tokens=200k`, `usd=2.50`.
     pub limits: Vec<String>,
     pub retries: Option<u32>,
     pub not_before: Option<String>,
@@ -77,6 +82,7 @@ fn view(task: Option<&fleet_core::task::Task>, engine: &Engine) -> Outcome<TaskV
 
 /// Checks every field, with the configured values for those that were not given.
 pub(super) fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
+    allowed::check(engine)?;
     let config = engine.config()?;
     let mut spec = TaskSpec::new(parsed(&request.title)?);
     let priority = request.priority.unwrap_or_else(|| config.priority().into());
@@ -93,7 +99,6 @@ pub(super) fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     spec.complexity = request.complexity.as_deref().map(complexity).transpose()?;
     spec.agent = request.agent.as_deref().map(parsed).transpose()?;
     spec.model = request.model.as_deref().map(parsed).transpose()?;
-    agents::check(engine, request.agent.as_deref(), request.model.as_deref())?;
     spec.base = request.base.as_deref().map(parsed).transpose()?;
     spec.branch = request.branch.as_deref().map(parsed).transpose()?;
     spec.limits = limits(Limits::default(), &request.limits)?;
@@ -101,6 +106,12 @@ pub(super) fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
         request.not_before.as_deref().map(|text| clock::parse_moment(text, engine.now())).transpose()?;
     spec.meta = meta(Meta::new(), &request.meta)?;
     spec.read_only = request.read_only;
+    settle(engine, &mut spec)?;
+    agents::check(
+        engine,
+        spec.agent.as_ref().map(AgentName::as_str),
+        spec.model.as_ref().map(ModelName::as_str),
+    )?;
     spec.check().map_err(problems::field)?;
     Ok(spec)
 }
@@ -163,7 +174,7 @@ mod tests {
         let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let first = limits(Limits::default(), &texts(&["time=1h", "tokens=5k"])).unwrap();
         let second = limits(first, &texts(&["time=none", "usd=1"])).unwrap();
-        assert_eq!(second, Limits { seconds: None, tokens: Some(5_000), micro_usd: Some(1_000_000) });
+        assert_eq!(second, Limits { tokens: Some(5_000), micro_usd: Some(1_000_000), ..Limits::default() });
         let first = meta(BTreeMap::new(), &texts(&["a=1", "b=x=y"])).unwrap();
         let second = meta(first, &texts(&["a="])).unwrap();
         assert_eq!(serde_json::to_string(&second).unwrap(), r#"{"b":"x=y"}"#);

@@ -14,10 +14,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::task_add::settle;
 use super::task_export::Line;
 use crate::caller::author;
 use crate::views::Moment;
-use crate::{Engine, agents, clock, problems};
+use crate::{Engine, agents, allowed, clock, problems};
 
 /// A file of tasks.
 #[derive(Debug, Clone)]
@@ -41,10 +42,14 @@ pub struct Response {
 
 /// Imports into the project of the directory.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+    allowed::check(engine)?;
     engine.repository()?;
     let config = engine.config()?;
     let defaults = Defaults { priority: config.priority(), retries: config.retries(), now: engine.now() };
-    let lines = parse(&request.text, &defaults)?;
+    let mut lines = parse(&request.text, &defaults)?;
+    for (_, line) in lines.iter_mut().filter(|(_, line)| !is_over(line)) {
+        settle(engine, &mut line.spec)?;
+    }
     check_models(engine, &lines)?;
     let ids =
         lines.iter().map(|(_, line)| id_for(engine, line, request.new_ids)).collect::<Outcome<Vec<_>>>()?;
@@ -77,8 +82,11 @@ fn wrong(number: usize, why: impl std::fmt::Display) -> Problem {
 }
 
 /// A task that is over keeps what it was done with.
+fn is_over(line: &Line) -> bool {
+    matches!(line.state, TaskState::Done | TaskState::Cancelled)
+}
+
 fn check_models(engine: &Engine, lines: &[(usize, Line)]) -> Outcome<()> {
-    let is_over = |line: &Line| matches!(line.state, TaskState::Done | TaskState::Cancelled);
     for (number, line) in lines.iter().filter(|(_, line)| !is_over(line)) {
         let (agent, model) = (&line.spec.agent, &line.spec.model);
         let checked = agents::check(

@@ -40,7 +40,12 @@ fn rich(rig: &Rig) -> TaskSpec {
         model: Some("openai/gpt-5:high".parse().unwrap()),
         base: Some("main~2".parse().unwrap()),
         branch: Some("fleet/näme".parse().unwrap()),
-        limits: Limits { seconds: Some(1), tokens: Some(1 << 53), micro_usd: Some(2_500_000) },
+        limits: Limits {
+            seconds: Some(1),
+            idle_seconds: Some(2),
+            tokens: Some(1 << 53),
+            micro_usd: Some(2_500_000),
+        },
         retry: RetryPolicy { retries: 20, backoff_seconds: 86_400 },
         not_before: Some(rig.now().plus(Duration::from_hours(1))),
         meta: (0..64).map(meta).collect(),

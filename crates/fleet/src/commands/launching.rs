@@ -61,7 +61,7 @@ pub(crate) struct LaunchOptions {
     /// It is only to look: nothing has to change for it to be done
     #[arg(long)]
     read_only: bool,
-    /// What a run may use at most: time=30m, tokens=200k, usd=2.50; may be repeated
+    /// What a run may use at most: time=30m, idle=10m, tokens=200k, usd=2.50; may be repeated
     #[arg(long = "limit", value_name = "LIMIT")]
     limits: Vec<String>,
     /// How often a failed run is tried again [default: `tasks.retries`, 2]

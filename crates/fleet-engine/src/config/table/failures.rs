@@ -1,9 +1,10 @@
 //! What can be configured about failures and about money.
 
-use super::super::form::{Form, NoAmount};
+use super::super::form::{Form, NoAmount, NoDuration};
 use super::super::keys::{Fixed, Key, Kind, Scope};
 
 const ACTION: Kind = Kind::OneOf(&["retry", "pause", "hand_over", "give_up"]);
+const PAUSE: Kind = super::duration(super::DAY, NoDuration::Refused);
 const BOUND: Kind = Kind::String(Form::Money(NoAmount::Allowed));
 
 pub(super) const FAILURES: &[Key] = &[
@@ -40,6 +41,27 @@ pub(super) const FAILURES: &[Key] = &[
         kind: Kind::Integer { min: 1, max: 100 },
         default: Some(Fixed::Integer(80)),
         doc: "How much of a budget or a limit is used when it is worth a warning, of a hundred.",
+        scope: Scope::UserOnly,
+    },
+    Key {
+        name: "rate_limit.first_pause",
+        kind: PAUSE,
+        default: Some(Fixed::Text("30s")),
+        doc: "The first pause of an account whose provider asks to slow down and does not say for how long; it doubles.",
+        scope: Scope::UserOnly,
+    },
+    Key {
+        name: "rate_limit.longest_pause",
+        kind: PAUSE,
+        default: Some(Fixed::Text("1h")),
+        doc: "The longest such pause.",
+        scope: Scope::UserOnly,
+    },
+    Key {
+        name: "rate_limit.retries",
+        kind: Kind::Integer { min: 0, max: 1_000 },
+        default: Some(Fixed::Integer(50)),
+        doc: "How often a task is tried again after such pauses.",
         scope: Scope::UserOnly,
     },
     after("policy.agent_error", "retry", "What happens to a task when its agent ended with an error."),

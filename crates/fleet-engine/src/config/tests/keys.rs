@@ -30,7 +30,7 @@ fn every_key_has_one_variable_but_those_about_variables() {
         match keys::variable(&suffix) {
             Variable::Sets(found, set) => assert_eq!((found.name, set), (key.name, name)),
             Variable::Unknown(_) => assert_eq!(key.name, "agents.*.env.*"),
-            Variable::Reserved => panic!("FLEET_{suffix} does not set {name}"),
+            Variable::Reserved | Variable::Earlier => panic!("FLEET_{suffix} does not set {name}"),
         }
     }
 }

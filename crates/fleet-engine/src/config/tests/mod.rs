@@ -9,6 +9,7 @@ use super::{Config, ConfigFile, Report, Sources};
 use crate::environment::Environment;
 
 mod agents;
+mod earlier;
 mod editing;
 mod keys;
 mod layers;

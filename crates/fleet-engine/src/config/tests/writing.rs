@@ -40,6 +40,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "color" => "never",
         "agents.*.model" => "opus-\"4\"",
         "autostart" | "workspaces.keep_ignored" | "agents.*.structured" => "true",
+        "allowed_repos" => "/code, ~/work",
         "limits.log" => "1MiB",
         "workspaces.copy" => ".env, config/*.key",
         "workspaces.setup" => "npm ci --loglevel=error,warn",

@@ -50,7 +50,7 @@ pub struct Job {
 pub struct Wishes {
     /// Where the work starts; `None` is the current commit of the directory.
     pub base: Option<String>,
-    /// `time=30m`, `tokens=200k`, `usd=2.50`.
+    /// `time=30m`, `idle=10m`, `tokens=200k`, `usd=2.50`.
     pub limits: Vec<String>,
     /// How often a failed run is tried again; `None` is what is configured.
     pub retries: Option<u32>,

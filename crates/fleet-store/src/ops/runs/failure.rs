@@ -48,7 +48,8 @@ impl EndRun {
     ) -> Result<Consequence, StoreError> {
         let policy = &self.after.policy;
         if policy.pauses(reason) {
-            let trouble = Trouble { reason, reset: self.after.reset, jitter: self.jitter, now: self.now };
+            let (patience, reset) = (policy.patience(reason), self.after.reset);
+            let trouble = Trouble { patience, reset, jitter: self.jitter, now: self.now };
             pauses::strike(tx, run, &trouble, &detail).await?;
         }
         let next = match policy.action(reason) {

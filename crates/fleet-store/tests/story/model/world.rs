@@ -328,7 +328,8 @@ impl World {
         let policy = Policy::default();
         if policy.pauses(reason) {
             let before = self.account.map(|(standing, _)| standing);
-            let after = struck(before, &Trouble { reason, reset: None, jitter, now });
+            let after =
+                struck(before, &Trouble { patience: policy.patience(reason), reset: None, jitter, now });
             if before != Some(after) {
                 self.account = Some((after, now));
             }

@@ -48,7 +48,7 @@ pub(crate) struct Add {
     /// The branch that the work goes to [default: made from the id]
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
-    /// What a run may use at most: time=30m, tokens=200k, usd=2.50; may be repeated
+    /// What a run may use at most: time=30m, idle=10m, tokens=200k, usd=2.50; may be repeated
     #[arg(long = "limit", value_name = "LIMIT")]
     limits: Vec<String>,
     /// How often a failed run is tried again [default: `tasks.retries`, 2]

@@ -46,7 +46,7 @@ pub(crate) struct Edit {
     /// The branch that the work goes to
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
-    /// What a run may use at most: time=30m, tokens=200k, usd=2.50, or e.g. usd=none; may be repeated
+    /// What a run may use at most: time=30m, idle=10m, tokens=200k, usd=2.50, or e.g. usd=none; may be repeated
     #[arg(long = "limit", value_name = "LIMIT")]
     limits: Vec<String>,
     /// How often a failed run is tried again

@@ -56,7 +56,10 @@ fn held_and_cancelled_tasks_are_taken_up_all_or_none() {
 
 #[test]
 fn wrong_names_change_nothing() {
-    let stage = Stage::quiet();
+    let mut stage = Stage::quiet();
+    // In a file: what a variable says is written into the task.
+    stage.fleet.ok(&["config", "set", "agent", "demo"]);
+    stage.world.fleet = stage.fleet.env("FLEET_AGENT", "");
     let task = stage.add("First");
     stage.fleet.ok(&["task", "hold", &task]);
     let before = stage.content();
