@@ -205,7 +205,7 @@ impl Stage {
             when: None,
             copies: Copies::One,
             retries: None,
-            limits: Limits { seconds: None, tokens: None, micro_usd: None },
+            limits: Limits { seconds: None, idle_seconds: None, tokens: None, micro_usd: None },
             on_failure: OnFailure::Fail,
             checks: Vec::new(),
         }

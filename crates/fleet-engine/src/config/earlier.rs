@@ -81,9 +81,8 @@ fn value(reading: Reading, name: &str, text: &str) -> Result<Value, Flaw> {
     let key = keys::find(name)?;
     let text = text.trim();
     match reading {
-        Reading::Plain => taken(key, name, text),
         Reading::Positive if text == "0" => Err(wrong(name, "a whole number that is not 0", text)),
-        Reading::Positive => taken(key, name, text),
+        Reading::Plain | Reading::Positive => taken(key, name, text),
         Reading::SecondsOrNone if seconds(text).is_some_and(|millis| millis == 0) => taken(key, name, "none"),
         Reading::Seconds | Reading::SecondsOrNone => {
             let none = if reading == Reading::Seconds { "more than 0" } else { "or 0 for none" };
