@@ -210,6 +210,14 @@ impl Engine {
             .ok_or_else(|| Problem::new(Code::ConfigInvalid, "store: neither `sqlite…` nor `postgres://…`"))
     }
 
+    /// The file that holds the store, if it is one.
+    pub fn store_file(&self) -> Option<PathBuf> {
+        match self.store_url().ok()? {
+            StoreUrl::Sqlite(file) => Some(file),
+            StoreUrl::Postgres(_) => None,
+        }
+    }
+
     /// Runs one operation on the store.
     pub async fn call<O: Op>(&self, op: O) -> Outcome<O::Out> {
         self.store().await?.call(op).await.map_err(problems::store)

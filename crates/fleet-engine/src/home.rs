@@ -90,6 +90,11 @@ impl Home {
         self.root.join("ports")
     }
 
+    /// What programs need to know in order to use a server here over the network.
+    pub fn server_token(&self) -> PathBuf {
+        self.root.join("server-token")
+    }
+
     /// What runners in the background say.
     pub fn runner_log(&self) -> PathBuf {
         self.root.join("runner.log")

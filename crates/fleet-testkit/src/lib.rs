@@ -14,6 +14,7 @@
 pub mod clis;
 pub mod fleet;
 pub mod mcp;
+pub mod mcp_client;
 pub mod model;
 pub mod postgres;
 pub mod repo;

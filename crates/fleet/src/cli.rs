@@ -8,6 +8,8 @@ use crate::commands::{
     agents, clean, completions, config, conflicts, create, demo, demo_agent, diff, disk, doctor, done,
     events, explain, fail, fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume,
     review, run, shim, show, start, status, stop, task, trust, undo, why, workflow,
+    events, explain, fail, fanout, gc, kill, list, logs, man, mcp, multi, note, progress, prompt, restart,
+    resume, review, run, shim, show, start, status, stop, task, trust, undo, why, workflow,
 };
 
 /// Command a fleet of AI coding agents
@@ -102,6 +104,7 @@ pub(crate) enum Command {
     Gc(gc::Gc),
     Events(events::Events),
     Agents(agents::Agents),
+    Mcp(mcp::Mcp),
     #[command(subcommand)]
     Config(config::Config),
     Trust(trust::Trust),

@@ -4,6 +4,7 @@ mod edit;
 mod fields;
 mod spawn;
 mod state;
+mod tuning;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ pub use fields::{
 };
 pub use spawn::{Spawn, TooDeep, USUAL_SPAWN_DEPTH};
 pub use state::{TaskMove, TaskState};
+pub use tuning::{OWN_META, Tuning, refused_arg};
 
 use crate::id::{BatchId, ProjectId, TaskId};
 use crate::limits::Limits;
@@ -26,7 +28,7 @@ use crate::time::Millis;
 use crate::transition::IllegalTransition;
 use crate::workflow::StageOf;
 
-/// Free metadata: for people and programs, never read by codefleet.
+/// Free metadata, for people and programs. Codefleet itself reads `setup` and what begins with [`OWN_META`].
 pub type Meta = BTreeMap<MetaKey, MetaValue>;
 
 /// What is to be done and how: everything that the author of a task decides.
@@ -132,7 +134,7 @@ impl TaskSpec {
         if self.retry.backoff_seconds > RetryPolicy::LONGEST_BACKOFF_SECONDS {
             return wrong("retry", "a wait of more than a day is not allowed".to_owned());
         }
-        Ok(())
+        Tuning::of(&self.meta).map(drop)
     }
 }
 
@@ -250,6 +252,12 @@ impl Task {
     /// which a task was handed to.
     pub fn model(&self) -> Option<&ModelName> {
         self.spec.model.as_ref().filter(|_| self.history.handed_to.is_none())
+    }
+
+    /// What its next attempt asks of the agent beyond the model. Written for another agent than that which a task was
+    /// handed to.
+    pub fn tuning(&self) -> Result<Tuning, FieldError> {
+        if self.history.handed_to.is_some() { Ok(Tuning::default()) } else { Tuning::of(&self.spec.meta) }
     }
 
     /// When it may start at the earliest: what its author wished, or the end of the wait after a failure.

@@ -1,7 +1,9 @@
 //! On what terms an agent works on a task: everything that the configuration decides about it.
 
 use fleet_agents::{McpServer, Price, Registry, Trust};
-use fleet_core::problem::Outcome;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::refused_arg;
+use fleet_core::text::escaped;
 
 use super::{choice, file, mcp, prices, trust};
 use crate::Engine;
@@ -13,6 +15,10 @@ pub struct Wish<'a> {
     pub model: Option<&'a str>,
     /// It is only to look.
     pub read_only: bool,
+    /// How hard the model should think; none is what is set.
+    pub effort: Option<&'a str>,
+    /// Further arguments, which the user must have allowed.
+    pub args: &'a [String],
 }
 
 /// What an agent gets and may do. Has no `Debug`: tool servers are given passwords.
@@ -57,6 +63,8 @@ pub fn terms(engine: &Engine, agent: &str, wish: Wish<'_>) -> Outcome<Terms> {
     // The arguments of an agent of the user's own are a part of its adapter.
     let is_known = Registry::default().find(agent).is_some();
     let model = choice::chosen(engine, agent, wish.model)?;
+    let trust = if wish.read_only { Trust::ReadOnly } else { trust(config, agent) };
+    check_args(agent, wish.args, trust, &settings.task_args)?;
     let price = match &model {
         Some(model) => prices(engine)?.find(model).cloned(),
         None => None,
@@ -64,13 +72,26 @@ pub fn terms(engine: &Engine, agent: &str, wish: Wish<'_>) -> Outcome<Terms> {
     Ok(Terms {
         model,
         price,
-        effort: settings.effort,
-        trust: if wish.read_only { Trust::ReadOnly } else { trust(config, agent) },
+        effort: wish.effort.map(ToOwned::to_owned).or(settings.effort),
+        trust,
         system_prompt,
         mcp: servers.transpose()?.unwrap_or_default(),
-        extra_args: if is_known { settings.args } else { Vec::new() },
+        extra_args: if is_known { [settings.args.as_slice(), wish.args].concat() } else { Vec::new() },
         structured: settings.structured.unwrap_or(false),
     })
+}
+
+/// Arguments of a task could take an agent out of its sandbox, so that each must be one which the user allows. An agent
+/// that may do everything has no sandbox to leave.
+fn check_args(agent: &str, args: &[String], trust: Trust, allowed: &[String]) -> Outcome<()> {
+    if trust == Trust::Full {
+        return Ok(());
+    }
+    let Some(refused) = refused_arg(args, allowed) else { return Ok(()) };
+    let message = format!("extra_args: a task may not give {agent} the argument {:?}", escaped(refused));
+    Err(Problem::new(Code::InvalidValue, message).hint(format!(
+        "`fleet config set agents.{agent}.task_args OPTION` lets tasks use that option, if it is harmless"
+    )))
 }
 
 #[cfg(test)]
@@ -103,6 +124,24 @@ mod tests {
     }
 
     #[test]
+    fn a_task_may_bring_effort_and_only_arguments_that_the_user_allows() {
+        let dir = tempfile::tempdir().unwrap();
+        let args = ["--max-turns".to_owned(), "5".to_owned()];
+        let wish = Wish { effort: Some("max"), args: &args, ..Wish::default() };
+        let config = |rest: &str| format!("[agents.claude]\neffort = 'low'\nargs = ['-v']\n{rest}");
+        let Err(problem) = terms(&engine(&dir, &config("")), "claude", wish) else { panic!("not allowed") };
+        assert_eq!(problem.code, Code::InvalidValue);
+        assert!(problem.message.contains("--max-turns"), "{problem}");
+        for rest in ["task_args = ['--max-turns']", "trust = 'full'"] {
+            let terms = terms(&engine(&dir, &config(rest)), "claude", wish).ok().unwrap();
+            assert_eq!(terms.effort.as_deref(), Some("max"));
+            assert_eq!(terms.extra_args, ["-v", "--max-turns", "5"]);
+        }
+        let look = Wish { read_only: true, ..wish };
+        assert!(terms(&engine(&dir, &config("trust = 'full'")), "claude", look).is_err(), "it would be free");
+    }
+
+    #[test]
     fn settings_and_the_files_that_they_name_become_terms() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("orders.md"), "Be brief.\n").unwrap();
@@ -121,7 +160,7 @@ mod tests {
         assert_eq!((usual.extra_args.len(), usual.structured), (1, true));
         assert_eq!((usual.trust, account(&engine, "demo").unwrap().as_str()), (Trust::Full, "acme:work"));
         assert_eq!(usual.secrets().collect::<Vec<_>>(), ["hunter2"]);
-        let look = terms(Wish { model: Some("other"), read_only: true });
+        let look = terms(Wish { model: Some("other"), read_only: true, ..Wish::default() });
         assert_eq!((look.model.as_deref(), look.trust), (Some("other"), Trust::ReadOnly));
     }
 

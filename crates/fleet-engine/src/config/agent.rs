@@ -34,6 +34,8 @@ pub struct AgentSettings {
     pub program: Option<String>,
     /// Arguments behind those of the adapter.
     pub args: Vec<String>,
+    /// Options that tasks may add.
+    pub task_args: Vec<String>,
     /// Standing orders: a text, or `@` and a path.
     pub system_prompt: Option<String>,
     /// The file with its tool servers.
@@ -85,6 +87,7 @@ impl AgentSettings {
             fallback: named.list("fallback")?,
             program: named.string("program")?,
             args: named.list("args")?.unwrap_or_default(),
+            task_args: named.list("task_args")?.unwrap_or_default(),
             system_prompt: named.string("system_prompt")?,
             mcp: named.string("mcp")?,
             structured: reader.optional(&named.key("structured"), Reader::boolean)?,

@@ -38,7 +38,7 @@ pub use load::{Report, Sources};
 pub use resolved::Config;
 pub use secret::Secret;
 pub use setting::{ConfigFile, Origin, Setting};
-pub(crate) use suggest::nearest;
+pub use suggest::nearest;
 pub use table::KEYS;
 pub use template::template;
 pub use typed::{AgentVariables, Color, Ports, RunLimits, Runner, Spending, Workspaces};

@@ -5,7 +5,7 @@
 /// The candidate that is nearest to what was given, when one is near enough to be worth saying.
 ///
 /// A candidate that ends with what was given counts too: people write `priority` for `tasks.priority`.
-pub(crate) fn nearest(given: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
+pub fn nearest(given: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
     let limit = (given.chars().count() / 3).clamp(1, 3);
     let mut best: Option<(usize, String)> = None;
     for candidate in candidates {

@@ -159,7 +159,13 @@ fn look_around(engine: &Engine, run: &Run, task: &Task, project: &Project) -> Ou
     let here = engine.at(checkout(project))?;
     allowed::check(&here)?;
     let model = task.model().map(ToString::to_string);
-    let wish = Wish { model: model.as_deref(), read_only: task.spec.read_only };
+    let tuning = task.tuning().map_err(problems::field)?;
+    let wish = Wish {
+        model: model.as_deref(),
+        read_only: task.spec.read_only,
+        effort: tuning.effort.as_deref(),
+        args: &tuning.args,
+    };
     Ok(Around {
         terms: agents::terms(&here, &run.agent, wish)?,
         after: agents::after(&here, &run.agent)?,

@@ -26,8 +26,14 @@ impl Token {
         hex(&Sha256::digest(self.0.as_bytes()))
     }
 
-    /// For the agent's environment, and to take it out of its output.
-    pub(super) fn revealed(&self) -> &str {
+    /// Whether this is the same. Takes as long whatever is given: hashes are compared, and all of them.
+    pub fn is(&self, given: &str) -> bool {
+        let (mine, theirs) = (Sha256::digest(self.0.as_bytes()), Sha256::digest(given.as_bytes()));
+        mine.iter().zip(theirs.iter()).fold(0, |differences, (left, right)| differences | (left ^ right)) == 0
+    }
+
+    /// For whoever has to hand it in, and to take it out of output.
+    pub fn revealed(&self) -> &str {
         &self.0
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use fleet_core::id::{RunId, TaskId};
-use fleet_core::problem::Outcome;
+use fleet_core::id::{ProjectId, RunId, TaskId};
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::tidy::{self, BranchFacts, Reach, Verdict, Why, Work};
 use fleet_host::git::{self, Branch, GitError, KeepCommit, Oid, StoredSnapshot};
 use fleet_store::ops::{self, ListedRun};
@@ -25,7 +25,7 @@ pub struct Plan {
     /// Whether there are more runs than were looked at.
     pub more: bool,
     #[serde(skip)]
-    repo: PathBuf,
+    pub(super) repo: PathBuf,
 }
 
 /// Something that may go.
@@ -69,9 +69,30 @@ const MOST: i64 = 10_000;
 /// Looks at the runs of the project, and changes nothing.
 pub async fn plan(engine: &Engine, reach: Reach) -> Outcome<Plan> {
     let repo = PathBuf::from(engine.common_dir()?);
-    let mut plan = Plan { remove: Vec::new(), keep: Vec::new(), more: false, repo: repo.clone() };
+    let mut plan = Plan { remove: Vec::new(), keep: Vec::new(), more: false, repo };
     let Some(project) = engine.known_project().await? else { return Ok(plan) };
-    let filter = ops::RunFilter { project: Some(project.id), ..Default::default() };
+    look(engine, project.id, reach, &mut plan).await?;
+    Ok(plan)
+}
+
+/// Looks at the runs of one task, of whatever project, and changes nothing.
+pub(super) async fn plan_of(engine: &Engine, task: TaskId, reach: Reach) -> Outcome<Plan> {
+    let project = engine.call(ops::GetTask { id: task }).await?.task.project;
+    let projects = engine.call(ops::ListProjects).await?.into_iter();
+    let found =
+        projects.filter(|known| known.id == project).map(|known| PathBuf::from(known.common_dir)).next();
+    let repo = found.ok_or_else(|| Problem::new(Code::Internal, format!("task {task} has no project")))?;
+    let mut plan = Plan { remove: Vec::new(), keep: Vec::new(), more: false, repo };
+    // All of them are looked at: another task may have the same branch.
+    look(engine, project, reach, &mut plan).await?;
+    plan.remove.retain(|item| item.task == task);
+    plan.keep.retain(|kept| kept.task == task);
+    Ok(plan)
+}
+
+async fn look(engine: &Engine, project: ProjectId, reach: Reach, plan: &mut Plan) -> Outcome<()> {
+    let repo = plan.repo.clone();
+    let filter = ops::RunFilter { project: Some(project), ..Default::default() };
     let runs = engine.call(ops::ListRuns { filter, limit: MOST }).await?;
     plan.more = i64::try_from(runs.len()).is_ok_and(|count| count >= MOST);
     let groups = groups(runs);
@@ -87,7 +108,7 @@ pub async fn plan(engine: &Engine, reach: Reach) -> Outcome<Plan> {
             Verdict::Remove(why) => plan.remove.extend(scene.item(&group[0], folders, &why)),
         }
     }
-    Ok(plan)
+    Ok(())
 }
 
 /// Runs of one branch belong together; those without one, by their task. The newest first in each.
@@ -192,6 +213,12 @@ pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
 }
 
 fn remove(repo: &Path, home: &Home, item: &Item) -> Result<(), String> {
+    remove_branch(repo, item)?;
+    item.runs.iter().try_for_each(|run| remove_folder(home, *run))
+}
+
+/// Removes the branch, if there is one.
+pub(super) fn remove_branch(repo: &Path, item: &Item) -> Result<(), String> {
     let newest = item.runs.iter().max();
     if let (Some(branch), Some(tip), Some(run)) = (&item.branch, &item.tip, newest) {
         let at_seconds = clock::now().0 / 1_000;
@@ -205,10 +232,13 @@ fn remove(repo: &Path, home: &Home, item: &Item) -> Result<(), String> {
             return Err("somebody moved it just now".to_owned());
         }
     }
-    for run in &item.runs {
-        let folder = home.run(*run);
-        git::move_to_trash(&home.trash(), folder.dir())
-            .map_err(|error| format!("{}: {error}", folder.dir().display()))?;
-    }
     Ok(())
+}
+
+/// Removes what is kept of a run on this machine.
+pub(super) fn remove_folder(home: &Home, run: RunId) -> Result<(), String> {
+    let folder = home.run(run);
+    git::move_to_trash(&home.trash(), folder.dir())
+        .map(drop)
+        .map_err(|error| format!("{}: {error}", folder.dir().display()))
 }

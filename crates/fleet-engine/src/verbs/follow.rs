@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
+use fleet_core::run::Run;
 use fleet_core::task::TaskState;
 use fleet_core::time::Millis;
+use fleet_host::process::Identity;
 use fleet_store::{Watch, ops};
 use serde::Serialize;
 
@@ -29,6 +31,9 @@ pub struct Followed {
     /// The branch that its work goes to, chosen or not.
     #[serde(skip)]
     pub to: String,
+    /// The process that keeps this run, while it lives.
+    #[serde(skip)]
+    pub keeper: Option<i32>,
 }
 
 impl Followed {
@@ -41,6 +46,7 @@ impl Followed {
             run: run.as_ref().map(RunView::from),
             activity: run.as_ref().and_then(|run| run.activity.clone()),
             percent: run.as_ref().and_then(|run| run.percent),
+            keeper: run.as_ref().filter(|run| run.state.is_live()).and_then(keeper),
             to: to.unwrap_or_else(|| format!("fleet/{}", task.id)),
         }
     }
@@ -56,6 +62,12 @@ impl Followed {
     pub fn is_done(&self) -> bool {
         self.task.state == TaskState::Done
     }
+}
+
+/// The number of the process that keeps a run.
+fn keeper(run: &Run) -> Option<i32> {
+    let keeper: Identity = serde_json::from_str(run.keeper.as_deref()?).ok()?;
+    Some(keeper.pid)
 }
 
 /// Somebody who waits for some tasks.

@@ -1,5 +1,5 @@
-//! What can be asked of codefleet, one file per verb. The command line, and later HTTP and MCP, have a file of
-//! the same name each.
+//! What can be asked of codefleet, one file per verb. The command line has a file of the same name for each; MCP tools
+//! have the names that their clients know.
 
 pub mod agents_decode;
 pub mod agents_list;
@@ -17,6 +17,7 @@ pub mod events;
 pub mod follow;
 pub mod gc;
 pub mod launch;
+pub mod project_list;
 mod reasons;
 pub mod report;
 pub mod resume;
@@ -26,11 +27,14 @@ pub mod run_kill;
 pub mod run_list;
 pub mod run_logs;
 pub mod run_prompt;
+pub mod run_result;
 pub mod run_show;
 pub mod runner_status;
 pub mod runner_stop;
+pub mod server_token;
 pub mod task_add;
 pub mod task_assign;
+pub mod task_clean;
 pub mod task_create;
 pub mod task_delete;
 pub mod task_dep;
@@ -40,6 +44,7 @@ pub mod task_import;
 pub mod task_list;
 pub mod task_move;
 pub mod task_order;
+pub mod task_recent;
 pub mod task_search;
 pub mod task_show;
 pub mod task_similar;

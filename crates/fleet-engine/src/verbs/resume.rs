@@ -56,7 +56,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
 }
 
 /// The task that somebody means: by its own id, by a run or branch of it, or by the branch that it will have.
-pub(super) async fn meant(engine: &Engine, typed: &str) -> Outcome<TaskId> {
+pub async fn meant(engine: &Engine, typed: &str) -> Outcome<TaskId> {
     match engine.task_id(typed).await {
         Err(problem) if matches!(problem.code, Code::TaskNotFound | Code::IdInvalid) => {}
         other => return other,

@@ -14,6 +14,7 @@ mod moves;
 mod pauses;
 mod projects;
 mod prompts;
+mod recent;
 mod resolve;
 mod rows;
 mod runs;
@@ -35,6 +36,7 @@ pub use moves::{CancelIdle, DeleteTask, MoveTask};
 pub use pauses::{LiftPause, ListPauses, Pause, PauseAccount};
 pub use projects::{EnsureProject, FindProject, ListProjects};
 pub use prompts::{AddPrompt, PromptSent, Prompted, TakePrompts, TaskPrompts};
+pub use recent::{RecentTasks, TaskKind};
 pub use resolve::{AnyExisting, ResolveTask};
 pub use runs::{
     AdvanceRun, After, AppendRunEvents, CloseRun, Elsewhere, EndRun, ExpireLeases, GetRun, ListRuns,

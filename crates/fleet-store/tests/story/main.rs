@@ -38,6 +38,7 @@ mod open;
 mod pauses;
 mod projects;
 mod prompts;
+mod recent;
 mod reports;
 mod resolve;
 mod run_events;

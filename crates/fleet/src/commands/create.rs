@@ -36,7 +36,8 @@ const EXAMPLES: &str = "Examples:
 impl Create {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let prompt = self.prompt.read(self.stdin.is_some())?;
-        let job = Job { branch: self.branch, prompt, agent: self.agent, model: self.options.model.clone() };
+        let model = self.options.model.clone();
+        let job = Job { branch: Some(self.branch), prompt, agent: self.agent, model, ..Job::default() };
         let request = Request { jobs: vec![job], wishes: self.options.wishes(), grouping: Grouping::Alone };
         let launched = launch::run(&context.engine, request).await?;
         see(context, launched, self.options.stay()).await

@@ -24,6 +24,7 @@ mod launching;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod multi;
 pub(crate) mod note;
 pub(crate) mod progress;
@@ -143,6 +144,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Gc(command) => command.run(context).await,
         Command::Events(command) => command.run(context).await,
         Command::Agents(command) => command.run(context).await,
+        Command::Mcp(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
         Command::Trust(command) => command.run(context),
         Command::Doctor(_) => doctor::Doctor::run(context).await,

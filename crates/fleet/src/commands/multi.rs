@@ -70,5 +70,5 @@ fn job(text: &str) -> Outcome<Job> {
         Problem::new(Code::InvalidValue, message)
             .hint("`fleet multi \"fix-login:Fix the login test\"`; `fleet fanout` launches one prompt several times")
     })?;
-    Ok(Job { branch: branch.to_owned(), prompt: prompt.to_owned(), agent: None, model: None })
+    Ok(Job { branch: Some(branch.to_owned()), prompt: prompt.to_owned(), ..Job::default() })
 }

@@ -76,7 +76,7 @@ fn one(number: u64, state: TaskState) -> Followed {
 fn with(number: u64, state: TaskState, history: TaskHistory) -> Followed {
     let task = task(number, state, history);
     let to = format!("b{number}");
-    Followed { task: TaskView::new(&task, NOW), run: None, activity: None, percent: None, to }
+    Followed { task: TaskView::new(&task, NOW), run: None, activity: None, percent: None, to, keeper: None }
 }
 
 fn failed(number: u64) -> Followed {

@@ -77,6 +77,12 @@ pub(super) const AGENTS: &[Key] = &[
         "Arguments that are added behind ours; for an agent of your own, all of them.",
     ),
     of_agent(
+        "agents.*.task_args",
+        Kind::List(Form::Argument),
+        Scope::UserOnly,
+        "Options that a task may bring for this agent, by name or as `--beginning*`; any, if it has full trust.",
+    ),
+    of_agent(
         "agents.*.system_prompt",
         Kind::String(Form::Text),
         Scope::UserOnly,

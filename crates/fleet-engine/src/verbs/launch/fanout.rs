@@ -50,10 +50,11 @@ pub async fn fanout(engine: &Engine, wish: Fanout) -> Outcome<Launched> {
 
 fn request(wish: &Fanout, prefix: &str) -> Request {
     let jobs = (0..wish.copies).map(|number| Job {
-        branch: format!("{prefix}-{}", names::letters(number)),
+        branch: Some(format!("{prefix}-{}", names::letters(number))),
         prompt: wish.prompt.clone(),
         agent: wish.agents.get(number % wish.agents.len().max(1)).cloned(),
         model: wish.model.clone(),
+        ..Job::default()
     });
     Request { jobs: jobs.collect(), wishes: wish.wishes.clone(), grouping: Grouping::Batch }
 }

@@ -26,10 +26,10 @@ fn job(line: &str) -> Result<Job, String> {
     let job = if line.starts_with('{') {
         let Line { branch, prompt, agent, model } =
             serde_json::from_str(line).map_err(|error| error.to_string())?;
-        Job { branch, prompt, agent, model }
+        Job { branch: Some(branch), prompt, agent, model, ..Job::default() }
     } else {
         let (branch, prompt) = names::split(line).ok_or("there is no colon between branch and prompt")?;
-        Job { branch: branch.to_owned(), prompt: prompt.to_owned(), agent: None, model: None }
+        Job { branch: Some(branch.to_owned()), prompt: prompt.to_owned(), ..Job::default() }
     };
     if job.prompt.trim().is_empty() {
         return Err("the prompt is empty".to_owned());

@@ -13,13 +13,14 @@ mod tests;
 
 use fleet_core::id::{BatchId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::task::{BaseRef, BranchName, Task, TaskSpec, TaskState};
+use fleet_core::task::{BaseRef, BranchName, Task, TaskSpec, TaskState, Tuning};
 use fleet_host::git::{self, GitError};
 use fleet_store::{StoreError, ops};
 use serde::Serialize;
 
 use super::follow::Followed;
 use super::task_add;
+use crate::agents::{Wish, terms};
 use crate::caller::author;
 use crate::home::Home;
 use crate::keeper::{blocking, checkout, setup};
@@ -33,16 +34,24 @@ use names::Holder;
 pub use names::split;
 
 /// One piece of work.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Job {
-    /// The new branch that it goes to.
-    pub branch: String,
+    /// What it is called; `None` is the first line of the prompt.
+    pub title: Option<String>,
+    /// The new branch that it goes to; `None` is a name made from the id.
+    pub branch: Option<String>,
     /// What is to be done.
     pub prompt: String,
     /// Which agent does it; `None` is the configured one.
     pub agent: Option<String>,
     /// Which model the agent uses; `None` is the configured one.
     pub model: Option<String>,
+    /// What it asks of the agent beyond the model.
+    pub tuning: Tuning,
+    /// Words to find it by.
+    pub labels: Vec<String>,
+    /// `KEY=VALUE`.
+    pub meta: Vec<String>,
 }
 
 /// What holds for all pieces of one launch.
@@ -158,27 +167,47 @@ pub fn wake(engine: &Engine) -> Outcome<Runner> {
 fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
     // The runner's own default may be another one than that of the project.
     let agent = job.agent.as_deref().unwrap_or(engine.config()?.agent()).to_owned();
+    let mut meta = job.meta.clone();
+    if wishes.setup == Setup::Skip {
+        meta.push(format!("{}={}", setup::SKIP.0, setup::SKIP.1));
+    }
     let request = task_add::Request {
-        title: names::title(&job.prompt)?,
+        title: match &job.title {
+            Some(title) => title.clone(),
+            None => names::title(&job.prompt)?,
+        },
         description: Some(job.prompt.clone()),
         priority: Some(PRIORITY),
         agent: Some(agent.clone()),
         model: job.model.clone(),
         base: wishes.base.clone(),
-        branch: Some(job.branch.clone()),
+        branch: job.branch.clone(),
+        labels: job.labels.clone(),
         limits: wishes.limits.clone(),
         retries: wishes.retries,
-        meta: if wishes.setup == Setup::Skip {
-            vec![format!("{}={}", setup::SKIP.0, setup::SKIP.1)]
-        } else {
-            Vec::new()
-        },
+        meta,
         read_only: wishes.read_only,
         ..Default::default()
     };
-    let spec = task_add::spec(engine, &request)?;
+    let mut spec = task_add::spec(engine, &request)?;
     check_agent(engine, &agent)?;
+    tune(engine, &agent, job, &mut spec)?;
     Ok(spec)
+}
+
+/// What no run could be started with is refused now, when its author can still change it.
+fn tune(engine: &Engine, agent: &str, job: &Job, spec: &mut TaskSpec) -> Outcome<()> {
+    if job.tuning == Tuning::default() {
+        return Ok(());
+    }
+    let wish = Wish {
+        model: job.model.as_deref(),
+        read_only: spec.read_only,
+        effort: job.tuning.effort.as_deref(),
+        args: &job.tuning.args,
+    };
+    terms(engine, agent, wish)?;
+    job.tuning.write(&mut spec.meta).map_err(problems::field)
 }
 
 /// The commit that all of them start from, whatever is committed until they start.

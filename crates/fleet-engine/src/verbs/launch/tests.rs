@@ -54,7 +54,7 @@ fn a_list_has_one_piece_on_each_line() {
     assert_eq!(split(" a/b : do: it "), Some(("a/b", "do: it")));
     let text = "# a comment\n\nfix: Fix it\r\n{\"branch\":\"b\",\"prompt\":\"Do\\nit\",\"agent\":\"demo\"}\n";
     let jobs = parse_list(text).unwrap();
-    let seen: Vec<_> = jobs.iter().map(|job| (job.branch.as_str(), job.prompt.as_str())).collect();
+    let seen: Vec<_> = jobs.iter().map(|job| (job.branch.as_deref().unwrap(), job.prompt.as_str())).collect();
     assert_eq!(seen, [("fix", "Fix it"), ("b", "Do\nit")]);
     assert_eq!((jobs[0].agent.as_deref(), jobs[1].agent.as_deref()), (None, Some("demo")));
     for (text, line) in

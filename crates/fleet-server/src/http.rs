@@ -1,0 +1,137 @@
+//! The protocol over HTTP, for clients that cannot start a program.
+//!
+//! Owns who may connect: those who know the token, by a name of this machine. Must never answer anybody else with more
+//! than a refusal.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_engine::Engine;
+use fleet_engine::keeper::Token;
+use fleet_engine::verbs::server_token;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+
+use crate::broken;
+use crate::mcp::Server;
+use crate::stdio::end_signal;
+
+/// Where the server listens if nobody says otherwise: only for this machine, and always the same, so that clients can be
+/// told once.
+pub const DEFAULT_ADDRESS: &str = "127.0.0.1:8642";
+
+/// The path of the one endpoint.
+const PATH: &str = "/mcp";
+/// A prompt may have a megabyte; with what surrounds it, and escapes, this is ample.
+const LARGEST_REQUEST: usize = 4 * 1024 * 1024;
+
+/// A server that is bound and serves when told to.
+pub struct Http {
+    listener: TcpListener,
+    address: SocketAddr,
+    names: Vec<String>,
+}
+
+impl Http {
+    /// Takes the address. One that others can reach is refused unless `remote` says that it is meant; `names` are then
+    /// those by which clients call this machine.
+    pub async fn bind(address: &str, remote: bool, names: Vec<String>) -> Outcome<Self> {
+        let wanted: SocketAddr = address.parse().map_err(|_| {
+            Problem::new(
+                Code::InvalidValue,
+                format!("{address:?} is not an address such as {DEFAULT_ADDRESS}"),
+            )
+            .hint("write IP:PORT; port 0 is any that is free")
+        })?;
+        if !wanted.ip().is_loopback() && !remote {
+            let message = format!(
+                "{} can be reached from other machines, which could then start agents here",
+                wanted.ip()
+            );
+            return Err(Problem::new(Code::InvalidValue, message)
+                .hint(format!("use {DEFAULT_ADDRESS} and a tunnel such as ssh -L"))
+                .hint("`--allow-remote` if you mean it: the token then travels unencrypted"));
+        }
+        let listener = TcpListener::bind(wanted).await.map_err(|error| {
+            broken(&format!("cannot listen at {wanted}"), error)
+                .hint("`--http 127.0.0.1:0` takes any free port")
+        })?;
+        let address = listener.local_addr().map_err(|error| broken("the address is unknown", error))?;
+        Ok(Self { listener, address, names })
+    }
+
+    /// Where clients find it.
+    pub fn url(&self) -> String {
+        format!("http://{}{PATH}", self.address)
+    }
+
+    /// Serves until somebody interrupts. Agents go on.
+    pub async fn serve(self, engine: &Engine) -> Outcome<()> {
+        let token = Arc::new(server_token::run(engine)?.token);
+        let engine = Arc::new(engine.nowhere());
+        let config = StreamableHttpServerConfig::default()
+            .with_allowed_hosts(self.hosts())
+            .with_allowed_origins(self.origins())
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(LARGEST_REQUEST);
+        let ended = config.cancellation_token.clone();
+        let sessions: Arc<LocalSessionManager> = Arc::default();
+        let service =
+            StreamableHttpService::new(move || Ok(Server::sharing(Arc::clone(&engine))), sessions, config);
+        let router =
+            Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(token, admit));
+        let end = end_signal()?;
+        let serving = axum::serve(self.listener, router).with_graceful_shutdown(async move {
+            end.await;
+            // Clients hold streams open for as long as there is a server.
+            ended.cancel();
+        });
+        serving.await.map_err(|error| broken("the server failed", error))
+    }
+
+    /// What a client may call this machine: a page that was led here under another name is refused.
+    fn hosts(&self) -> Vec<String> {
+        let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(ToOwned::to_owned).to_vec();
+        match self.address.ip() {
+            ip if ip.is_loopback() || ip.is_unspecified() => {}
+            ip => hosts.push(ip.to_string()),
+        }
+        hosts.extend(self.names.iter().cloned());
+        hosts
+    }
+
+    /// The pages of which browsers may speak to it: those of this machine.
+    fn origins(&self) -> Vec<String> {
+        let name = |host: &String| match host.parse::<IpAddr>() {
+            Ok(IpAddr::V6(ip)) => format!("[{ip}]"),
+            _ => host.clone(),
+        };
+        self.hosts()
+            .iter()
+            .map(name)
+            .flat_map(|host| ["http", "https"].map(|scheme| format!("{scheme}://{host}:*")))
+            .collect()
+    }
+}
+
+/// Lets those pass who know the token.
+async fn admit(State(token): State<Arc<Token>>, request: Request, next: Next) -> Response {
+    let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let given = given.and_then(|text| {
+        let (scheme, secret) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(secret.trim())
+    });
+    if given.is_some_and(|given| token.is(given)) {
+        return next.run(request).await;
+    }
+    let why = "the token is missing or wrong: send `Authorization: Bearer TOKEN`, see `fleet mcp token`\n";
+    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer realm=\"codefleet\"")], why)
+        .into_response()
+}

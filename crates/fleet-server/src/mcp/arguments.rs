@@ -1,0 +1,201 @@
+//! Whether a call fits the schema of its tool, told by the name of the argument that does not.
+//!
+//! Owns the sentences about arguments. Must never know any tool: it reads the schema that the client was given.
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::{escaped, shortened};
+use fleet_engine::config::nearest;
+use rmcp::model::JsonObject;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// The arguments of a call, as the tool takes them. An argument that is null counts as left out.
+pub(super) fn read<T: DeserializeOwned>(
+    tool: &str,
+    schema: &JsonObject,
+    mut given: JsonObject,
+) -> Outcome<T> {
+    given.retain(|_, value| !value.is_null());
+    check(tool, schema, &given)?;
+    serde_json::from_value(Value::Object(given))
+        .map_err(|error| Problem::new(Code::InvalidValue, format!("{tool}: {error}")))
+}
+
+fn check(tool: &str, schema: &JsonObject, given: &JsonObject) -> Outcome<()> {
+    let nothing = JsonObject::new();
+    let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
+    let names = || known.keys().cloned();
+    if let Some(unknown) = given.keys().find(|name| !known.contains_key(*name)) {
+        let shown = escaped(unknown);
+        let problem = Problem::new(Code::InvalidValue, format!("{tool}: there is no argument {shown:?}"));
+        let problem = match nearest(unknown, names()) {
+            Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
+            None => problem,
+        };
+        let all = names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let takes = if all.is_empty() { "it takes none".to_owned() } else { format!("it takes {all}") };
+        return Err(problem.hint(takes));
+    }
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    if let Some(missing) = required.filter_map(Value::as_str).find(|name| !given.contains_key(*name)) {
+        let about =
+            known.get(missing).and_then(|property| property.get("description")).and_then(Value::as_str);
+        let problem =
+            Problem::new(Code::InvalidValue, format!("{tool}: the argument `{missing}` is missing"));
+        return Err(match about {
+            Some(about) => problem.hint(format!("`{missing}`: {about}")),
+            None => problem,
+        });
+    }
+    for (name, value) in given {
+        if let Some(property) = known.get(name) {
+            fits(name, property, value)
+                .map_err(|problem| Problem { message: format!("{tool}: {}", problem.message), ..problem })?;
+        }
+    }
+    Ok(())
+}
+
+fn fits(name: &str, property: &Value, value: &Value) -> Outcome<()> {
+    let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
+    let is_right = match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    };
+    if !is_right {
+        return Err(wrong_type(name, kind, value));
+    }
+    if let Some(allowed) = property.get("enum").and_then(Value::as_array)
+        && !allowed.contains(value)
+    {
+        return Err(not_among(name, allowed, value));
+    }
+    let least = property.get("minimum").and_then(Value::as_i64);
+    let most = property.get("maximum").and_then(Value::as_i64);
+    if let Some(number) = value.as_i64()
+        && (least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most))
+    {
+        let bound = |bound: Option<i64>, word: &str| bound.map(|bound| format!("{word} {bound}"));
+        let bounds: Vec<String> =
+            [bound(least, "at least"), bound(most, "at most")].into_iter().flatten().collect();
+        let message = format!("`{name}` is {number}: it must be {}", bounds.join(" and "));
+        return Err(Problem::new(Code::InvalidValue, message));
+    }
+    if let (Some(items), Some(values)) = (property.get("items"), value.as_array()) {
+        for (at, item) in values.iter().enumerate() {
+            fits(&format!("{name}[{at}]"), items, item)?;
+        }
+    }
+    Ok(())
+}
+
+fn wrong_type(name: &str, wanted: &str, value: &Value) -> Problem {
+    let article = if wanted.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
+    let shown = value.to_string();
+    let message = format!("`{name}` must be {article} {wanted}, not {}", escaped(&shortened(&shown, SHOWN)));
+    let problem = Problem::new(Code::InvalidValue, message);
+    match (wanted, value) {
+        ("array", Value::String(text)) => {
+            problem.hint(format!("write `[{}]`", Value::from(shortened(text, SHOWN).into_owned())))
+        }
+        ("integer" | "number" | "boolean", Value::String(_)) => problem.hint("write it without quotes"),
+        _ => problem,
+    }
+}
+
+/// So much of a wrong value is shown.
+const SHOWN: usize = 60;
+
+fn not_among(name: &str, allowed: &[Value], value: &Value) -> Problem {
+    let words: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
+    let given = value.as_str().unwrap_or_default();
+    let shown = shortened(given, SHOWN);
+    let problem = Problem::new(Code::InvalidValue, format!("`{name}` cannot be {:?}", escaped(&shown)));
+    let meant = nearest(&given.to_lowercase(), words.iter().map(|word| (*word).to_owned()));
+    let problem = match meant {
+        Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
+        None => problem,
+    };
+    problem.hint(format!("it is one of {}", words.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+    use crate::mcp::schema;
+
+    #[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+    #[serde(rename_all = "snake_case")]
+    enum Until {
+        Any,
+        All,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Args {
+        /// Who it is
+        worker_id: String,
+        count: Option<u32>,
+        until: Option<Until>,
+        tags: Option<Vec<String>>,
+    }
+
+    fn read(given: Value) -> Outcome<Args> {
+        let Value::Object(given) = given else { panic!("an object") };
+        super::read("tool", &schema::arguments::<Args>(), given)
+    }
+
+    #[test]
+    fn what_fits_is_read_and_null_is_left_out() {
+        let args = read(json!({"worker_id": "x", "count": 3, "until": "any", "tags": null})).unwrap();
+        assert_eq!(
+            (args.worker_id.as_str(), args.count, args.until, args.tags),
+            ("x", Some(3), Some(Until::Any), None)
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        for (given, message, hint) in [
+            (json!({}), "`worker_id` is missing", "`worker_id`: Who it is"),
+            (json!({"workerid": "x"}), "no argument \"workerid\"", "did you mean `worker_id`?"),
+            (json!({"worker_id": 7}), "`worker_id` must be a string, not 7", ""),
+            (
+                json!({"worker_id": "x", "count": "3"}),
+                "`count` must be an integer, not \"3\"",
+                "without quotes",
+            ),
+            (json!({"worker_id": "x", "count": -1}), "`count` is -1: it must be at least 0", ""),
+            (json!({"worker_id": "x", "until": "ANY"}), "`until` cannot be \"ANY\"", "did you mean `any`?"),
+            (json!({"worker_id": "x", "tags": "a"}), "`tags` must be an array, not \"a\"", "write `[\"a\"]`"),
+            (json!({"worker_id": "x", "tags": ["a", 1]}), "`tags[1]` must be a string", ""),
+        ] {
+            let problem = read(given.clone()).unwrap_err();
+            assert_eq!(problem.code, Code::InvalidValue);
+            assert!(problem.message.contains(message), "{given}: {problem}");
+            let hints = problem.hints.join("\n");
+            assert!(hints.contains(hint), "{given}: {hints}");
+        }
+    }
+
+    #[test]
+    fn schemas_are_plain() {
+        let schema = Value::Object(schema::arguments::<Args>());
+        assert_eq!(schema["additionalProperties"], json!(false));
+        assert_eq!(schema["required"], json!(["worker_id"]));
+        assert_eq!(schema["properties"]["worker_id"], json!({"type": "string", "description": "Who it is"}));
+        assert_eq!(schema["properties"]["count"], json!({"type": "integer", "minimum": 0}));
+        assert_eq!(schema["properties"]["until"], json!({"type": "string", "enum": ["any", "all"]}));
+        assert_eq!(schema["properties"]["tags"], json!({"type": "array", "items": {"type": "string"}}));
+    }
+}

@@ -1,0 +1,84 @@
+//! What a tool works with.
+
+use std::sync::Arc;
+
+use fleet_core::problem::Outcome;
+use fleet_engine::Engine;
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext};
+use tokio::sync::watch;
+
+/// Whether the client has left. Shared by everything that works for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Closing(Arc<watch::Sender<bool>>);
+
+impl Closing {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(watch::Sender::new(false)))
+    }
+
+    /// The client has left.
+    pub(crate) fn close(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Waits until the client has left.
+    async fn closed(&self) {
+        // The sender is in our own hands, so that this cannot fail.
+        let _ = self.0.subscribe().wait_for(|closed| *closed).await;
+    }
+}
+
+/// One call of a tool. Owns all that it needs: it goes on when nobody waits for its answer any more.
+pub(super) struct Call {
+    engine: Arc<Engine>,
+    closing: Closing,
+    context: RequestContext<RoleServer>,
+}
+
+impl Call {
+    pub(super) fn new(engine: Arc<Engine>, closing: Closing, context: RequestContext<RoleServer>) -> Self {
+        Self { engine, closing, context }
+    }
+
+    /// The verbs' common ground without any project, with the settings as they are now.
+    pub(super) async fn engine(&self) -> Outcome<Engine> {
+        // Opened here at the first call, and then shared by all.
+        self.engine.store().await?;
+        Ok(self.engine.nowhere())
+    }
+
+    /// The same without the store, which may be out of order.
+    pub(super) fn engine_without_store(&self) -> Engine {
+        self.engine.nowhere()
+    }
+
+    /// Waits until nobody wants the answer any more.
+    pub(super) async fn abandoned(&self) {
+        tokio::select! {
+            () = self.context.ct.cancelled() => {}
+            () = self.closing.closed() => {}
+        }
+    }
+
+    /// Tells how far this call is, if the client asked to be told.
+    pub(super) fn progress(&self) -> Option<Progress> {
+        let token = self.context.meta.get_progress_token()?;
+        Some(Progress { peer: self.context.peer.clone(), token })
+    }
+}
+
+/// A client that wants to know how far a call is.
+pub(super) struct Progress {
+    peer: Peer<RoleServer>,
+    token: ProgressToken,
+}
+
+impl Progress {
+    /// Tells it. Numbers must grow from call to call. A client that does not listen is no reason to stop.
+    pub(super) async fn tell(&self, number: f64, message: String) {
+        let notification = ProgressNotificationParam::new(self.token.clone(), number).with_message(message);
+        let _ = self.peer.notify_progress(notification).await;
+    }
+}

@@ -1,0 +1,13 @@
+//! The server as clients see it: tools, resources and prompts over the verbs.
+
+mod answer;
+mod arguments;
+mod call;
+mod schema;
+mod server;
+mod tail;
+mod tools;
+mod worker;
+
+pub(crate) use call::Closing;
+pub(crate) use server::Server;

@@ -1,0 +1,72 @@
+//! The server: what a client can ask of it.
+
+use std::sync::Arc;
+
+use fleet_engine::Engine;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, InitializeResult, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+
+use super::call::{Call, Closing};
+use super::tools;
+
+/// One client's view of the fleet. Holds nothing that is not in the store: any number of them may be at work on one home.
+#[derive(Clone)]
+pub(crate) struct Server {
+    engine: Arc<Engine>,
+    closing: Closing,
+}
+
+const INSTRUCTIONS: &str = "codefleet runs coding agents (\"workers\"), each on a git worktree and branch of its own. \
+Start one with create_worker, which answers at once; then call wait instead of polling, and collect_worker_result for \
+the outcome. get_diff shows what was changed; merge the branch yourself if you want it. Workers queue when all slots are \
+busy, survive the end of this session, and keep their work on their branch. list_agents says which executors can work \
+here.";
+
+impl Server {
+    pub(crate) fn new(engine: &Engine) -> Self {
+        Self::sharing(Arc::new(engine.nowhere()))
+    }
+
+    /// For one more client of the same process.
+    pub(crate) fn sharing(engine: Arc<Engine>) -> Self {
+        Self { engine, closing: Closing::new() }
+    }
+
+    pub(crate) fn closing(&self) -> Closing {
+        self.closing.clone()
+    }
+
+    fn call(&self, context: RequestContext<RoleServer>) -> Call {
+        Call::new(Arc::clone(&self.engine), self.closing.clone(), context)
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        InitializeResult::new(capabilities)
+            .with_server_info(Implementation::new("codefleet", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::described().to_vec()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        tools::call(&request.name, self.call(context), arguments).await.map(CallToolResponse::from)
+    }
+}

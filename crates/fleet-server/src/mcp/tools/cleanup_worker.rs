@@ -1,0 +1,79 @@
+//! `cleanup_worker`
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_engine::verbs::task_clean::{self, Branch, Folders, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::worker::{self, WorkerStatus};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// A worker that is over
+    worker_id: String,
+    /// Remove its branch, if its commits have landed elsewhere or it has none; true if left out
+    #[serde(default)]
+    remove_branch: Option<bool>,
+    /// Remove the folder with its prompt, logs and result; true if left out
+    #[serde(default)]
+    remove_worktree_dir: Option<bool>,
+    /// Remove the branch even if its commits have not landed; they are kept as a snapshot for `fleet undo`
+    #[serde(default)]
+    discard_unlanded: Option<bool>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    worker_id: String,
+    /// Always true: a worktree is given back when its run ends
+    worktree_removed: bool,
+    branch_removed: bool,
+    worker_dir_removed: bool,
+    /// The branch that is still there
+    branch_kept: Option<String>,
+    /// Why something stays
+    remarks: Vec<String>,
+    errors: Vec<String>,
+}
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Clean up after a worker";
+    const ABOUT: &'static str =
+        "Removes what a worker left behind, once you have its result. Never loses work: a branch whose commits have not \
+         landed stays, unless discard_unlanded is true, and then its commits are kept as a snapshot. Doing it twice is \
+         harmless.";
+    const NATURE: Nature = Nature::Ends;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let task = worker::meant(&engine, &args.worker_id).await?;
+        let now = worker::one(&engine, task).await?;
+        if matches!(now.status, WorkerStatus::Pending | WorkerStatus::Running) {
+            let message = format!("the worker {task} is not over: {}", now.status_label);
+            return Err(Problem::new(Code::IllegalTransition, message)
+                .hint("wait for its end, or end it with cancel_worker"));
+        }
+        let branch = match (args.remove_branch.unwrap_or(true), args.discard_unlanded.unwrap_or_default()) {
+            (false, _) => Branch::Keep,
+            (true, false) => Branch::IfLanded,
+            (true, true) => Branch::Discard,
+        };
+        let folders = if args.remove_worktree_dir.unwrap_or(true) { Folders::Remove } else { Folders::Keep };
+        let done = task_clean::run(&engine, Request { task, branch, folders }).await?;
+        Ok(Answer {
+            worker_id: task.to_string(),
+            worktree_removed: true,
+            branch_removed: done.branch_removed.is_some(),
+            worker_dir_removed: done.folders_removed > 0,
+            branch_kept: done.branch_kept,
+            remarks: done.remarks,
+            errors: done.errors,
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! `collect_worker_result`
+
+use fleet_core::outcome::{AgentExit, RunResult};
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_engine::Engine;
+use fleet_engine::verbs::run_logs::Stream;
+use fleet_engine::verbs::run_result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::tail::{self, Tail};
+use crate::mcp::worker::{self, Worker};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// The worker
+    worker_id: String,
+    /// Also the end of what the agent printed
+    #[serde(default)]
+    include_logs: Option<bool>,
+    /// So many lines of it; 80 if left out
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 2000))]
+    log_tail_lines: Option<u32>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    #[serde(flatten)]
+    worker: Worker,
+    /// status, summary, files_changed, commits, tests, next_steps; files and commits as git shows them, not as claimed. Null
+    /// while it works
+    result: Option<Map<String, Value>>,
+    /// Why there is no result although the worker is over
+    result_error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdout_tail: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr_tail: Option<String>,
+}
+
+const USUAL_LINES: u32 = 80;
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Collect a result";
+    const ABOUT: &'static str =
+        "What came out of a worker: its summary, and the commits and files that git shows. Use it when wait says that the \
+         worker is over; while it works, result is null. With include_logs to find out why one failed.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let task = worker::meant(&engine, &args.worker_id).await?;
+        let mut worker = worker::one(&engine, task).await?;
+        let found = match &worker.run_id {
+            Some(run) => run_result::run(&engine, run).await?.result,
+            None => None,
+        };
+        worker.exit_code = found.as_ref().and_then(exit_code);
+        let result = found.map(|result| fields(&result)).transpose()?;
+        let result_error = (result.is_none() && worker.over).then(|| missing(&worker));
+        let (mut stdout_tail, mut stderr_tail) = (None, None);
+        if let (true, Some(run)) = (args.include_logs.unwrap_or_default(), worker.run_id.clone()) {
+            let lines = args.log_tail_lines.unwrap_or(USUAL_LINES) as usize;
+            stdout_tail = Some(end(&engine, &run, Stream::Out, lines).await?);
+            stderr_tail = Some(end(&engine, &run, Stream::Err, lines).await?);
+        }
+        Ok(Answer { worker, result, result_error, stdout_tail, stderr_tail })
+    }
+}
+
+fn exit_code(result: &RunResult) -> Option<i32> {
+    match result.exit {
+        AgentExit::Code(code) => Some(code),
+        AgentExit::Signal(signal) => Some(128 + signal),
+        AgentExit::NotStarted(_) => None,
+    }
+}
+
+fn fields(result: &RunResult) -> Outcome<Map<String, Value>> {
+    match serde_json::to_value(result) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        _ => Err(Problem::new(Code::Internal, "the result is no object")),
+    }
+}
+
+fn missing(worker: &Worker) -> String {
+    match &worker.run_id {
+        None => "it never started".to_owned(),
+        Some(run) => format!("run {run} ended without a result"),
+    }
+}
+
+/// The end of a log; a sentence where there is none to be had.
+async fn end(engine: &Engine, run: &str, stream: Stream, lines: usize) -> Outcome<String> {
+    match tail::read(engine, &Tail { run, stream, lines }).await {
+        Err(problem) if problem.code == Code::NotHere => Ok(format!("({})", problem.message)),
+        other => other,
+    }
+}

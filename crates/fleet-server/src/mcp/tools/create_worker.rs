@@ -1,0 +1,176 @@
+//! `create_worker`
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use fleet_core::id::TaskId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::{OWN_META, Tuning};
+use fleet_core::text::escaped;
+use fleet_engine::Engine;
+use fleet_engine::verbs::launch::{self, Grouping, Job, Request, Wishes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Call, Nature, Tool};
+use crate::mcp::worker::{self, PARENT, PROFILE, Worker};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names are those that clients know")]
+pub(super) struct Args {
+    /// Absolute path of the git repository, or of a directory in it
+    repo_path: String,
+    /// What it is about, in one line
+    task_name: String,
+    /// All that the agent has to know: it sees the repository and this text, not your conversation
+    prompt: String,
+    /// The commit, branch or tag that the work starts from; the current commit if left out
+    #[serde(default)]
+    base_ref: Option<String>,
+    /// A model of that executor; its default if left out
+    #[serde(default)]
+    model: Option<String>,
+    /// Which agent does it, see list_agents; the user's default if left out
+    #[serde(default)]
+    executor: Option<String>,
+    /// How hard the model thinks, in the executor's words, such as low, medium or high
+    #[serde(default)]
+    reasoning_effort: Option<String>,
+    /// The agent is stopped after so long, and its work kept; the user's limit if left out or 0
+    #[serde(default)]
+    timeout_seconds: Option<u64>,
+    /// A note for whoever reads the worker later; has no effect
+    #[serde(default)]
+    profile: Option<String>,
+    /// Words to find it by, without spaces
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+    /// Notes of yours, by name
+    #[serde(default)]
+    metadata: Option<BTreeMap<String, Value>>,
+    /// Further arguments for the agent's program; only options that the user allowed
+    #[serde(default)]
+    extra_args: Option<Vec<String>>,
+    /// The older name of extra_args
+    #[serde(default)]
+    extra_codex_args: Option<Vec<String>>,
+    /// The worker on whose behalf this one is made
+    #[serde(default)]
+    parent_worker_id: Option<String>,
+    /// True if nothing is to be changed, such as for a review: then an end without changes is a success
+    #[serde(default)]
+    read_only: Option<bool>,
+}
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Worker;
+    const TITLE: &'static str = "Start a worker";
+    const ABOUT: &'static str =
+        "Hands a self-contained piece of work to a coding agent, on a branch and worktree of its own. Answers at once with \
+         status pending; it never waits and never refuses for want of a slot. Then use wait and collect_worker_result. \
+         Start several for independent work.";
+    const NATURE: Nature = Nature::Adds;
+
+    async fn run(call: Call, args: Args) -> Outcome<Worker> {
+        let engine = call.engine().await?;
+        let here = repository(&engine, &args.repo_path)?;
+        let mut meta = metadata(args.metadata.clone().unwrap_or_default())?;
+        let profile = args.profile.as_ref().filter(|profile| !profile.is_empty());
+        meta.extend(profile.map(|profile| format!("{PROFILE}={profile}")));
+        if let Some(parent) = &args.parent_worker_id {
+            meta.push(format!("{PARENT}={}", parent_task(&engine, parent).await?));
+        }
+        let wishes = wishes(&args);
+        let request = Request { jobs: vec![job(args, meta)], wishes, grouping: Grouping::Alone };
+        let launched = launch::run(&here, request).await.map_err(in_our_words)?;
+        // That nobody could be started does not undo the queueing; the worker says what it waits for.
+        let _ = launch::wake(&here);
+        let mut workers = worker::shown(&engine, &launched.tasks).await?;
+        workers.pop().ok_or_else(|| Problem::new(Code::Internal, "the new worker was lost on the way"))
+    }
+}
+
+fn job(args: Args, meta: Vec<String>) -> Job {
+    let extra = args.extra_args.or(args.extra_codex_args).unwrap_or_default();
+    Job {
+        title: Some(args.task_name),
+        branch: None,
+        prompt: args.prompt,
+        agent: args.executor,
+        model: args.model,
+        tuning: Tuning { effort: args.reasoning_effort, args: extra },
+        labels: args.tags.unwrap_or_default(),
+        meta,
+    }
+}
+
+fn wishes(args: &Args) -> Wishes {
+    let seconds = args.timeout_seconds.filter(|seconds| *seconds > 0);
+    Wishes {
+        base: args.base_ref.clone().filter(|base| !base.is_empty() && base != "HEAD"),
+        limits: seconds.map(|seconds| format!("time={seconds}s")).into_iter().collect(),
+        read_only: args.read_only.unwrap_or_default(),
+        ..Wishes::default()
+    }
+}
+
+async fn parent_task(engine: &Engine, parent: &str) -> Outcome<TaskId> {
+    worker::meant(engine, parent).await.map_err(|problem| Problem {
+        message: problem.message.replacen("worker_id", "parent_worker_id", 1),
+        ..problem
+    })
+}
+
+/// The verbs' common ground, seen from the repository of a path.
+fn repository(engine: &Engine, path: &str) -> Outcome<Engine> {
+    let named = |problem: Problem| Problem { message: format!("repo_path: {}", problem.message), ..problem };
+    let path = match path.strip_prefix("~/") {
+        Some(rest) => engine.environment().user_home()?.join(rest),
+        None => PathBuf::from(path),
+    };
+    if !path.is_absolute() {
+        let message = format!("\"{}\" is not absolute", escaped(&path.to_string_lossy()));
+        return Err(named(Problem::new(Code::InvalidValue, message).hint("name the whole path, from / on")));
+    }
+    if !path.exists() {
+        let message = format!("\"{}\" does not exist", escaped(&path.to_string_lossy()));
+        return Err(named(Problem::new(Code::NotARepository, message)));
+    }
+    engine.at(path).map_err(named)
+}
+
+/// `KEY=VALUE` for each entry; what is no text is kept as JSON.
+fn metadata(given: BTreeMap<String, Value>) -> Outcome<Vec<String>> {
+    let entry = |(key, value): (String, Value)| {
+        if key.starts_with(OWN_META) || key == "setup" {
+            let message = format!("metadata: the name {:?} belongs to codefleet", escaped(&key));
+            return Err(Problem::new(Code::InvalidValue, message).hint("choose another name"));
+        }
+        let text = match value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        Ok(format!("{key}={text}"))
+    };
+    given.into_iter().map(entry).collect()
+}
+
+/// Fields of tasks have other names here.
+fn in_our_words(problem: Problem) -> Problem {
+    let names = [
+        ("title: ", "task_name: "),
+        ("description: ", "prompt: "),
+        ("agent: ", "executor: "),
+        ("base: ", "base_ref: "),
+        ("label: ", "tags: "),
+        ("meta: ", "metadata: "),
+        ("limit: ", "timeout_seconds: "),
+    ];
+    let renamed = names.iter().find_map(|(ours, theirs)| Some(format!("{theirs}{}", problem.message.strip_prefix(ours)?)));
+    Problem { message: renamed.unwrap_or(problem.message), ..problem }
+}

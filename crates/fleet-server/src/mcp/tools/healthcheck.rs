@@ -1,0 +1,129 @@
+//! `healthcheck`
+
+use std::collections::BTreeMap;
+
+use fleet_core::problem::Outcome;
+use fleet_engine::Engine;
+use fleet_engine::verbs::agents_list::{self, AgentView};
+use fleet_engine::verbs::runner_status;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::list_agents::auth_status;
+use super::{Call, Nature, Nothing, Tool};
+use crate::mcp::answer;
+
+pub(super) struct This;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// True if work can be done: git is there, an agent is installed, and the store answers
+    ok: bool,
+    app: String,
+    version: String,
+    /// Where the store is; null for a server
+    db_path: Option<String>,
+    base_dir: String,
+    /// codex_found, codex_path, codex_version, codex_auth_status, and the same for gemini and claude
+    #[serde(flatten)]
+    executors: BTreeMap<String, Value>,
+    auth_check_mode: String,
+    claude_auth_note: String,
+    git_found: bool,
+    git_path: Option<String>,
+    default_executor: Option<String>,
+    default_model: Option<String>,
+    default_gemini_model: Option<String>,
+    default_claude_model: Option<String>,
+    /// What each executor may use; empty is any of its vendor's
+    supported_models: BTreeMap<String, Vec<String>>,
+    /// How often a run shows that it lives, in seconds
+    heartbeat_interval: u64,
+    /// Whether somebody takes up new workers; if not, one is started with the next
+    runner_up: Option<bool>,
+    running_workers: Option<usize>,
+    /// What is wrong, most important first
+    problems: Vec<String>,
+}
+
+impl Tool for This {
+    type Args = Nothing;
+    type Answer = Answer;
+    const TITLE: &'static str = "Check the fleet";
+    const ABOUT: &'static str =
+        "Whether workers can be run here: git, the agents and their logins, the store, the runner. Use it once when \
+         something does not work; list_agents is the better way to choose an executor.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, _args: Nothing) -> Outcome<Answer> {
+        let mut problems = Vec::new();
+        // The store may be what is wrong.
+        let engine = match call.engine().await {
+            Ok(engine) => engine,
+            Err(problem) => {
+                problems.push(answer::text(&problem));
+                call.engine_without_store()
+            }
+        };
+        let has_store = problems.is_empty();
+        let agents = match agents_list::run(&engine).await {
+            Ok(response) => response.agents,
+            Err(problem) => {
+                problems.push(answer::text(&problem));
+                Vec::new()
+            }
+        };
+        let status = if has_store { runner_status::run(&engine).await.ok() } else { None };
+        Ok(report(&engine, &agents, status.as_ref(), problems))
+    }
+}
+
+fn report(
+    engine: &Engine,
+    agents: &[AgentView],
+    status: Option<&runner_status::Response>,
+    mut problems: Vec<String>,
+) -> Answer {
+    let git = engine.environment().find_program("git");
+    if git.is_none() {
+        problems.push("git is not on the PATH".to_owned());
+    }
+    if !agents.iter().any(AgentView::is_installed) {
+        problems.push("no agent is installed".to_owned());
+    }
+    let find = |name: &str| agents.iter().find(|agent| agent.name == name);
+    let model = |name: &str| find(name).and_then(|agent| agent.model.clone());
+    let mut executors = BTreeMap::new();
+    for name in ["codex", "gemini", "claude"] {
+        let agent = find(name);
+        let version = agent.and_then(|agent| agent.version.clone());
+        let auth = agent.map(|agent| auth_status(agent.login.state));
+        executors.insert(format!("{name}_found"), agent.is_some_and(AgentView::is_installed).into());
+        executors.insert(format!("{name}_path"), agent.and_then(|agent| agent.path.clone()).into());
+        executors.insert(format!("{name}_version"), version.unwrap_or_default().into());
+        executors.insert(format!("{name}_auth_status"), auth.into());
+    }
+    let default = agents.iter().find(|agent| agent.is_default);
+    Answer {
+        ok: problems.is_empty(),
+        app: "codefleet".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        db_path: engine.store_file().map(|path| path.display().to_string()),
+        base_dir: engine.home().display().to_string(),
+        executors,
+        auth_check_mode: "local_artifact".to_owned(),
+        claude_auth_note: "A sign of a login is a file or a variable; only a run shows whether it is valid.".to_owned(),
+        git_found: git.is_some(),
+        git_path: git.map(|path| path.display().to_string()),
+        default_executor: default.map(|agent| agent.name.clone()),
+        default_model: model("codex"),
+        default_gemini_model: model("gemini"),
+        default_claude_model: model("claude"),
+        supported_models: agents.iter().map(|agent| (agent.name.clone(), agent.models.clone())).collect(),
+        heartbeat_interval: engine.config().map_or(0, |config| config.runner().lease.as_secs() / 3),
+        runner_up: status.map(|status| !status.runners.is_empty()),
+        running_workers: status.map(|status| status.running),
+        problems,
+    }
+}

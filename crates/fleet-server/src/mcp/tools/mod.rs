@@ -1,0 +1,137 @@
+//! The tools, one file each, of the tool's name.
+//!
+//! Owns the list of them and how each is described and called. A new tool is one file with a `This`, and one line below.
+
+use std::pin::Pin;
+use std::sync::OnceLock;
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_engine::config::nearest;
+use rmcp::ErrorData;
+use rmcp::model::{self, CallToolResult, JsonObject, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::call::Call;
+use super::{answer, arguments, schema};
+
+/// A tool.
+trait Tool: 'static {
+    /// What it takes; the comments on its fields are what a model reads.
+    type Args: DeserializeOwned + JsonSchema + Send;
+    /// What it gives.
+    type Answer: Serialize + JsonSchema;
+    /// What people see.
+    const TITLE: &'static str;
+    /// When to use it, in few words.
+    const ABOUT: &'static str;
+    /// What it does to the world.
+    const NATURE: Nature;
+
+    /// Does it.
+    fn run(call: Call, args: Self::Args) -> impl Future<Output = Outcome<Self::Answer>> + Send;
+}
+
+/// What a tool does to the world.
+#[derive(Debug, Clone, Copy)]
+enum Nature {
+    /// It looks, and changes nothing.
+    Reads,
+    /// It starts work or adds to it.
+    Adds,
+    /// It ends or removes something. Doing it again does no more.
+    Ends,
+}
+
+impl Nature {
+    fn annotations(self, title: &str) -> ToolAnnotations {
+        let hints = ToolAnnotations::with_title(title);
+        match self {
+            Self::Reads => hints.read_only(true).destructive(false).idempotent(true).open_world(false),
+            Self::Adds => hints.read_only(false).destructive(false).idempotent(false).open_world(true),
+            Self::Ends => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
+        }
+    }
+}
+
+type Answering = Pin<Box<dyn Future<Output = CallToolResult> + Send>>;
+
+/// A tool as the server holds it.
+struct Entry {
+    name: &'static str,
+    describe: fn(&'static str) -> model::Tool,
+    call: fn(Call, &'static model::Tool, JsonObject) -> Answering,
+}
+
+const fn entry<T: Tool>(name: &'static str) -> Entry {
+    Entry { name, describe: describe::<T>, call: start::<T> }
+}
+
+fn describe<T: Tool>(name: &'static str) -> model::Tool {
+    let mut tool = model::Tool::new(name, T::ABOUT, schema::arguments::<T::Args>());
+    tool.title = Some(T::TITLE.to_owned());
+    tool.output_schema = Some(schema::answer::<T::Answer>().into());
+    tool.annotations = Some(T::NATURE.annotations(T::TITLE));
+    tool
+}
+
+fn start<T: Tool>(call: Call, tool: &'static model::Tool, given: JsonObject) -> Answering {
+    Box::pin(async move {
+        match arguments::read(&tool.name, &tool.input_schema, given) {
+            Ok(args) => answer::answer(T::run(call, args).await),
+            Err(problem) => answer::refusal(&problem),
+        }
+    })
+}
+
+macro_rules! tools {
+    ($($name:ident,)+) => {
+        $(mod $name;)+
+        const TOOLS: &[Entry] = &[$(entry::<$name::This>(stringify!($name)),)+];
+    };
+}
+
+tools! {
+    healthcheck,
+    list_agents,
+    create_worker,
+    get_worker_status,
+    list_workers,
+    wait,
+    collect_worker_result,
+    get_diff,
+    prompt_worker,
+    cancel_worker,
+    cleanup_worker,
+}
+
+/// All tools, as clients are told of them.
+pub(super) fn described() -> &'static [model::Tool] {
+    static DESCRIBED: OnceLock<Vec<model::Tool>> = OnceLock::new();
+    DESCRIBED.get_or_init(|| TOOLS.iter().map(|entry| (entry.describe)(entry.name)).collect())
+}
+
+/// Calls a tool. Only a tool that does not exist is an error of the protocol.
+pub(super) async fn call(name: &str, call: Call, given: JsonObject) -> Result<CallToolResult, ErrorData> {
+    let found = TOOLS.iter().zip(described()).find(|(entry, _)| entry.name == name);
+    let Some((entry, tool)) = found else { return Err(unknown(name)) };
+    // On its own: a defect in one tool is told to its caller, and a caller that leaves does not cut it off halfway.
+    let answered = tokio::spawn((entry.call)(call, tool, given)).await;
+    Ok(answered.unwrap_or_else(|error| {
+        let message = format!("{name} failed within codefleet: {error}");
+        answer::refusal(&Problem::new(Code::Internal, message).hint("`fleet doctor` looks for causes"))
+    }))
+}
+
+fn unknown(name: &str) -> ErrorData {
+    let meant = nearest(name, TOOLS.iter().map(|entry| entry.name.to_owned()));
+    let hint = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+    let shown = fleet_core::text::shortened(name, 60);
+    ErrorData::invalid_params(format!("there is no tool {shown:?}{hint}"), None)
+}
+
+/// A tool without arguments takes nothing.
+#[derive(Debug, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}

@@ -1,0 +1,56 @@
+//! `prompt_worker`
+
+use fleet_core::problem::Outcome;
+use fleet_core::prompt::Reception;
+use fleet_engine::verbs::{launch, run_prompt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::worker::{self, Worker};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Whom to tell
+    worker_id: String,
+    /// What to tell it
+    prompt: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    #[serde(flatten)]
+    worker: Worker,
+    /// live: passed to the agent at work; kept: for its next run; held: for when it is released; reopened: it was over and
+    /// starts again
+    reception: String,
+}
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Tell a worker more";
+    const ABOUT: &'static str =
+        "Says something to a worker: a correction while it works, or a follow-up after its end, when it starts again on the \
+         same branch and, where the agent can, in the same conversation. Cheaper than a new worker that has to learn \
+         everything again.";
+    const NATURE: Nature = Nature::Adds;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let task = worker::meant(&engine, &args.worker_id).await?;
+        let request = run_prompt::Request { id: task.to_string(), text: args.prompt };
+        let reception = run_prompt::run(&engine, request).await?.reception;
+        let _ = launch::wake(&engine);
+        let reception = match reception {
+            Reception::Live => "live",
+            Reception::Kept => "kept",
+            Reception::Held => "held",
+            Reception::Reopened => "reopened",
+        };
+        Ok(Answer { worker: worker::one(&engine, task).await?, reception: reception.to_owned() })
+    }
+}

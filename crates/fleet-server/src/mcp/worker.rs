@@ -1,0 +1,403 @@
+//! A worker: a task, with its newest run, in the words of the protocol's clients.
+//!
+//! Owns the names and meanings of its fields, and which state is which status. Must never ask the store itself.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use fleet_core::id::TaskId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::Reason;
+use fleet_core::task::{OWN_META, TaskState, Tuning};
+use fleet_core::text::{escaped, shortened};
+use fleet_core::time::Millis;
+use fleet_engine::home::Home;
+use fleet_engine::verbs::follow::{Follow, Followed};
+use fleet_engine::verbs::task_recent::TaskKind;
+use fleet_engine::verbs::{project_list, resume};
+use fleet_engine::{Engine, clock};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The metadata that holds the worker on whose behalf one was made, and the profile that was asked for.
+pub(super) const PARENT: &str = "fleet.parent";
+pub(super) const PROFILE: &str = "fleet.profile";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WorkerStatus {
+    Pending,
+    Running,
+    Succeeded,
+    Failed,
+    Cancelled,
+    TimedOut,
+    CleanupFailed,
+}
+
+impl WorkerStatus {
+    pub(super) fn of(state: TaskState, reason: Option<Reason>) -> Self {
+        match state {
+            TaskState::Queued | TaskState::Held | TaskState::Waiting => Self::Pending,
+            TaskState::Running => Self::Running,
+            TaskState::Done => Self::Succeeded,
+            TaskState::Failed if reason == Some(Reason::TimedOut) => Self::TimedOut,
+            TaskState::Failed => Self::Failed,
+            TaskState::Cancelled => Self::Cancelled,
+        }
+    }
+
+    /// The tasks of this status. A clean-up that fails changes no task, so that there are none of the last one.
+    pub(super) fn kinds(self) -> Vec<TaskKind> {
+        let kind = |state, timed_out| TaskKind { state, timed_out };
+        match self {
+            Self::Pending => [TaskState::Queued, TaskState::Held, TaskState::Waiting]
+                .map(|state| kind(state, None))
+                .to_vec(),
+            Self::Running => vec![kind(TaskState::Running, None)],
+            Self::Succeeded => vec![kind(TaskState::Done, None)],
+            Self::Failed => vec![kind(TaskState::Failed, Some(false))],
+            Self::TimedOut => vec![kind(TaskState::Failed, Some(true))],
+            Self::Cancelled => vec![kind(TaskState::Cancelled, None)],
+            Self::CleanupFailed => Vec::new(),
+        }
+    }
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Pending => "[PENDING]",
+            Self::Running => "[RUNNING]",
+            Self::Succeeded => "[OK]",
+            Self::Failed => "[FAILED]",
+            Self::Cancelled => "[CANCELLED]",
+            Self::TimedOut => "[TIMED OUT]",
+            Self::CleanupFailed => "[CLEANUP FAILED]",
+        }
+    }
+
+    /// As a list is summed up, in its order.
+    pub(super) const COUNTED: [(Self, &'static str); 7] = [
+        (Self::Running, "running"),
+        (Self::Succeeded, "ok"),
+        (Self::Failed, "failed"),
+        (Self::Pending, "pending"),
+        (Self::Cancelled, "cancelled"),
+        (Self::TimedOut, "timed out"),
+        (Self::CleanupFailed, "cleanup failed"),
+    ];
+}
+
+/// A worker. Moments are seconds since 1970.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are those that clients know")]
+pub(super) struct Worker {
+    /// The id of the task; survives retries
+    pub(super) worker_id: String,
+    pub(super) task_name: String,
+    pub(super) status: WorkerStatus,
+    /// The finer state of the task: queued (as ready, blocked or scheduled), held, running, waiting, done, failed, cancelled
+    pub(super) state: String,
+    /// True when nothing more happens unless somebody acts
+    pub(super) over: bool,
+    pub(super) repo_path: Option<String>,
+    /// The branch with the work
+    pub(super) branch_name: String,
+    /// Where the agent works, while it does; afterwards the work is on the branch
+    pub(super) worktree_path: Option<String>,
+    pub(super) worker_dir: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) executor: Option<String>,
+    pub(super) profile: Option<String>,
+    pub(super) reasoning_effort: Option<String>,
+    pub(super) extra_args: Vec<String>,
+    pub(super) created_at: f64,
+    pub(super) started_at: Option<f64>,
+    pub(super) ended_at: Option<f64>,
+    pub(super) last_heartbeat_at: Option<f64>,
+    /// When the agent last printed something
+    pub(super) last_activity_at: Option<f64>,
+    pub(super) timeout_seconds: Option<u64>,
+    /// The process that keeps the run, while it lives
+    pub(super) pid: Option<i32>,
+    /// Only in collect_worker_result
+    pub(super) exit_code: Option<i32>,
+    pub(super) retry_count: i64,
+    pub(super) tags: Vec<String>,
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) error_message: Option<String>,
+    /// What the agent is doing, or what the worker waits for
+    pub(super) heartbeat_message: Option<String>,
+    pub(super) prompt_path: Option<String>,
+    pub(super) result_json_path: Option<String>,
+    pub(super) stdout_path: Option<String>,
+    pub(super) stderr_path: Option<String>,
+    /// Where the run and its end are described
+    pub(super) meta_path: Option<String>,
+    pub(super) parent_worker_id: Option<String>,
+    /// The newest attempt
+    pub(super) run_id: Option<String>,
+    /// The commit that the work started from
+    pub(super) base_commit: Option<String>,
+    /// How far the agent says that it is
+    pub(super) percent: Option<u8>,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    pub(super) cost_usd: f64,
+    pub(super) elapsed: String,
+    pub(super) heartbeat_age: String,
+    pub(super) last_output_age: String,
+    pub(super) status_label: String,
+    pub(super) summary_line: String,
+}
+
+/// The task that a client means by the id of a worker: the beginning of it is enough, and a run or branch will do.
+pub(super) async fn meant(engine: &Engine, worker_id: &str) -> Outcome<TaskId> {
+    resume::meant(engine, worker_id).await.map_err(|problem| match problem.code {
+        Code::TaskNotFound => Problem::new(
+            Code::TaskNotFound,
+            format!("worker_id: there is no worker {:?}", escaped(&shortened(worker_id, 60))),
+        )
+        .hint("`list_workers` shows the workers"),
+        _ => problem,
+    })
+}
+
+/// The worker of one task.
+pub(super) async fn one(engine: &Engine, task: TaskId) -> Outcome<Worker> {
+    let seen = Follow::start(engine, vec![task]).await?.look().await?;
+    let gone = || Problem::new(Code::TaskNotFound, format!("the worker {task} was deleted just now"));
+    shown(engine, &seen).await?.pop().ok_or_else(gone)
+}
+
+/// The workers of these tasks.
+pub(super) async fn shown(engine: &Engine, tasks: &[Followed]) -> Outcome<Vec<Worker>> {
+    let projects: BTreeMap<_, PathBuf> =
+        project_list::run(engine).await?.into_iter().map(|project| (project.id, project.path)).collect();
+    let scene = Scene {
+        home: Home::new(engine.home()),
+        default_agent: engine.config()?.agent(),
+        default_time: engine.config()?.limits().time.map(|time| time.as_secs()),
+        now: engine.now(),
+    };
+    Ok(tasks
+        .iter()
+        .map(|task| scene.worker(task, projects.get(&task.task.project).map(PathBuf::as_path)))
+        .collect())
+}
+
+struct Scene<'e> {
+    home: Home,
+    default_agent: &'e str,
+    default_time: Option<u64>,
+    now: Millis,
+}
+
+impl Scene<'_> {
+    fn worker(&self, seen: &Followed, repo: Option<&Path>) -> Worker {
+        let (task, run) = (&seen.task, seen.run.as_ref());
+        let status = WorkerStatus::of(task.state, task.reason);
+        let started = run.and_then(|run| run.started_at).map(|at| at.0);
+        let ended = run.and_then(|run| run.ended_at).map(|at| at.0).filter(|_| seen.is_over());
+        let folder = run.map(|run| self.home.run(run.id)).filter(|folder| folder.dir().exists());
+        let active = folder.as_ref().and_then(|folder| activity(&[folder.stdout(), folder.stderr()]));
+        let path = |of: fn(&fleet_engine::home::RunFolder) -> PathBuf| {
+            folder.as_ref().map(|folder| text(&of(folder)))
+        };
+        let executor = run.map(|run| run.agent.clone()).or_else(|| task.agent.clone());
+        let executor = executor.unwrap_or_else(|| self.default_agent.to_owned());
+        let model = run.and_then(|run| run.model.clone()).or_else(|| task.model.clone());
+        let elapsed = age(started, ended.unwrap_or(self.now));
+        let entry = |name: &str| {
+            task.meta.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value.to_string())
+        };
+        let tuning = Tuning::of(&task.meta).unwrap_or_default();
+        let label = status.label();
+        let is_live = run.is_some_and(|run| run.state.is_live());
+        Worker {
+            worker_id: task.id.to_string(),
+            task_name: task.title.clone(),
+            status,
+            state: task.status.to_owned(),
+            over: seen.is_over(),
+            repo_path: repo.map(text),
+            branch_name: seen.to.clone(),
+            worktree_path: run.and_then(|run| run.workspace.clone()),
+            worker_dir: folder.as_ref().map(|folder| text(folder.dir())),
+            summary_line: format!(
+                "{label} {} ({executor}/{}) — {elapsed}",
+                task.title,
+                model.as_deref().unwrap_or("default")
+            ),
+            model,
+            executor: Some(executor),
+            profile: entry(PROFILE),
+            reasoning_effort: tuning.effort,
+            extra_args: tuning.args,
+            created_at: seconds(task.created_at.0),
+            started_at: started.map(seconds),
+            ended_at: ended.map(seconds),
+            last_heartbeat_at: is_live.then(|| active.or(started).map(seconds)).flatten(),
+            last_activity_at: active.map(seconds),
+            timeout_seconds: task.limits.seconds.or(self.default_time),
+            pid: seen.keeper,
+            exit_code: None,
+            retry_count: (task.attempts - 1).max(0),
+            tags: task.labels.iter().map(ToString::to_string).collect(),
+            metadata: free(&task.meta),
+            error_message: error(seen, status),
+            heartbeat_message: message(seen),
+            prompt_path: path(fleet_engine::home::RunFolder::prompt),
+            result_json_path: path(fleet_engine::home::RunFolder::result),
+            stdout_path: path(fleet_engine::home::RunFolder::stdout),
+            stderr_path: path(fleet_engine::home::RunFolder::stderr),
+            meta_path: path(fleet_engine::home::RunFolder::ending),
+            parent_worker_id: entry(PARENT),
+            run_id: run.map(|run| run.id.to_string()),
+            base_commit: run.and_then(|run| run.base.clone()),
+            percent: seen.percent,
+            input_tokens: run.map_or(0, |run| run.input_tokens),
+            output_tokens: run.map_or(0, |run| run.output_tokens),
+            cost_usd: dollars(run.map_or(0, |run| run.micro_usd)),
+            heartbeat_age: age(active.or(started).filter(|_| is_live), self.now),
+            last_output_age: age(active, self.now),
+            elapsed,
+            status_label: label.to_owned(),
+        }
+    }
+}
+
+/// Metadata without what codefleet itself keeps there.
+fn free(meta: &fleet_core::task::Meta) -> BTreeMap<String, String> {
+    let own = |key: &str| key.starts_with(OWN_META);
+    meta.iter()
+        .map(|(key, value)| (key.to_string(), value.to_string()))
+        .filter(|(key, _)| !own(key))
+        .collect()
+}
+
+/// Why it did not succeed.
+fn error(seen: &Followed, status: WorkerStatus) -> Option<String> {
+    if !matches!(status, WorkerStatus::Failed | WorkerStatus::TimedOut | WorkerStatus::Cancelled) {
+        return None;
+    }
+    let of_run = seen.run.as_ref().and_then(|run| run.detail.clone());
+    let said = of_run.or_else(|| seen.task.remark.clone());
+    let reason = seen.task.reason.map(|reason| reason.to_string());
+    match (said, reason) {
+        (Some(said), _) => Some(said),
+        (None, Some(reason)) => Some(reason),
+        (None, None) if status == WorkerStatus::Cancelled => Some("Cancelled by user".to_owned()),
+        (None, None) => None,
+    }
+}
+
+/// What it is doing, or what it waits for.
+fn message(seen: &Followed) -> Option<String> {
+    match seen.task.state {
+        TaskState::Running => {
+            let stopping = seen.run.as_ref().and_then(|run| run.stopping.as_ref());
+            stopping.map(|why| format!("being stopped: {why}")).or_else(|| seen.activity.clone())
+        }
+        TaskState::Waiting => Some("its agent asked a question: a person has to answer".to_owned()),
+        TaskState::Held => Some("held: starts when somebody releases it".to_owned()),
+        TaskState::Queued => Some(match &seen.task.obstacle {
+            Some(obstacle) if obstacle.needs_a_person => {
+                format!("waits for {}, which is {}", ids(&obstacle.chain), obstacle.state)
+            }
+            Some(obstacle) => format!("waits for {}", ids(&obstacle.chain)),
+            None => seen.task.remark.clone().unwrap_or_else(|| "waits for a free slot".to_owned()),
+        }),
+        TaskState::Done | TaskState::Failed | TaskState::Cancelled => None,
+    }
+}
+
+fn ids(chain: &[TaskId]) -> String {
+    chain.last().map(ToString::to_string).unwrap_or_default()
+}
+
+/// When one of the files was last written.
+fn activity(files: &[PathBuf]) -> Option<Millis> {
+    let written = |file: &PathBuf| file.metadata().ok().filter(|found| found.len() > 0)?.modified().ok();
+    let newest = files.iter().filter_map(written).max()?;
+    let since = newest.duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok().map(Millis)
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit a float for long to come")]
+pub(super) fn seconds(at: Millis) -> f64 {
+    at.0 as f64 / 1_000.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "nobody spends so much")]
+pub(super) fn dollars(micro: u64) -> f64 {
+    micro as f64 / 1_000_000.0
+}
+
+fn age(since: Option<Millis>, until: Millis) -> String {
+    duration(since.and_then(|since| u64::try_from(until.0 - since.0).ok()).map(|millis| millis / 1_000))
+}
+
+/// A time span as people say it.
+pub(super) fn duration(seconds: Option<u64>) -> String {
+    match seconds {
+        None => "-".to_owned(),
+        Some(seconds) if seconds < 60 => format!("{seconds}s"),
+        Some(seconds) if seconds < 3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        Some(seconds) => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+/// `3 workers: 2 running, 1 ok`.
+pub(super) fn summary(workers: &[Worker]) -> String {
+    let counts = WorkerStatus::COUNTED.iter().filter_map(|(status, word)| {
+        let count = workers.iter().filter(|worker| worker.status == *status).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    });
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    let colon = if counts.is_empty() { "" } else { ": " };
+    format!("{} worker{}{colon}{counts}", workers.len(), if workers.len() == 1 { "" } else { "s" })
+}
+
+/// How long something has taken that began at this uptime.
+pub(super) fn since(began: std::time::Duration) -> std::time::Duration {
+    clock::uptime().saturating_sub(began)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_a_status_and_every_status_finds_its_states() {
+        for state in [
+            TaskState::Queued,
+            TaskState::Held,
+            TaskState::Waiting,
+            TaskState::Running,
+            TaskState::Done,
+            TaskState::Failed,
+            TaskState::Cancelled,
+        ] {
+            for reason in [None, Some(Reason::TimedOut), Some(Reason::Auth)] {
+                let status = WorkerStatus::of(state, reason);
+                let timed_out = reason == Some(Reason::TimedOut);
+                let fits = |kind: &TaskKind| {
+                    kind.state == state && kind.timed_out.is_none_or(|wanted| wanted == timed_out)
+                };
+                assert!(status.kinds().iter().any(fits), "{state} {reason:?}");
+            }
+        }
+        assert_eq!(WorkerStatus::of(TaskState::Failed, Some(Reason::TimedOut)), WorkerStatus::TimedOut);
+    }
+
+    #[test]
+    fn durations_read_as_people_say_them() {
+        let said = [None, Some(0), Some(59), Some(60), Some(3_599), Some(3_600), Some(90_061)].map(duration);
+        assert_eq!(said, ["-", "0s", "59s", "1m 00s", "59m 59s", "1h 00m", "25h 01m"]);
+        assert_eq!(age(Some(Millis(5_000)), Millis(1_000)), "-", "a clock that went back");
+    }
+}

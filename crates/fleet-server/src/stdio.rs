@@ -1,0 +1,68 @@
+//! The protocol on standard input and output: one message on each line.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use fleet_core::problem::Outcome;
+use fleet_engine::Engine;
+use rmcp::ServiceExt;
+use rmcp::transport::io::stdio_pipes;
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::broken;
+use crate::mcp::{Closing, Server};
+
+/// Serves until the input ends, or somebody interrupts. Agents go on: they never belong to this process.
+pub async fn serve(engine: &Engine) -> Outcome<()> {
+    let server = Server::new(engine);
+    let (input, output) = stdio_pipes();
+    let input = Watched { input, closing: server.closing() };
+    let end = end_signal()?;
+    tokio::pin!(end);
+    let serving = server.clone().serve((input, output));
+    let service = tokio::select! {
+        service = serving => service,
+        () = &mut end => return Ok(()),
+    };
+    // A client that left before it said hello did not want anything.
+    let Ok(service) = service else { return Ok(()) };
+    tokio::select! {
+        ended = service.waiting() => ended.map(drop).map_err(|error| broken("the server failed", error)),
+        () = &mut end => Ok(()),
+    }
+}
+
+/// Ends when this process is told to end.
+pub(crate) fn end_signal() -> Outcome<impl Future<Output = ()>> {
+    let listen = |kind| signal(kind).map_err(|error| broken("signals cannot be heard", error));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// The input, which tells when it ends: whoever waits on behalf of a client that is gone can stop.
+struct Watched<I> {
+    input: I,
+    closing: Closing,
+}
+
+impl<I: AsyncRead + Unpin> AsyncRead for Watched<I> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let read = ready!(Pin::new(&mut self.input).poll_read(cx, buf));
+        if read.is_err() || buf.filled().len() == before {
+            self.closing.close();
+        }
+        Poll::Ready(read)
+    }
+}

@@ -1,0 +1,52 @@
+//! `fleet mcp`
+
+mod token;
+
+use clap::{Args, Subcommand};
+use fleet_server::{DEFAULT_ADDRESS, Http, serve_stdio};
+
+use super::Context;
+use crate::Done;
+use crate::output::strong;
+
+/// Serve the fleet to an AI client, over MCP
+///
+/// Speaks the Model Context Protocol on standard input and output, as clients expect it of a program that they start: any
+/// number of them at once, all on the same queue. When a client ends, its workers go on.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub(crate) struct Mcp {
+    #[command(subcommand)]
+    command: Option<Verb>,
+    /// Serve over HTTP instead, for clients that cannot start a program; they need the token
+    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, default_missing_value = DEFAULT_ADDRESS)]
+    http: Option<String>,
+    /// Serve at an address that other machines can reach
+    #[arg(long, requires = "http")]
+    allow_remote: bool,
+    /// A name by which clients call this machine, beside localhost
+    #[arg(long, value_name = "NAME", requires = "http")]
+    allow_host: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Token(token::TokenCommand),
+}
+
+const EXAMPLES: &str = "Examples:
+  claude mcp add -s user codefleet -- fleet mcp
+  fleet mcp --http                 # at http://127.0.0.1:8642/mcp
+  fleet mcp token                  # what a client over HTTP has to send";
+
+impl Mcp {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        if let Some(Verb::Token(command)) = self.command {
+            return command.run(context);
+        }
+        let Some(address) = self.http else { return serve_stdio(&context.engine).await };
+        let server = Http::bind(&address, self.allow_remote, self.allow_host).await?;
+        context.output.note(&format!("serving MCP at {}; Ctrl-C ends it", strong(&server.url())));
+        server.serve(&context.engine).await
+    }
+}

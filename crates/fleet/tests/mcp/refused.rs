@@ -1,0 +1,120 @@
+//! Every refusal says what is wrong, where, and what would be right.
+
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+#[test]
+fn what_create_worker_does_not_take() {
+    let stage = Stage::quiet();
+    let mut client = stage.client();
+    let plain = std::env::temp_dir();
+    for (name, value, code, message, hint) in [
+        ("repo_path", json!("here"), "invalid-value", "repo_path: \"here\" is not absolute", "whole path"),
+        ("repo_path", json!("/no/such/place"), "not-a-repository", "does not exist", ""),
+        ("repo_path", json!(plain), "not-a-repository", "repo_path: ", ""),
+        ("task_name", json!(" "), "invalid-value", "task_name: it is empty", ""),
+        ("executor", json!("dmeo"), "invalid-value", "executor: there is no agent `dmeo`", "`demo`"),
+        ("base_ref", json!("no-such-branch"), "invalid-value", "base_ref: ", ""),
+        ("base_ref", json!("--upload-pack=x"), "invalid-value", "base_ref: ", ""),
+        ("tags", json!(["two words"]), "invalid-value", "tags: ", ""),
+        ("metadata", json!({"fleet.args": "x"}), "invalid-value", "metadata: ", "another name"),
+        ("metadata", json!({"two words": "x"}), "invalid-value", "metadata: ", ""),
+        ("extra_args", json!(["--yolo"]), "invalid-value", "extra_args: ", "agents.demo.task_args"),
+        ("reasoning_effort", json!("very \"high\""), "invalid-value", "reasoning_effort: ", ""),
+        ("parent_worker_id", json!("t0nobody"), "task-not-found", "parent_worker_id: ", "list_workers"),
+        ("timeout_seconds", json!(-1), "invalid-value", "`timeout_seconds` is -1", ""),
+        ("prompt", json!(7), "invalid-value", "`prompt` must be a string, not 7", ""),
+        ("promt", json!("x"), "invalid-value", "there is no argument \"promt\"", "did you mean `prompt`?"),
+    ] {
+        let mut order = stage.order("say hi");
+        order[name] = value;
+        let (got, said, hints) = client.refused("create_worker", order);
+        assert_eq!(got, code, "{name}: {said}");
+        assert!(said.contains(message), "{name}: {said}");
+        assert!(hints.contains(hint), "{name}: {said}: {hints}");
+    }
+    assert_eq!(client.call("list_workers", json!({}))["count"], 0, "nothing was made");
+}
+
+#[test]
+fn what_the_other_tools_do_not_take() {
+    let stage = Stage::quiet();
+    let mut client = stage.client();
+    let id = stage.worker(&mut client, "say hi");
+    for (tool, args, code, message) in [
+        ("get_worker_status", json!({"worker_id": "t0nobody"}), "task-not-found", "no worker \"t0nobody\""),
+        ("get_worker_status", json!({}), "invalid-value", "`worker_id` is missing"),
+        ("collect_worker_result", json!({"worker_id": "nobody"}), "task-not-found", "no worker"),
+        (
+            "collect_worker_result",
+            json!({"worker_id": id, "log_tail_lines": 0}),
+            "invalid-value",
+            "at least 1",
+        ),
+        (
+            "list_workers",
+            json!({"statuses": ["succeded"]}),
+            "invalid-value",
+            "`statuses[0]` cannot be \"succeded\"",
+        ),
+        ("list_workers", json!({"limit": -1}), "invalid-value", "`limit` is -1"),
+        ("list_workers", json!({"cursor": "x"}), "id-invalid", "x"),
+        ("wait", json!({"worker_ids": []}), "invalid-value", "between 1 and"),
+        ("wait", json!({"worker_ids": id}), "invalid-value", "`worker_ids` must be an array"),
+        (
+            "wait",
+            json!({"worker_ids": [id], "until": "every"}),
+            "invalid-value",
+            "`until` cannot be \"every\"",
+        ),
+        ("get_diff", json!({"worker_id": id}), "run-not-found", "has not been started yet"),
+        ("get_diff", json!({"worker_id": id, "cursor": "x"}), "run-not-found", "has not been started yet"),
+        ("cleanup_worker", json!({"worker_id": id}), "illegal-transition", "is not over"),
+        ("prompt_worker", json!({"worker_id": id, "prompt": " "}), "invalid-value", "prompt: it is empty"),
+        ("healthcheck", json!({"verbose": true}), "invalid-value", "no argument \"verbose\""),
+    ] {
+        let (got, said, _) = client.refused(tool, args.clone());
+        assert_eq!(got, code, "{tool} {args}: {said}");
+        assert!(said.contains(message), "{tool} {args}: {said}");
+    }
+    let answer = client.ask("tools/call", json!({"name": "get_dif", "arguments": {}}));
+    assert_eq!((&answer["error"]["code"], &answer["result"]), (&json!(-32602), &Value::Null));
+    assert!(answer["error"]["message"].as_str().unwrap().contains("did you mean get_diff?"), "{answer}");
+}
+
+#[test]
+fn lines_that_are_no_messages_do_no_harm() {
+    let stage = Stage::quiet();
+    let mut client = stage.client();
+    for line in [
+        "",
+        "{",
+        "not json",
+        "[]",
+        "\u{feff}{}",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"no/such\"}",
+        "\u{0}\u{1}",
+    ] {
+        client.raw(line);
+    }
+    let answer = client.ask("no/such/method", json!({}));
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    assert_eq!(client.call("list_workers", json!({}))["count"], 0);
+    assert!(client.close().success());
+}
+
+#[test]
+fn a_store_that_is_out_of_order_is_told_and_the_server_goes_on() {
+    let stage = Stage::quiet();
+    std::fs::write(stage.fleet.home().join("fleet.db"), "this is no database, and has been so for long")
+        .unwrap();
+    let mut client = stage.client();
+    let (code, message, _) = client.refused("list_workers", json!({}));
+    assert_eq!(code, "store-corrupt", "{message}");
+    let health = client.call("healthcheck", json!({}));
+    assert_eq!(health["ok"], false);
+    assert!(health["problems"][0].as_str().unwrap().contains("store-corrupt"), "{health}");
+    std::fs::remove_file(stage.fleet.home().join("fleet.db")).unwrap();
+    assert_eq!(client.call("list_workers", json!({}))["count"], 0, "as soon as it is mended");
+}
