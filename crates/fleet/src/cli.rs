@@ -6,8 +6,6 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     agents, clean, completions, config, conflicts, create, demo, demo_agent, diff, disk, doctor, done,
-    events, explain, fail, fanout, gc, kill, list, logs, man, multi, note, progress, prompt, restart, resume,
-    review, run, shim, show, start, status, stop, task, trust, undo, why, workflow,
     events, explain, fail, fanout, gc, kill, list, logs, man, mcp, multi, note, progress, prompt, restart,
     resume, review, run, shim, show, start, status, stop, task, trust, undo, why, workflow,
 };
