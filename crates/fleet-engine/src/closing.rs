@@ -152,7 +152,12 @@ pub(crate) fn save_before_stop(
 }
 
 /// The same, if there is anything that no branch has.
-fn save_rest(workspace: &Workspace, run: RunId, why: &str, now: Millis) -> Result<Saved, GitError> {
+pub(crate) fn save_rest(
+    workspace: &Workspace,
+    run: RunId,
+    why: &str,
+    now: Millis,
+) -> Result<Saved, GitError> {
     let (checkout, run) = (workspace.checkout()?, run.to_string());
     let snapshot = git::take_snapshot_of_rest(&wanted(workspace, &checkout, (&run, why), now))?;
     Ok(snapshot.map_or(Saved::All, |snapshot| Saved::but(&snapshot.skips)))
@@ -207,7 +212,21 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
         return Ok(Shown { is_empty: true, saved, remarks, ..Shown::default() });
     };
     let saved = save(workspace, run, "at the end", clock::now())?;
-    let changes = git::changes(&checkout.common_dir, base, &head)?;
+    Ok(Shown { saved, remarks, ..compare(&checkout, base, &head)? })
+}
+
+/// The same for a workspace in which the checks had begun: the agent's work was committed before, and what is left there
+/// is theirs. Neither commits nor saves anything.
+pub(crate) fn show_committed(workspace: &Workspace, base: &Oid) -> Result<Shown, GitError> {
+    let checkout = workspace.checkout()?;
+    match git::branch_commit(&checkout.common_dir, workspace.branch())?.filter(|head| head != base) {
+        Some(head) => compare(&checkout, base, &head),
+        None => Ok(Shown { is_empty: true, ..Shown::default() }),
+    }
+}
+
+fn compare(checkout: &Checkout, base: &Oid, head: &Oid) -> Result<Shown, GitError> {
+    let changes = git::changes(&checkout.common_dir, base, head)?;
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
     let names = Names {
         files: changes.files.iter().map(|file| text(&file.path)).collect(),
@@ -215,7 +234,7 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
     };
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let (commits, files) = (count(changes.commits_total), count(changes.files_total));
-    Ok(Shown { is_empty: false, saved, remarks, commits, files, names })
+    Ok(Shown { commits, files, names, ..Shown::default() })
 }
 
 /// Work that is not where everybody looks for it.
@@ -238,25 +257,36 @@ fn remarks(run: RunId, leftovers: &Leftovers) -> Vec<String> {
     remarks
 }
 
-/// Decides, from what was seen of the agent and what git shows.
-pub(crate) fn judge(mut evidence: Evidence, shown: Result<Shown, GitError>) -> (Ending, RunResult) {
-    let mut remarks = Vec::new();
-    let names = match shown {
-        Ok(shown) => {
-            (evidence.commits, evidence.files) = (shown.commits, shown.files);
-            remarks = shown.remarks;
-            shown.names
+/// What was seen of the agent, together with what git shows.
+pub(crate) struct Case {
+    pub(crate) evidence: Evidence,
+    names: Names,
+    remarks: Vec<String>,
+}
+
+impl Case {
+    /// Puts both together.
+    pub(crate) fn new(mut evidence: Evidence, shown: Result<Shown, GitError>) -> Self {
+        match shown {
+            Ok(Shown { commits, files, names, remarks, .. }) => {
+                (evidence.commits, evidence.files) = (commits, files);
+                Self { evidence, names, remarks }
+            }
+            Err(error) => {
+                let text = format!("what the agent left could not be looked at: {error}");
+                evidence.failure.get_or_insert((Reason::WorkspaceFailed, text));
+                Self { evidence, names: Names::default(), remarks: Vec::new() }
+            }
         }
-        Err(error) => {
-            let text = format!("what the agent left could not be looked at: {error}");
-            evidence.failure.get_or_insert((Reason::WorkspaceFailed, text));
-            Names::default()
-        }
-    };
-    let ending = decide(&evidence);
-    let mut result = RunResult::new(&evidence, &ending, names);
-    result.remarks.extend(remarks);
-    (ending, result)
+    }
+
+    /// Decides.
+    pub(crate) fn judge(self) -> (Ending, RunResult) {
+        let ending = decide(&self.evidence);
+        let mut result = RunResult::new(&self.evidence, &ending, self.names);
+        result.remarks.extend(self.remarks);
+        (ending, result)
+    }
 }
 
 /// The message of the commit that codefleet makes itself.

@@ -178,6 +178,16 @@ impl RunFolder {
         self.dir.join("setup.log")
     }
 
+    /// What the checks printed.
+    pub fn checks_log(&self) -> PathBuf {
+        self.dir.join("checks.log")
+    }
+
+    /// There from when the checks began: the agent's work is committed, and what is left in the workspace is theirs.
+    pub fn checking(&self) -> PathBuf {
+        self.dir.join("checking")
+    }
+
     /// What the keeper itself had to say.
     pub fn keeper_log(&self) -> PathBuf {
         self.dir.join("keeper.log")

@@ -87,7 +87,7 @@ fn tree(run: &Run, folder: &RunFolder) -> Option<Tree> {
 
 /// How long ago anything was written to a log of the run.
 fn idle(folder: &RunFolder, now: Millis) -> Option<Duration> {
-    let mut logs = vec![folder.setup_log()];
+    let mut logs = vec![folder.setup_log(), folder.checks_log()];
     for log in [folder.stdout(), folder.stderr()] {
         // A log that is full goes on in a second file.
         let mut tail = log.clone().into_os_string();

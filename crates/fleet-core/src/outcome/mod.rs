@@ -101,6 +101,8 @@ pub struct Evidence {
     pub may_be_empty: bool,
     /// What the task asks for beside the report.
     pub returns: Returns,
+    /// What it was to merge and did not, each in words.
+    pub unmerged: Vec<String>,
     /// The commands that have to succeed over the work.
     pub checks: Checks,
     /// Why the keeper stopped the agent, if it did.
@@ -200,11 +202,12 @@ fn after_stop(stop: &Stop, failure: Option<&(Reason, String)>) -> Ending {
 ///
 /// 1. It says that it could not go on: failed, whatever it left.
 /// 2. It was asked for a verdict or a list and gave none: failed, because others wait for just that.
-/// 3. The task asks for no change: success. Changes that are there all the same are kept and remarked upon.
-/// 4. Git shows changes: success, also when the agent says that there are none or says nothing.
-/// 5. It says honestly that nothing had to change: success.
-/// 6. Changes were not asked for, and it claims none: success.
-/// 7. It claims changes that git does not show, or says nothing at all: no changes.
+/// 3. It was to merge something and did not: failed, because that work would be lost to all who go on from here.
+/// 4. The task asks for no change: success. Changes that are there all the same are kept and remarked upon.
+/// 5. Git shows changes: success, also when the agent says that there are none or says nothing.
+/// 6. It says honestly that nothing had to change: success.
+/// 7. Changes were not asked for, and it claims none: success.
+/// 8. It claims changes that git does not show, or says nothing at all: no changes.
 fn by_evidence(evidence: &Evidence) -> Ending {
     let said = evidence.said();
     let status = said.map(|report| report.status);
@@ -213,6 +216,13 @@ fn by_evidence(evidence: &Evidence) -> Ending {
     }
     if let Some(missing) = missing(evidence.returns, said) {
         return Ending::Failed(Reason::AgentError, missing.to_owned());
+    }
+    if !evidence.unmerged.is_empty() {
+        let what = evidence.unmerged.join("; ");
+        return Ending::Failed(
+            Reason::AgentError,
+            format!("the agent did not merge all that it was to: {what}"),
+        );
     }
     if evidence.read_only || evidence.has_changes() || status == Some(ReportStatus::CompletedNoChanges) {
         return Ending::Succeeded;

@@ -18,6 +18,7 @@ fn silent() -> Evidence {
         read_only: false,
         may_be_empty: false,
         returns: Returns::Report,
+        unmerged: Vec::new(),
         checks: Checks::default(),
         stopped: None,
     }
@@ -215,6 +216,14 @@ fn an_answer_that_others_wait_for_has_to_be_there() {
 }
 
 #[test]
+fn what_was_to_be_merged_has_to_be_merged() {
+    let unmerged = vec!["write-2: `git merge 1f`".to_owned()];
+    let why = "the agent did not merge all that it was to: write-2: `git merge 1f`".to_owned();
+    let end = decide(&Evidence { files: 1, unmerged, ..silent() });
+    assert_eq!(end, Ending::Failed(Reason::AgentError, why));
+}
+
+#[test]
 fn work_is_done_when_all_checks_succeed() {
     let receipt = |exit, output_tail: &str| Receipt {
         argv: ["cargo", "test"].map(str::to_owned).to_vec(),
@@ -272,6 +281,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
             read_only,
             may_be_empty: false,
             returns: Returns::Report,
+            unmerged: Vec::new(),
             checks: Checks::default(),
         },
     )

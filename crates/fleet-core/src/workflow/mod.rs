@@ -14,6 +14,7 @@ mod part;
 mod place;
 mod predict;
 mod record;
+mod source;
 mod spec;
 mod state;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use part::{Part, PartState, Skip, StageOf};
 pub use place::{Field, Place, PlaceError, marked, places};
 pub use predict::{Prediction, predict};
 pub use record::{Tally, Workflow};
+pub use source::{Source, sources};
 pub use spec::{
     Changes, Copies, MOST_PARTS, MOST_STAGES, OnConflict, OnFailure, Returns, Spec, Stage, StageName, Start,
 };

@@ -6,16 +6,20 @@ use fleet_agents::Brief;
 use fleet_core::event::Fact;
 use fleet_core::report::Report;
 use fleet_core::run::Run;
+use fleet_core::workflow::Returns;
 use fleet_host::git::Checkout;
 use fleet_host::machine;
 use fleet_store::ops;
 
 use super::prepare::Prepared;
 use super::prompt::{Earlier, Prompt};
+use super::stage::StageText;
 use super::talk::Talk;
 use super::templates::Templates;
-use super::{Keeper, checkout};
+use super::{Keeper, blocking, checkout};
 use crate::agents::Terms;
+use crate::clock;
+use crate::problems::chain;
 
 /// More notes of one attempt are not passed on.
 const MOST_NOTES: i64 = 20;
@@ -32,6 +36,8 @@ pub(super) struct Briefing<'t> {
     pub(super) talk: Talk,
     pub(super) is_root: bool,
     pub(super) terms: &'t Terms,
+    /// What is asked for beside the report.
+    pub(super) returns: Returns,
     /// The numbers of the follow-up prompts that are a part of the prompt.
     pub(super) told: Vec<i64>,
 }
@@ -49,7 +55,7 @@ impl Briefing<'_> {
             trust: self.terms.trust,
             is_root: self.is_root,
             system_prompt: self.terms.system_prompt.as_deref(),
-            schema: self.terms.structured.then_some(Report::SCHEMA),
+            schema: self.terms.structured.then_some(Report::schema(self.returns)),
             mcp: &self.terms.mcp,
             extra_args: &self.terms.extra_args,
             ..Brief::plain(&self.prompt, &self.workspace)
@@ -68,8 +74,10 @@ impl Keeper<'_> {
         let templates = Templates::load(self.home.root(), &checkout(&self.project))?;
         let prompts = self.prompts(&talk, before).await?;
         let texts: Vec<String> = prompts.iter().map(|prompt| prompt.text.to_string()).collect();
+        let stage = self.stage_text(prepared).await?;
         let prompt = Prompt {
             task: &self.task,
+            stage: stage.as_ref(),
             base: prepared.base.as_str(),
             branch: prepared.workspace.branch(),
             workspace: &prepared.workspace.path().to_string_lossy(),
@@ -91,8 +99,20 @@ impl Keeper<'_> {
             talk,
             is_root: machine::is_root(),
             terms: &self.terms,
+            returns: self.returns(),
             told: prompts.iter().filter(|prompt| prompt.sent_at.is_none()).map(|prompt| prompt.seq).collect(),
         })
+    }
+
+    /// What it is about, if it is a stage of a workflow.
+    async fn stage_text(&self, prepared: &Prepared) -> Result<Option<StageText>, String> {
+        let Some(stage) = self.stage.clone() else { return Ok(None) };
+        let entropy = || clock::entropy().map_err(|problem| problem.message);
+        let mark = format!("{:016x}{:016x}", entropy()?, entropy()?);
+        let (repo, unmerged) = (PathBuf::from(&self.project.common_dir), prepared.unmerged.clone());
+        let text = blocking(move || stage.text(&repo, &mark, &unmerged)).await;
+        let text = text.map_err(|problem| problem.message)?;
+        text.map(Some).map_err(|error| format!("what the stages before it left: {}", chain(&error)))
     }
 
     /// What the attempts before this one left behind.
@@ -107,7 +127,7 @@ impl Keeper<'_> {
                 }
             }
         }
-        Earlier { end, notes }
+        Earlier { end, reason: before.first().and_then(|run| run.reason), notes }
     }
 }
 

@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use fleet_core::outcome::{AgentExit, Checks, Declared, Evidence};
+use fleet_core::outcome::{AgentExit, Checks, Declared, Evidence, calls_for_checks};
 use fleet_core::problem::Outcome;
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, RunMove, RunReport};
-use fleet_core::workflow::Returns;
 use fleet_host::git::{self, GitError, WorkspaceError};
 use fleet_store::{StoreError, ops};
 
 use super::attend::Seen;
+use super::checks::Checked;
 use super::prepare::Prepared;
 use super::{AGAIN, Keeper, Left, blocking, journal};
-use crate::closing::{self, EndOfRun, Saved, Shown, commit_message, judge};
+use crate::closing::{self, Case, EndOfRun, Saved, Shown, commit_message};
 use crate::{clock, fault};
 
 impl Keeper<'_> {
     /// Looks at what the agent left, decides, records, and gives the workspace back.
     pub(super) async fn finish(&self, prepared: Prepared, mut seen: Seen) -> Outcome<Left> {
-        let (run, now) = (self.run.id, self.engine.now());
+        let run = self.run.id;
         let exited = !matches!(seen.exit, AgentExit::NotStarted(_));
         let mut untold = Untold { last: seen.last.take(), exited };
         if !exited {
@@ -36,28 +36,45 @@ impl Keeper<'_> {
             (refused, nothing?)
         };
         if refused || self.is_lost() {
-            // The branch may be somebody else's by now: only a snapshot is safe.
-            let workspace = Arc::clone(&prepared.workspace);
-            let saved = blocking(move || closing::save(&workspace, run, "the run was lost", now)).await?;
-            return self.give_back(prepared, saved.ok()).await;
+            return self.leave(prepared).await;
         }
         let shown = match nothing {
             Some(nothing) => Ok(nothing),
             None => self.show(&prepared).await?,
         };
         fault::point(self.engine, "keeper-committed").await;
-        let saved = shown.as_ref().ok().map(|shown| shown.saved.clone());
+        let mut saved = shown.as_ref().ok().map(|shown| shown.saved.clone());
         let is_empty = shown.as_ref().is_ok_and(|shown| shown.is_empty);
         let reset = seen.heard.limited_until;
-        let (ending, result) = judge(self.evidence(seen).await, shown);
+        let evidence = Evidence { unmerged: self.not_merged(&prepared).await?, ..self.evidence(seen).await };
+        let mut case = Case::new(evidence, shown);
+        if calls_for_checks(&case.evidence) {
+            // They may take long, and people want to know what the agent said.
+            let refused = untold.is_any() && self.tell_exit(&mut untold).await;
+            let checked =
+                if refused { Checked::default() } else { self.check(&prepared, self.checks()).await };
+            fault::point(self.engine, "keeper-checked").await;
+            if refused || self.is_lost() {
+                return self.leave(prepared).await;
+            }
+            case.evidence.checks.run = checked.receipts;
+            case.evidence.stopped = checked.stopped.or(case.evidence.stopped);
+            saved = self.save_rest(&prepared).await?;
+        }
+        let (ending, result) = case.judge();
         let end = EndOfRun { run, fence: self.run.fence, ending, result: Some(result), reset };
         let is_ours = self.record(end, untold).await?;
         let (repo, branch) = (self.area().repo, prepared.workspace.branch().to_owned());
-        let base = prepared.base.clone();
+        let (base, stage) = (prepared.base.clone(), self.stage.clone());
         let left = self.give_back(prepared, saved).await?;
         if left == Left::Nothing && is_empty && is_ours {
-            // A branch without any work is only in the way; a retry makes it again.
-            let _ = blocking(move || git::delete_branch(&repo, &branch, &base)).await?;
+            // A branch without any work is only in the way; a retry makes it again. But where work of others was merged
+            // for it, nothing else has that.
+            let _ = blocking(move || {
+                let is_needed = stage.is_some_and(|stage| !stage.is_known(&repo, &base));
+                if is_needed { Ok(false) } else { git::delete_branch(&repo, &branch, &base) }
+            })
+            .await?;
         }
         Ok(left)
     }
@@ -78,6 +95,28 @@ impl Keeper<'_> {
         };
         let ((), refused) = tokio::join!(last, self.store.call(exit));
         matches!(refused, Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)))
+    }
+
+    /// Ends without a word about a run that is somebody else's by now. So may be its branch: only a snapshot is safe.
+    async fn leave(&self, prepared: Prepared) -> Outcome<Left> {
+        let (workspace, run, now) = (Arc::clone(&prepared.workspace), self.run.id, self.engine.now());
+        let saved = blocking(move || closing::save(&workspace, run, "the run was lost", now)).await?;
+        self.give_back(prepared, saved.ok()).await
+    }
+
+    /// What the checks left in the workspace is nobody's work, and is kept all the same.
+    async fn save_rest(&self, prepared: &Prepared) -> Outcome<Option<Saved>> {
+        let (workspace, run, now) = (Arc::clone(&prepared.workspace), self.run.id, self.engine.now());
+        Ok(blocking(move || closing::save_rest(&workspace, run, "after the checks", now)).await?.ok())
+    }
+
+    /// What the agent was to merge and did not.
+    async fn not_merged(&self, prepared: &Prepared) -> Outcome<Vec<String>> {
+        let Some(stage) = self.stage.clone().filter(|_| !prepared.unmerged.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let (repo, branch) = (self.area().repo, prepared.workspace.branch().to_owned());
+        blocking(move || stage.not_merged(&repo, &branch)).await
     }
 
     /// Commits what was left and looks at what there is.
@@ -138,9 +177,10 @@ impl Keeper<'_> {
             commits: 0,
             files: 0,
             read_only: self.task.spec.read_only,
-            may_be_empty: false,
-            returns: Returns::Report,
-            checks: Checks::default(),
+            may_be_empty: self.task.spec.may_be_empty,
+            returns: self.returns(),
+            unmerged: Vec::new(),
+            checks: Checks { due: self.checks().len(), run: Vec::new() },
             stopped: seen.stopped,
         }
     }

@@ -8,6 +8,8 @@
 mod agent;
 mod attend;
 mod briefing;
+mod checks;
+mod command;
 #[cfg(test)]
 mod earlier_runs;
 mod finish;
@@ -18,6 +20,7 @@ mod prompt;
 mod pump;
 mod said;
 pub(crate) mod setup;
+pub(crate) mod stage;
 mod talk;
 mod tally;
 mod templates;
@@ -25,6 +28,7 @@ mod token;
 mod voice;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_agents::Registry;
@@ -33,10 +37,10 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_core::run::{Ending, Reason, Run, RunState, StopKind};
 use fleet_core::task::Task;
+use fleet_core::workflow::Returns;
 use fleet_host::git::Area;
 use fleet_host::lock::Exclusive;
 use fleet_host::process::{self, Identity};
-use fleet_store::ops::RunDetail;
 use fleet_store::{Op, Store, ops};
 
 pub(crate) use finish::declared;
@@ -49,6 +53,7 @@ use crate::config::Config;
 use crate::home::{Home, RunFolder, make_private};
 use crate::{Engine, agents, allowed, clock, fault, problems};
 use lease::{Hold, Lease, Order, Orders};
+use stage::StageRun;
 
 /// A store that is out of reach is asked again after this.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -76,6 +81,8 @@ struct Keeper<'e> {
     folder: RunFolder,
     run: Run,
     task: Task,
+    /// The stage that the task is, if it is one.
+    stage: Option<Arc<StageRun>>,
     project: Project,
     me: Identity,
     token: Token,
@@ -91,11 +98,12 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let Some(mark) = Mark::set(&home, ticket.run)? else { return Ok(()) };
     process::become_subreaper();
     fault::point(engine, "keeper-marked").await;
-    let detail = look_up(engine, ticket.run).await?;
+    let detail = patiently(engine, async || engine.call(ops::GetRun { run: ticket.run }).await).await?;
     if detail.run.fence != ticket.fence || detail.run.state != RunState::Preparing {
         return mark.remove();
     }
     let Some(task) = detail.task else { return mark.remove() };
+    let stage = patiently(engine, async || StageRun::of(engine, &task).await).await?.map(Arc::new);
     let store = engine.store().await?.clone();
     let (span, until) = (engine.config()?.runner().lease, detail.run.lease_until);
     let hold = lease::hold(store.clone(), Lease { run: ticket.run, fence: ticket.fence, span, until })?;
@@ -113,13 +121,15 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 home,
                 run: detail.run,
                 task,
+                stage,
                 project: detail.project,
                 me: mark.me.clone(),
                 token: Token::new()?,
                 orders: hold.orders.clone(),
                 hold,
             };
-            let left = keeper.live().await?;
+            // All that a run goes through is too large for the stack of whoever waits for it.
+            let left = Box::pin(keeper.live()).await?;
             fault::point(engine, "keeper-released").await;
             if left == Left::Workspace {
                 // The mark stays, without its lock: whoever looks next tidies up.
@@ -140,10 +150,10 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
 
 /// A store that is out of reach for a moment (a restart, all its connections taken) is asked again until the lease has
 /// ended: the task of a keeper that gives up is claimed again at once, for a keeper that would give up as well.
-async fn look_up(engine: &Engine, run: RunId) -> Outcome<RunDetail> {
+async fn patiently<T>(engine: &Engine, ask: impl AsyncFn() -> Outcome<T>) -> Outcome<T> {
     let deadline = clock::uptime() + engine.config()?.runner().lease;
     loop {
-        match engine.call(ops::GetRun { run }).await {
+        match ask().await {
             Err(Problem { code: Code::StoreUnreachable | Code::StoreBusy | Code::StoreFull, .. })
                 if clock::uptime() < deadline =>
             {
@@ -246,6 +256,16 @@ impl Keeper<'_> {
 
     async fn call<O: Op>(&self, op: O) -> Outcome<O::Out> {
         self.engine.call(op).await
+    }
+
+    /// What the agent is asked to return, beside its report.
+    fn returns(&self) -> Returns {
+        self.stage.as_ref().map_or(Returns::Report, |stage| stage.returns())
+    }
+
+    /// The commands that have to succeed over the work.
+    fn checks(&self) -> &[Vec<String>] {
+        self.stage.as_ref().map_or(&[], |stage| stage.checks())
     }
 
     /// What somebody ordered, as the end of the run.

@@ -9,6 +9,7 @@ use fleet_host::git::{self, Area, Oid, Open, StartAt, Workspace, WorkspaceError}
 use fleet_host::{copy, ports};
 use fleet_store::ops;
 
+use super::stage::{Joined, Unmerged};
 use super::{Keeper, blocking, checkout, setup};
 use crate::problems::chain;
 use crate::{fault, trust};
@@ -23,6 +24,15 @@ pub(super) struct Prepared {
     /// Whether an earlier attempt left work on the branch.
     pub(super) continues: bool,
     pub(super) ports: Option<ports::PortBlock>,
+    /// What its agent has to merge first.
+    pub(super) unmerged: Vec<Unmerged>,
+}
+
+/// How the branch begins.
+struct Beginning {
+    start: StartAt,
+    base: Oid,
+    unmerged: Vec<Unmerged>,
 }
 
 /// The branch of a task that names none.
@@ -53,7 +63,7 @@ impl Keeper<'_> {
         }
         let branch = branch_of(&self.task);
         let before = self.attempts_before().await?;
-        let (start, base) = self.start_at(&branch, &before).await?;
+        let Beginning { start, base, unmerged } = self.start_at(&branch, &before).await?;
         fault::point(self.engine, "keeper-looked").await;
         // Known before there is a branch: whoever tries again after a crash knows it for ours.
         let plan = ops::Prepared {
@@ -76,7 +86,7 @@ impl Keeper<'_> {
         let (known, equipped) = tokio::join!(known, self.equip(workspace, skips_setup));
         known?;
         let (workspace, ports) = equipped?;
-        let prepared = Prepared { workspace: Arc::new(workspace), base, before, continues, ports };
+        let prepared = Prepared { workspace: Arc::new(workspace), base, before, continues, ports, unmerged };
         if !skips_setup {
             setup::run(self, &prepared).await?;
         }
@@ -127,29 +137,36 @@ impl Keeper<'_> {
     }
 
     /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is somebody's.
-    async fn start_at(&self, branch: &str, before: &[Run]) -> Result<(StartAt, Oid), Ending> {
+    async fn start_at(&self, branch: &str, before: &[Run]) -> Result<Beginning, Ending> {
         let (repo, directory) = (PathBuf::from(&self.project.common_dir), checkout(&self.project));
         let earlier = earlier(before, branch);
         let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
-        let look = move || -> Result<Result<(StartAt, Oid), String>, git::GitError> {
-            git::check_safe(&directory)?;
-            if let Some(tip) = git::branch_commit(&repo, &name)? {
-                let ours = earlier.filter(|earlier| earlier.has_worked || earlier.base == tip);
-                return Ok(match ours {
-                    Some(earlier) => Ok((StartAt::Continue, earlier.base)),
-                    None => Err(format!("there is a branch {name} already, and this task did not make it")),
-                });
+        // Where a person has said where to begin, that counts.
+        let stage = self.stage.clone().filter(|_| rev.is_none());
+        let broken = |error: git::GitError| Ending::Failed(Reason::WorkspaceFailed, chain(&error));
+        let look = move || -> Result<Beginning, Ending> {
+            git::check_safe(&directory).map_err(broken)?;
+            if let Some(tip) = git::branch_commit(&repo, &name).map_err(broken)? {
+                let Some(earlier) = earlier.filter(|earlier| earlier.has_worked || earlier.base == tip)
+                else {
+                    let why = format!("there is a branch {name} already, and this task did not make it");
+                    return Err(Ending::Failed(Reason::BranchTaken, why));
+                };
+                let unmerged = stage.map_or(Ok(Vec::new()), |stage| stage.unmerged(&repo, &tip));
+                let (base, unmerged) = (earlier.base, unmerged.map_err(broken)?);
+                return Ok(Beginning { start: StartAt::Continue, base, unmerged });
             }
-            let base = match rev {
-                Some(rev) => git::resolve_commit(&repo, &rev)?,
-                None => git::head_commit(&repo)?,
+            let (base, unmerged) = match (rev, stage) {
+                (Some(rev), _) => (git::resolve_commit(&repo, &rev).map_err(broken)?, Vec::new()),
+                (None, Some(stage)) => {
+                    let Joined { commit, unmerged } = stage.join(&repo)?;
+                    (commit, unmerged)
+                }
+                (None, None) => (git::head_commit(&repo).map_err(broken)?, Vec::new()),
             };
-            Ok(Ok((StartAt::New(base.clone()), base)))
+            Ok(Beginning { start: StartAt::New(base.clone()), base, unmerged })
         };
-        let looked = blocking(look).await.map_err(released)?;
-        looked
-            .map_err(|error| Ending::Failed(Reason::WorkspaceFailed, chain(&error)))?
-            .map_err(|why| Ending::Failed(Reason::BranchTaken, why))
+        blocking(look).await.map_err(released)?
     }
 
     /// The attempts at this task before this one, newest first. The first attempt need not ask.

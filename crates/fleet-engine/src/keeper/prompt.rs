@@ -2,14 +2,19 @@
 
 use std::borrow::Cow;
 
+use fleet_core::run::Reason;
 use fleet_core::task::Task;
 use fleet_core::template::fill;
+use fleet_core::workflow::Returns;
 
+use super::stage::StageText;
 use super::templates::Templates;
 
 /// What the text is made of.
 pub(super) struct Prompt<'a> {
     pub(super) task: &'a Task,
+    /// What it is about, if it is a stage of a workflow.
+    pub(super) stage: Option<&'a StageText>,
     /// The commit that the work starts from.
     pub(super) base: &'a str,
     pub(super) branch: &'a str,
@@ -29,6 +34,8 @@ pub(super) struct Prompt<'a> {
 pub(super) struct Earlier {
     /// How the last one ended, in a sentence.
     pub(super) end: Option<String>,
+    /// Why it failed, if it did.
+    pub(super) reason: Option<Reason>,
     /// What their agents noted, oldest first.
     pub(super) notes: Vec<String>,
 }
@@ -54,7 +61,7 @@ impl Prompt<'_> {
                 "attempt" => attempt.as_str(),
                 "base" => self.base,
                 "branch" => self.branch,
-                "description" => self.task.spec.description.as_str(),
+                "description" => self.description(),
                 "history" => &history,
                 "interruption" => &interruption,
                 "prompts" => &prompts,
@@ -101,24 +108,63 @@ impl Prompt<'_> {
     }
 
     fn interruption(&self) -> String {
-        match &self.earlier.end {
-            Some(end) => format!("Your work was interrupted: {end}. "),
-            None => String::new(),
+        let Some(end) = &self.earlier.end else { return String::new() };
+        match self.earlier.reason {
+            // The agent came to its end, and that was not good enough.
+            Some(Reason::AgentError | Reason::NoChanges | Reason::ChecksFailed) => {
+                format!("Your work is not done yet: {end}. ")
+            }
+            _ => format!("Your work was interrupted: {end}. "),
         }
     }
 
     fn report(&self) -> String {
         let status = if self.task.spec.read_only { "completed_no_changes" } else { "completed" };
+        let (asked, meaning) = self.asked();
         format!(
             "```json\n\
              {{\"summary\": \"what you did, in one or two sentences\", \"status\": \"{status}\", \
              \"files_changed\": [], \"commits\": [], \
-             \"tests\": [{{\"name\": \"…\", \"outcome\": \"passed\"}}], \"next_steps\": []}}\n\
-             ```"
+             \"tests\": [{{\"name\": \"…\", \"outcome\": \"passed\"}}], \"next_steps\": []{asked}}}\n\
+             ```{meaning}"
         )
     }
 
+    /// What a report has in addition, and what that means.
+    fn asked(&self) -> (&'static str, String) {
+        match self.stage.map_or(Returns::Report, |stage| stage.returns) {
+            Returns::Report => ("", String::new()),
+            Returns::Verdict => {
+                let names = self.stage.map_or(&[][..], |stage| &stage.names).join(", ");
+                let names = if names.is_empty() { names } else { format!(" ({names})") };
+                (
+                    ", \"verdict\": {\"approve\": true, \"winner\": null, \
+                     \"scores\": [{\"name\": \"…\", \"score\": 8}]}",
+                    format!(
+                        "\n`verdict` must be there: `approve` says whether the work may be used as it is, or null; \
+                         `winner` is the name of the stage{names} that did best, or null if there is nothing to \
+                         choose; `scores` has points from 0 to 10 for each stage that you compared, by its name."
+                    ),
+                )
+            }
+            Returns::List => (
+                ", \"items\": [\"…\"]",
+                "\n`items` must be there: the list that you were asked for, each entry complete in itself, because it is \
+                 given to an agent that sees none of the others; `[]` if there is nothing."
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// The task in full.
+    fn description(&self) -> &str {
+        self.stage.map_or(self.task.spec.description.as_str(), |stage| &stage.text)
+    }
+
     fn task_text(&self) -> String {
+        if let Some(stage) = self.stage {
+            return stage.text.clone();
+        }
         let title = &self.task.spec.title;
         let description = self.task.spec.description.as_str();
         if description.is_empty() {

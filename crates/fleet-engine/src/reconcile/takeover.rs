@@ -1,6 +1,6 @@
 //! Closing a run in the place of its keeper.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,9 +17,10 @@ use fleet_host::process::{self, Identity, Ladder, Tree};
 use fleet_store::ops::{self, RunDetail};
 
 use super::Witness;
-use crate::closing::{self, EndOfRun, Saved, Shown, commit_message, judge};
+use crate::closing::{self, Case, EndOfRun, Saved, Shown, commit_message};
 use crate::home::{Home, RunFolder};
 use crate::keeper::journal::{self, Heard, Journal};
+use crate::keeper::stage::StageRun;
 use crate::keeper::{Talk, blocking, checkout, declared};
 use crate::{Engine, agents, clock, fault, problems};
 
@@ -83,7 +84,7 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
     } else if saved.is_some() && noted(&folder, &detail).is_some() {
         // It ended here, but not all of its work could be committed at that time. The next attempt should find it on
         // the branch; if that fails, the snapshot still has it.
-        let _ = show(&detail, &workspace).await?;
+        let _ = show(&detail, &folder, &workspace).await?;
     }
     fault::point(engine, "repair-recorded").await;
     let is_clean = match (workspace, saved) {
@@ -177,7 +178,11 @@ async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<String> {
 async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
     let Scene { detail, folder, workspace, why: (stop, why) } = scene;
     let heard = replay(engine, detail, folder).await?;
-    let shown = show(detail, workspace).await?;
+    let shown = show(detail, folder, workspace).await?;
+    let stage = match &detail.task {
+        Some(task) => StageRun::of(engine, task).await?.map(Arc::new),
+        None => None,
+    };
     let evidence = Evidence {
         exit: AgentExit::Signal(9),
         report: heard.final_text.as_deref().and_then(Report::find),
@@ -187,12 +192,13 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
         commits: 0,
         files: 0,
         read_only: detail.task.as_ref().is_some_and(|task| task.spec.read_only),
-        may_be_empty: false,
-        returns: Returns::Report,
-        checks: Checks::default(),
+        may_be_empty: detail.task.as_ref().is_some_and(|task| task.spec.may_be_empty),
+        returns: stage.as_ref().map_or(Returns::Report, |stage| stage.returns()),
+        unmerged: not_merged(detail, stage.clone()).await?,
+        checks: Checks { due: stage.map_or(0, |stage| stage.checks().len()), run: Vec::new() },
         stopped: Some(stop),
     };
-    let (ending, mut result) = judge(evidence, shown);
+    let (ending, mut result) = Case::new(evidence, shown).judge();
     // A keeper that vanished without a reason counts: an agent that brings its machine down must not do so for ever.
     let ending = match ending {
         Ending::Released(text) if why == Gone::Vanished => {
@@ -205,21 +211,34 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
     Ok(EndOfRun { run, fence, ending, result: Some(result), reset })
 }
 
+/// What its agent was to merge and did not.
+async fn not_merged(detail: &RunDetail, stage: Option<Arc<StageRun>>) -> Outcome<Vec<String>> {
+    let (Some(stage), Some(branch)) = (stage, detail.run.branch.clone()) else { return Ok(Vec::new()) };
+    let repo = PathBuf::from(&detail.project.common_dir);
+    blocking(move || stage.not_merged(&repo, &branch)).await
+}
+
 /// What its keeper wrote down about its end.
 fn noted(folder: &RunFolder, detail: &RunDetail) -> Option<EndOfRun> {
     EndOfRun::noted(folder).filter(|end| end.fence == detail.run.fence)
 }
 
 /// Commits what is left in the workspace, and looks at what git has then.
-async fn show(detail: &RunDetail, workspace: &Adopted) -> Outcome<Result<Shown, GitError>> {
+async fn show(
+    detail: &RunDetail,
+    folder: &RunFolder,
+    workspace: &Adopted,
+) -> Outcome<Result<Shown, GitError>> {
     let base = detail.run.base.as_deref().and_then(|base| Oid::parse(base).ok());
     let (Adopted::Here(found), Some(base), Some(task)) = (workspace, base, &detail.task) else {
         return Ok(Ok(Shown::default()));
     };
     let (found, run) = (Arc::clone(found), detail.run.id);
     let message = commit_message(task, &detail.run.agent);
+    let has_checks = folder.checking().exists();
     let look = move || match closing::show_nothing(&found, &base) {
         Some(nothing) => Ok(nothing),
+        None if has_checks => closing::show_committed(&found, &base),
         None => closing::show(&found, run, &base, &message),
     };
     blocking(look).await

@@ -32,7 +32,7 @@ fn templates() -> Templates {
 
 fn prompt<'a>(task: &'a Task, earlier: &'a Earlier, prompts: &'a [String]) -> Prompt<'a> {
     let (base, branch, workspace) = ("abc123", "fix/login", "/w");
-    Prompt { task, base, branch, workspace, attempt: 1, continues: false, earlier, prompts }
+    Prompt { task, stage: None, base, branch, workspace, attempt: 1, continues: false, earlier, prompts }
 }
 
 #[test]
@@ -68,8 +68,11 @@ fn a_template_that_forgets_the_task_or_what_was_added_does_not_lose_it() {
 #[test]
 fn a_later_attempt_hears_what_was_left_and_what_was_added() {
     let task = task("Look", "", true);
-    let earlier =
-        Earlier { end: Some("it ran out of time".to_owned()), notes: vec!["tests are in t/".to_owned()] };
+    let earlier = Earlier {
+        end: Some("it ran out of time".to_owned()),
+        notes: vec!["tests are in t/".to_owned()],
+        reason: None,
+    };
     let prompts = ["Also the docs.".to_owned()];
     let prompt = Prompt { attempt: 3, continues: true, ..prompt(&task, &earlier, &prompts) };
     let text = prompt.text(&templates());
@@ -91,4 +94,28 @@ fn a_later_attempt_hears_what_was_left_and_what_was_added() {
         "{resumed}"
     );
     assert!(!resumed.contains("This is attempt"), "{resumed}");
+}
+
+#[test]
+fn a_stage_is_told_its_own_words_and_what_to_return() {
+    let task = task("flow: judge", "Look at {write.diff}.", true);
+    let told = |returns, names: &[&str]| {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        let stage = StageText { text: "Look at {this}.".to_owned(), returns, names };
+        let (end, reason) = (Some("it said nothing".to_owned()), Some(Reason::AgentError));
+        let earlier = Earlier { end, reason, notes: Vec::new() };
+        let prompt = Prompt { stage: Some(&stage), ..prompt(&task, &earlier, &[]) };
+        (prompt.text(&templates()), prompt.resumed(&templates()))
+    };
+    let (text, resumed) = told(Returns::Verdict, &["a-1", "a-2"]);
+    assert!(text.ends_with("Your task: Look at {this}.\n") && !text.contains("write.diff"), "{text}");
+    assert!(text.contains("`winner` is the name of the stage (a-1, a-2) that did best"), "{text}");
+    let found = fleet_core::report::Report::find(&text).unwrap();
+    assert!(found.verdict.is_some(), "the example is a report itself");
+    assert!(resumed.starts_with("Your work is not done yet: it said nothing."), "{resumed}");
+    assert!(resumed.contains("\"verdict\"") && resumed.contains("Look at {this}."), "{resumed}");
+    let (text, _) = told(Returns::List, &[]);
+    assert!(text.contains("\"items\": [\"…\"]") && text.contains("`items` must be there"), "{text}");
+    let (text, _) = told(Returns::Report, &[]);
+    assert!(!text.contains("verdict") && !text.contains("items"), "{text}");
 }

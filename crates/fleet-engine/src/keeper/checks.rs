@@ -1,0 +1,79 @@
+//! The checks of a run: commands that have to succeed over what its agent left, one after the other, with one time limit
+//! and one log for all. The first that fails is the last that is run.
+
+use fleet_core::outcome::{CheckExit, LONGEST_TAIL, Receipt, Stop};
+use fleet_core::run::StopKind;
+use fleet_core::time::Span;
+use fleet_host::process::Exit;
+use tokio::time::Instant;
+
+use super::Keeper;
+use super::command::{Command, Ran, end_of, tail};
+use super::lease::Order;
+use super::prepare::Prepared;
+use crate::clock;
+use crate::home::write_private;
+
+/// So many lines of what a check printed are kept with its receipt.
+const TAIL: usize = 40;
+
+/// What came of the checks.
+#[derive(Default)]
+pub(super) struct Checked {
+    pub(super) receipts: Vec<Receipt>,
+    /// Who did not wait for the rest of them.
+    pub(super) stopped: Option<Stop>,
+}
+
+impl Keeper<'_> {
+    /// Runs the checks, and ends all that they leave running.
+    pub(super) async fn check(&self, prepared: &Prepared, checks: &[Vec<String>]) -> Checked {
+        // Known to whoever takes over: what is uncommitted from here on is not the agent's.
+        let _ = write_private(&self.folder.checking(), b"");
+        let deadline = Instant::now() + self.config.workspaces().check_time;
+        let mut checked = Checked::default();
+        for argv in checks {
+            match self.receipt(prepared, argv, deadline).await {
+                Some(receipt) => checked.receipts.push(receipt),
+                None => checked.stopped = Some(self.stop_ordered()),
+            }
+            if checked.stopped.is_some() || !checked.receipts.iter().all(Receipt::is_good) {
+                break;
+            }
+        }
+        self.end_processes().await;
+        checked
+    }
+
+    /// Runs one of them; nothing if somebody wants the whole run stopped.
+    async fn receipt(&self, prepared: &Prepared, argv: &[String], deadline: Instant) -> Option<Receipt> {
+        let (log, begun) = (self.folder.checks_log(), clock::uptime());
+        // What the one before said is in the same log.
+        let behind = end_of(&log);
+        let exit = match self.command(prepared, Command::argv(argv, &log, deadline)).await {
+            Ok(Ran::Ended(Exit::Code(code))) => CheckExit::Code(code),
+            Ok(Ran::Ended(Exit::Signal(signal))) => CheckExit::Signal(signal),
+            Ok(Ran::TimedOut) => {
+                let limit = Span(self.config.workspaces().check_time);
+                CheckExit::TimedOut(format!("was not done when the time for checks, {limit}, was over"))
+            }
+            Ok(Ran::Stopped) => return None,
+            Err(why) => CheckExit::NotStarted(why),
+        };
+        Some(Receipt {
+            argv: argv.to_vec(),
+            exit,
+            seconds: clock::uptime().saturating_sub(begun).as_secs(),
+            output_tail: tail(&log, behind, TAIL, LONGEST_TAIL),
+        })
+    }
+
+    /// The order that came while they ran. A run that was lost is not recorded by us at all.
+    fn stop_ordered(&self) -> Stop {
+        match &*self.orders.borrow() {
+            Some(Order::Stop(stop)) if stop.kind == StopKind::Cancel => Stop::Killed(stop.why.clone()),
+            Some(Order::Stop(stop)) => Stop::Shutdown(stop.why.clone()),
+            Some(Order::Lost) | None => Stop::Shutdown("the run was lost".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A command in the workspace that is not the agent: its output to a capped log, its time bounded, ended by orders.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use fleet_agents::Stream;
+use fleet_core::redact::Redactor;
+use fleet_host::log::{CappedLog, LogReader, Piece};
+use fleet_host::process::{self, Exit, Input, Launch};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::prepare::Prepared;
+use super::pump::{Piece as Printed, Pump, Source};
+use super::{Keeper, blocking};
+use crate::problems::chain;
+
+/// Children that ended unnoticed are looked for so often.
+const LOOK: Duration = Duration::from_secs(1);
+/// What a command that succeeded has said is in the log after this.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// How a command came to its end.
+pub(super) enum Ran {
+    Ended(Exit),
+    TimedOut,
+    /// Somebody wants the whole run stopped.
+    Stopped,
+}
+
+/// What to run: something for `/bin/sh`, with arguments, and where its words go.
+pub(super) struct Command<'a> {
+    pub(super) script: OsString,
+    pub(super) args: Vec<OsString>,
+    pub(super) log: &'a Path,
+    pub(super) deadline: Instant,
+}
+
+impl<'a> Command<'a> {
+    /// A line as a person types it.
+    pub(super) fn line(line: &str, log: &'a Path, deadline: Instant) -> Self {
+        // One log, in the order in which things were said.
+        Self { script: format!("exec 2>&1\n{line}").into(), args: Vec::new(), log, deadline }
+    }
+
+    /// A program with its arguments, which no shell looks at.
+    pub(super) fn argv(argv: &[String], log: &'a Path, deadline: Instant) -> Self {
+        let script = "exec 2>&1\nexec \"$@\"".into();
+        Self { script, args: argv.iter().map(OsString::from).collect(), log, deadline }
+    }
+}
+
+impl Keeper<'_> {
+    /// Runs a command in the workspace. What it leaves running when it succeeds goes on until somebody ends it.
+    pub(super) async fn command(&self, prepared: &Prepared, command: Command<'_>) -> Result<Ran, String> {
+        let launch = Launch {
+            program: "/bin/sh".into(),
+            args: ["-c".into(), command.script, "sh".into()].into_iter().chain(command.args).collect(),
+            env: self.environment(prepared, None),
+            cwd: prepared.workspace.path().to_owned(),
+            stdin: Input::Null,
+            group: None,
+        };
+        let mut children = signal(SignalKind::child()).map_err(|error| error.to_string())?;
+        let started = process::launch(&launch).map_err(|error| chain(&error))?;
+        let tree = self.tree(started.identity.clone());
+        let log =
+            CappedLog::open(command.log, self.config.limits().log).map_err(|error| error.to_string())?;
+        let redactor = Redactor::new(self.secrets());
+        let mut pump = Pump::new();
+        pump.add(Source { stream: Stream::Out, pipe: started.stdout, log, redactor })
+            .map_err(|error| error.to_string())?;
+        let mut orders = self.orders.clone();
+        let mut is_open = true;
+        let ran = loop {
+            if let Some((_, exit)) = process::reap().into_iter().find(|(pid, _)| *pid == started.identity.pid)
+            {
+                break Ran::Ended(exit);
+            }
+            if orders.borrow().is_some() {
+                break Ran::Stopped;
+            }
+            tokio::select! {
+                piece = pump.pieces.recv(), if is_open => is_open = is_more(piece.as_ref()),
+                _ = children.recv() => {}
+                _ = orders.changed() => {}
+                () = tokio::time::sleep(LOOK) => {}
+                () = sleep_until(command.deadline) => break Ran::TimedOut,
+            }
+        };
+        let is_good = matches!(ran, Ran::Ended(Exit::Code(0)));
+        if !is_good {
+            let ladder = self.ladder();
+            let _ = blocking(move || tree.stop(&ladder, &mut || drop(process::reap()))).await;
+        }
+        // Its last words are in the pipe, perhaps, and belong into the message. What it left running may hold the pipe.
+        let rest = async { while is_more(pump.pieces.recv().await.as_ref()) {} };
+        if is_open {
+            let _ = timeout(if is_good { LAST_WORDS } else { LOOK }, rest).await;
+        }
+        Ok(ran)
+    }
+}
+
+/// Whether the pipe was not at its end yet.
+const fn is_more(piece: Option<&Printed>) -> bool {
+    matches!(piece, Some(Printed::Bytes(..)))
+}
+
+/// How long a log is by now.
+pub(super) fn end_of(log: &Path) -> u64 {
+    LogReader::new(log).end().unwrap_or(0)
+}
+
+/// The last words of a log, behind this place in it: so many lines, and so many bytes.
+pub(super) fn tail(log: &Path, behind: u64, lines: usize, bytes: usize) -> String {
+    let last = || -> std::io::Result<String> {
+        let found = LogReader::at_last_lines(log, lines)?;
+        // A line may be as long as the log.
+        let least = found.end()?.saturating_sub(bytes as u64);
+        let mut log = LogReader::starting_at(log, found.position().max(least).max(behind));
+        let mut said = Vec::new();
+        while let Some(piece) = log.next_piece(bytes)?
+            && said.len() < bytes
+        {
+            if let Piece::Bytes { bytes, .. } = piece {
+                said.extend(bytes);
+            }
+        }
+        said.truncate(bytes);
+        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+    };
+    last().unwrap_or_default()
+}

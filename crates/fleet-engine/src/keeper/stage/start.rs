@@ -1,0 +1,186 @@
+//! Where the branch of a stage starts: at what the stages that it needs have made, merged in order.
+
+use std::path::Path;
+
+use fleet_core::run::{Ending, Reason};
+use fleet_core::text::escaped;
+use fleet_core::workflow::{OnConflict, Part, Source, sources};
+use fleet_host::git::{self, GitError, Merge, Oid, Paths};
+
+use super::{StageRun, head};
+use crate::problems::chain;
+
+/// So many files of a conflict are named.
+const NAMED: usize = 20;
+
+/// What one of those before it left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    /// What it is called.
+    pub(super) name: String,
+    pub(super) branch: Option<String>,
+    pub(super) commit: Oid,
+}
+
+/// Something that still has to be merged, by whoever works on the stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::keeper) struct Unmerged {
+    pub(super) head: Head,
+    /// Where it contradicts what is there.
+    pub(super) files: Paths,
+}
+
+/// What there is to start from.
+#[derive(Debug)]
+pub(in crate::keeper) struct Joined {
+    pub(in crate::keeper) commit: Oid,
+    pub(in crate::keeper) unmerged: Vec<Unmerged>,
+}
+
+impl StageRun {
+    /// The commit that the branch starts at, made where several have to be joined. Fails with how the run ends.
+    pub(in crate::keeper) fn join(&self, repo: &Path) -> Result<Joined, Ending> {
+        let heads = self.heads(repo).map_err(|error| failed(&error))?;
+        let message = self.message(&heads);
+        let mut heads = heads.into_iter();
+        let Some(first) = heads.next() else { return Err(unknown("what it starts from")) };
+        let mut joined = Joined { commit: first.commit.clone(), unmerged: Vec::new() };
+        let mut merged = vec![first];
+        for next in heads {
+            let both = [joined.commit.clone(), next.commit.clone()];
+            match git::merge_commits(repo, &both, &message).map_err(|error| failed(&error))? {
+                Merge::Merged { commit } => {
+                    joined.commit = commit;
+                    merged.push(next);
+                }
+                Merge::Conflict { files, .. } if self.stage.on_conflict == OnConflict::Resolve => {
+                    joined.unmerged.push(Unmerged { head: next, files });
+                }
+                Merge::Conflict { files, .. } => {
+                    return Err(conflict(&merged, &Unmerged { head: next, files }));
+                }
+            }
+        }
+        Ok(joined)
+    }
+
+    /// What has to be merged and is not in `tip` yet.
+    pub(in crate::keeper) fn unmerged(&self, repo: &Path, tip: &Oid) -> Result<Vec<Unmerged>, GitError> {
+        if self.stage.on_conflict != OnConflict::Resolve {
+            return Ok(Vec::new());
+        }
+        let mut unmerged = Vec::new();
+        for head in self.heads(repo)? {
+            match git::merge_commits(repo, &[tip.clone(), head.commit.clone()], "")? {
+                Merge::Merged { commit } if commit == *tip => {}
+                Merge::Merged { .. } => unmerged.push(Unmerged { head, files: Paths::default() }),
+                Merge::Conflict { files, .. } => unmerged.push(Unmerged { head, files }),
+            }
+        }
+        Ok(unmerged)
+    }
+
+    /// What has to be merged and is not on the branch yet, in words.
+    pub(crate) fn not_merged(&self, repo: &Path, branch: &str) -> Vec<String> {
+        let looked = git::branch_commit(repo, branch).and_then(|tip| match tip {
+            Some(tip) => self.unmerged(repo, &tip),
+            None => Ok(Vec::new()),
+        });
+        match looked {
+            Ok(unmerged) => unmerged.iter().map(Unmerged::told).collect(),
+            Err(error) => vec![format!("what is on the branch could not be looked at: {}", chain(&error))],
+        }
+    }
+
+    /// Whether a commit is one that somebody else's branch keeps: the base of the workflow, or what a stage before made.
+    pub(in crate::keeper) fn is_known(&self, repo: &Path, commit: &Oid) -> bool {
+        let is_it = |head: &Head| head.commit == *commit;
+        self.heads(repo).is_ok_and(|heads| heads.iter().any(is_it))
+    }
+
+    fn heads(&self, repo: &Path) -> Result<Vec<Head>, GitError> {
+        let upstream = &self.around.upstream;
+        let parts: Vec<&Part> = upstream.iter().map(|upstream| &upstream.part).collect();
+        let mut heads: Vec<Head> = Vec::new();
+        for source in sources(&self.around.spec, self.around.part.stage, &parts) {
+            let left = match source {
+                Source::Base => None,
+                Source::Part(at) => {
+                    let part = &upstream[at];
+                    let branch = part.run.as_ref().and_then(|run| run.branch.clone());
+                    head(repo, part)?.map(|commit| Head { name: part.name.clone(), branch, commit })
+                }
+            };
+            let head = match left {
+                Some(head) => head,
+                None => Head {
+                    name: "the base of the workflow".to_owned(),
+                    branch: None,
+                    commit: self.base(repo)?,
+                },
+            };
+            if !heads.iter().any(|known| known.commit == head.commit) {
+                heads.push(head);
+            }
+        }
+        Ok(heads)
+    }
+
+    /// The commit that the whole workflow starts from.
+    fn base(&self, repo: &Path) -> Result<Oid, GitError> {
+        let base = self.around.workflow.base.as_str();
+        Oid::parse(base).or_else(|_| git::resolve_commit(repo, base))
+    }
+
+    fn message(&self, heads: &[Head]) -> String {
+        let names: Vec<&str> = heads.iter().map(|head| head.name.as_str()).collect();
+        format!(
+            "Merge {}\n\nWhere {} of {} starts.\n",
+            names.join(", "),
+            self.around.name,
+            self.around.workflow.name
+        )
+    }
+}
+
+fn failed(error: &GitError) -> Ending {
+    Ending::Failed(Reason::WorkspaceFailed, chain(error))
+}
+
+fn unknown(what: &str) -> Ending {
+    Ending::Failed(Reason::WorkspaceFailed, format!("{what} is not known"))
+}
+
+fn conflict(merged: &[Head], unmerged: &Unmerged) -> Ending {
+    let before: Vec<String> = merged.iter().map(Head::told).collect();
+    let why = format!("{} contradicts {}{}", unmerged.head.told(), before.join(", "), unmerged.places());
+    Ending::Failed(Reason::MergeConflict, why)
+}
+
+impl Head {
+    /// Who it is, in words.
+    pub(super) fn told(&self) -> String {
+        match &self.branch {
+            Some(branch) => format!("{} (branch `{}`)", self.name, escaped(branch)),
+            None => format!("{} ({})", self.name, self.commit),
+        }
+    }
+}
+
+impl Unmerged {
+    /// What is to be done, in a few words.
+    pub(in crate::keeper) fn told(&self) -> String {
+        format!("{}: `git merge {}`{}", self.head.told(), self.head.commit, self.places())
+    }
+
+    /// Where it contradicts, in words that go on.
+    fn places(&self) -> String {
+        let names: Vec<_> = self.files.listed.iter().take(NAMED).map(|path| escaped(path)).collect();
+        let more = self.files.total.saturating_sub(names.len() as u64);
+        match (names.is_empty(), more) {
+            (true, _) => String::new(),
+            (false, 0) => format!(" in {}", names.join(", ")),
+            (false, more) => format!(" in {} and {more} more", names.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What stands in the places of a stage's prompt.
+
+use std::path::Path;
+
+use fleet_core::report::TestLine;
+use fleet_core::text::escaped;
+use fleet_core::workflow::{Copies, Field, PartState, Place, marked};
+use fleet_host::git::{self, GitError};
+use fleet_store::ops::Upstream;
+
+use super::cut::{cut, patch};
+use super::{StageRun, base, head};
+
+/// So much is told of one field of a stage.
+pub(super) const MOST: usize = 64 * 1024;
+/// However many parts a stage has, each is told of in so many bytes.
+pub(super) const LEAST: usize = 256;
+
+/// What stands in one place: a text, or one for each part of a stage.
+#[derive(Debug, Default)]
+pub(super) struct Value {
+    pieces: Vec<Piece>,
+    /// Whether each piece is told with the name of its part.
+    is_list: bool,
+}
+
+#[derive(Debug)]
+struct Piece {
+    /// The part that it is about.
+    name: String,
+    text: String,
+    /// What it is, if another agent wrote it.
+    foreign: Option<String>,
+    /// How all of it can be had.
+    rest: String,
+}
+
+impl Value {
+    fn plain(text: &str) -> Self {
+        // What the author of the workflow wrote is never cut: it is bounded by what a workflow may be.
+        let piece = Piece { name: String::new(), text: text.to_owned(), foreign: None, rest: String::new() };
+        Self { pieces: vec![piece], is_list: false }
+    }
+
+    /// As it is filled in, with so much of every part that all together stay within `most` bytes, more or less.
+    pub(super) fn text(&self, mark: &str, most: usize) -> String {
+        let each = (most / self.pieces.len().max(1)).max(LEAST);
+        let told = |piece: &Piece| {
+            let text =
+                if piece.rest.is_empty() { piece.text.clone() } else { cut(&piece.text, each, &piece.rest) };
+            match &piece.foreign {
+                Some(what) => marked(what, mark, &text),
+                None if self.is_list => format!("{}: {text}", piece.name),
+                None => text,
+            }
+        };
+        let told: Vec<String> = self.pieces.iter().filter(|piece| !piece.text.is_empty()).map(told).collect();
+        told.join("\n")
+    }
+}
+
+impl StageRun {
+    /// What stands in a place.
+    pub(super) fn value(&self, repo: &Path, place: &Place) -> Result<Value, GitError> {
+        let (spec, part) = (&self.around.spec, &self.around.part);
+        Ok(match place {
+            Place::Task => Value::plain(&spec.task),
+            Place::Item => Value::plain(part.item.as_deref().unwrap_or_default()),
+            Place::Number => Value::plain(&part.number.to_string()),
+            Place::Param(name) => Value::plain(spec.params.get(name).map_or("", String::as_str)),
+            Place::Of(stage, field) => {
+                let of_it = self.around.upstream.iter().filter(|upstream| upstream.part.stage == *stage);
+                let pieces = of_it.map(|upstream| piece(repo, upstream, *field)).collect::<Result<_, _>>()?;
+                let is_list = spec.stages.get(*stage).is_some_and(|stage| stage.copies != Copies::One);
+                Value { pieces, is_list }
+            }
+        })
+    }
+}
+
+fn piece(repo: &Path, part: &Upstream, field: Field) -> Result<Piece, GitError> {
+    let text = field_of(repo, part, field)?.unwrap_or_default();
+    let rest = match (&part.run.as_ref().and_then(|run| run.branch.as_ref()), field, base(part)) {
+        (_, Field::Diff, Some(from)) => match head(repo, part)? {
+            Some(to) => format!("all of it: `git diff {from}..{to}`"),
+            None => format!("all of it: `git diff {from}..`"),
+        },
+        (Some(branch), _, _) => format!("it is longer; its branch is `{}`", escaped(branch)),
+        _ => "it is longer".to_owned(),
+    };
+    let foreign = field.is_foreign().then(|| format!("The {field} of {}", part.name));
+    Ok(Piece { name: part.name.clone(), text, foreign, rest })
+}
+
+/// What is known; nothing of a part that was not started.
+fn field_of(repo: &Path, part: &Upstream, field: Field) -> Result<Option<String>, GitError> {
+    if part.part.state == PartState::Skipped {
+        return Ok((field == Field::Status).then(|| PartState::Skipped.to_string()));
+    }
+    let run = part.run.as_ref();
+    let branch = || run.and_then(|run| run.branch.as_deref());
+    let result = part.result.as_ref();
+    let lines = |lines: &[String]| lines.join("\n");
+    Ok(match field {
+        Field::Status => Some(status(part)),
+        Field::Summary if part.part.state.is_bad() => {
+            part.detail.clone().or_else(|| result.map(|result| result.summary.clone()))
+        }
+        Field::Summary => result.map(|result| result.summary.clone()),
+        // A name is chosen by an agent, and must not look like something else.
+        Field::Files => result.map(|result| {
+            let names: Vec<_> = result.files_changed.iter().map(|name| escaped(name)).collect();
+            let more = result.files.saturating_sub(names.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{}{more}", names.join(", "))
+        }),
+        Field::NextSteps => result.map(|result| lines(&result.next_steps)),
+        Field::Result => result.and_then(|result| serde_json::to_string_pretty(result).ok()),
+        Field::Verdict => result.and_then(|result| serde_json::to_string(result.verdict.as_ref()?).ok()),
+        Field::Items => result.map(|result| lines(&result.items)),
+        Field::Tests => result.map(|result| lines(&result.tests.iter().map(test).collect::<Vec<_>>())),
+        Field::Commits => result.map(|result| lines(&result.commits)),
+        Field::Branch => branch().map(|branch| escaped(branch).into_owned()),
+        Field::Worktree => worktree(repo, part)?,
+        Field::Diff => match (base(part), head(repo, part)?) {
+            (Some(base), Some(head)) if base != head => Some(patch(repo, &base, &head, MOST)?),
+            _ => None,
+        },
+    })
+}
+
+/// How a part ended, in one word.
+pub(super) fn status(part: &Upstream) -> String {
+    match (part.part.state, &part.result) {
+        (PartState::Done, Some(result)) => result.status.to_string(),
+        (PartState::Done, None) => "completed".to_owned(),
+        (state, _) => state.to_string(),
+    }
+}
+
+fn test(test: &TestLine) -> String {
+    let detail = if test.detail.is_empty() { String::new() } else { format!(": {}", test.detail) };
+    format!("{} {}{detail}", test.outcome, test.name)
+}
+
+/// Where it worked, if that is still so. Workspaces are used again: the directory of a run that is over has the files of
+/// somebody else.
+fn worktree(repo: &Path, part: &Upstream) -> Result<Option<String>, GitError> {
+    let Some(branch) = part.run.as_ref().and_then(|run| run.branch.as_deref()) else { return Ok(None) };
+    let place = git::checked_out_at(repo, branch)?.map(|path| escaped(&path.to_string_lossy()).into_owned());
+    let gone = || format!("(no longer there: read it with `git show {}:PATH`)", escaped(branch));
+    Ok(Some(place.unwrap_or_else(gone)))
+}
