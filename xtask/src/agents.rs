@@ -3,14 +3,15 @@
 //! They are installed beside the target directory's other contents and never elsewhere; what the developer has
 //! installed is neither used nor touched. Where it cannot be done, the reason is passed on, and only CI insists.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::{fs, io};
 
 use fleet_testkit::clis::{self, DIRECTORY_VARIABLE, Platform, SKIPPED_VARIABLE};
 
 use crate::failure::Failure;
 use crate::process;
+use crate::staging::{self, in_words};
 use crate::step::Step;
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
@@ -79,20 +80,15 @@ const NPM: [&str; 9] = [
     "--loglevel=error",
 ];
 
-/// Installs into a directory beside it, and moves that: an installation that was broken off leaves nothing that looks
-/// like one.
 fn install(directory: &Path) -> Result<(), String> {
     let platform = Platform::this().ok_or("there are no packages for this kind of machine")?;
     if !process::succeeds(process::command("npm").arg("--version")) {
         return Err("npm is not installed".to_owned());
     }
-    let parent = directory.parent().ok_or("they cannot be installed there")?;
-    let staging = parent.join(format!("agents-{}", std::process::id()));
-    let installed = npm(&staging, platform).and_then(|()| {
-        clis::mark_installed(&staging, platform).and_then(|()| swap(&staging, directory)).map_err(in_words)
-    });
-    let _ = fs::remove_dir_all(&staging);
-    installed
+    staging::replace(directory, clis::is_installed, |staging| {
+        npm(staging, platform)?;
+        clis::mark_installed(staging, platform).map_err(in_words)
+    })
 }
 
 fn npm(staging: &Path, platform: Platform) -> Result<(), String> {
@@ -115,23 +111,6 @@ fn npm(staging: &Path, platform: Platform) -> Result<(), String> {
     }
 }
 
-/// Puts the new one in the place of an older one. Whoever does the same at the same time has the same.
-fn swap(staging: &Path, directory: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    match fs::rename(staging, directory) {
-        Err(_) if clis::is_installed(directory) => Ok(()),
-        other => other,
-    }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
-fn in_words(error: io::Error) -> String {
-    error.to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,20 +125,6 @@ mod tests {
         };
         assert_eq!(told(Agents::Installed("/x".into())), (DIRECTORY_VARIABLE.into(), "/x".into()));
         assert_eq!(told(Agents::Skipped("no npm".into())), (SKIPPED_VARIABLE.into(), "no npm".into()));
-    }
-
-    #[test]
-    fn a_new_installation_replaces_an_old_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let (old, new) = (dir.path().join("agents"), dir.path().join("agents-1"));
-        for (path, text) in [(&old, "old"), (&new, "new")] {
-            fs::create_dir(path).unwrap();
-            fs::write(path.join("file"), text).unwrap();
-        }
-        swap(&new, &old).unwrap();
-        assert_eq!(fs::read_to_string(old.join("file")).unwrap(), "new");
-        assert!(!new.exists());
-        assert!(swap(&new, &old).is_err(), "there is nothing to put there");
     }
 
     #[test]

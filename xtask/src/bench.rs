@@ -3,8 +3,11 @@
 
 use std::process::ExitCode;
 
+use fleet_testkit::python::Python;
+
 use crate::failure::Failure;
 use crate::process;
+use crate::python::Packages;
 use crate::step::Step;
 
 pub(crate) fn run(names: &[String]) -> Result<ExitCode, Failure> {
@@ -21,6 +24,10 @@ pub(crate) fn run(names: &[String]) -> Result<ExitCode, Failure> {
     step.end(if built { "done" } else { "failed" });
     if !built {
         return Ok(ExitCode::FAILURE);
+    }
+    // Beside it ours is measured in these.
+    if names.is_empty() || names.iter().any(|name| name.starts_with("mcp")) {
+        Packages::ensure(Python::Original);
     }
     let target = process::target_directory();
     let fleet = target.join("release").join("fleet");

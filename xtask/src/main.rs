@@ -14,6 +14,8 @@ mod bench;
 mod counts;
 mod failure;
 mod process;
+mod python;
+mod staging;
 mod step;
 mod test;
 mod tools;
@@ -31,6 +33,8 @@ Usage: cargo xtask COMMAND
                    The last line says how many passed and failed; a check that fails counts as one failure.
   agents           Install the agents that the tests run, from npm into target/agents, unless they are there.
                    `test` does that too; without npm, the tests that need them are skipped, except in CI.
+  python           Install the Python packages that tests and benchmarks use, into target/python and
+                   target/python-original, unless they are there. `test` and `bench` do that too, each what it needs.
   bench [NAME…]    Build for release and measure: a table on standard output, JSON in target/bench.json. With NAME,
                    only the benchmarks whose name contains one of them.
   help             Print this.
@@ -50,6 +54,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
     match command {
         "test" => test::run(rest),
         "agents" => agents::run(rest),
+        "python" => python::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

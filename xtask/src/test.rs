@@ -3,11 +3,13 @@
 use std::process::{Command, ExitCode};
 
 use fleet_testkit::postgres::{Options, SERVER_VARIABLE, Server};
+use fleet_testkit::python::Python;
 
 use crate::agents::Agents;
 use crate::counts::{Counts, Reader, Runner};
 use crate::failure::Failure;
 use crate::process::{self, cargo};
+use crate::python::Packages;
 use crate::step::Step;
 use crate::tools;
 
@@ -25,8 +27,13 @@ pub(crate) fn run(filters: &[String]) -> Result<ExitCode, Failure> {
     if agents.is_failure() {
         report.broken.push("agents");
     }
+    let packages = Packages::ensure(Python::Client);
+    if packages.is_failure() {
+        report.broken.push("python");
+    }
     let database = Database::start()?;
-    run_tests(filters, (&database, &agents), &mut report)?;
+    let offered = Offered { database: &database, agents: &agents, packages: &packages };
+    run_tests(filters, &offered, &mut report)?;
     run_doc_tests(filters, &database, &mut report)?;
     database.stop();
     Ok(report.finish())
@@ -45,11 +52,14 @@ fn check(report: &mut Report) -> Result<(), Failure> {
     }
 }
 
-fn run_tests(
-    filters: &[String],
-    (database, agents): (&Database, &Agents),
-    report: &mut Report,
-) -> Result<(), Failure> {
+/// What the tests find there.
+struct Offered<'a> {
+    database: &'a Database,
+    agents: &'a Agents,
+    packages: &'a Packages,
+}
+
+fn run_tests(filters: &[String], offered: &Offered<'_>, report: &mut Report) -> Result<(), Failure> {
     let nextest = process::succeeds(cargo().args(["nextest", "--version"]));
     let runner = if nextest { Runner::Nextest } else { Runner::Libtest };
     let mut command = cargo();
@@ -67,8 +77,9 @@ fn run_tests(
                 .args(filters)
         }
     };
-    database.offer_to(&mut command);
-    agents.offer_to(&mut command);
+    offered.database.offer_to(&mut command);
+    offered.agents.offer_to(&mut command);
+    offered.packages.offer_to(&mut command);
     let counts = report.tests("tests", runner, &mut command)?;
     // Nextest counts what the filters leave out as skipped, which would hide what is really skipped among so
     // many.

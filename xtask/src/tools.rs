@@ -81,6 +81,16 @@ pub(crate) fn ensure() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Installs a package of Debian where that is usual. False where it is not.
+pub(crate) fn install_package(debian: &'static str) -> Result<bool, Failure> {
+    let machine = Machine::this();
+    let usual = machine.debian && machine.root;
+    if usual {
+        install(&[debian], &[])?;
+    }
+    Ok(usual)
+}
+
 fn missing(is_there: impl Fn(&Find) -> bool) -> Vec<&'static Tool> {
     TOOLS.iter().filter(|tool| !is_there(&tool.find)).collect()
 }

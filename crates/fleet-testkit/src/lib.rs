@@ -17,6 +17,7 @@ pub mod mcp;
 pub mod mcp_client;
 pub mod model;
 pub mod postgres;
+pub mod python;
 pub mod repo;
 mod wait;
 

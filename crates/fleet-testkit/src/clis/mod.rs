@@ -17,6 +17,7 @@ use std::process::Command;
 
 pub use direct::{Direct, Ended, Running};
 pub use home::on_a_plan;
+pub(crate) use packages::target;
 pub use packages::{LOCK, Platform, directory, is_installed, mark_installed};
 
 /// Says where the agents are installed, if not in the target directory.
@@ -72,14 +73,7 @@ impl Cli {
     /// be skipped, and it panics.
     #[track_caller]
     pub fn or_skip(self) -> Option<PathBuf> {
-        match self.program() {
-            Ok(program) => Some(program),
-            Err(why) if in_ci() => panic!("must not be skipped in CI: {why}"),
-            Err(why) => {
-                say(&format!("skipped: {why}"));
-                None
-            }
-        }
+        present_or_skip(self.program())
     }
 
     /// Prepares `home`, and returns the environment of a user whose agent talks to `base`: a dummy key, no
@@ -94,6 +88,19 @@ impl Cli {
 /// The directory that holds a program for each agent, for `PATH`.
 pub fn programs(directory: &Path) -> PathBuf {
     directory.join("bin")
+}
+
+/// What a test needs; none when the test is to be skipped for the want of it, which is said. In CI it panics.
+#[track_caller]
+pub(crate) fn present_or_skip<T>(needed: Result<T, String>) -> Option<T> {
+    match needed {
+        Ok(needed) => Some(needed),
+        Err(why) if in_ci() => panic!("must not be skipped in CI: {why}"),
+        Err(why) => {
+            say(&format!("skipped: {why}"));
+            None
+        }
+    }
 }
 
 /// Whether this is a machine that checks the project: there, a test that is skipped is a test that failed.

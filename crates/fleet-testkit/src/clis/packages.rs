@@ -87,11 +87,18 @@ impl Platform {
 
 /// Where the agents are, or belong.
 pub fn directory() -> PathBuf {
-    let given = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("."));
-    let target = || given("CARGO_TARGET_DIR").unwrap_or_else(|| workspace.join("target"));
     let directory = given(DIRECTORY_VARIABLE).unwrap_or_else(|| target().join("agents"));
     std::path::absolute(&directory).unwrap_or(directory)
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target() -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("."));
+    given("CARGO_TARGET_DIR").unwrap_or_else(|| workspace.join("target"))
+}
+
+fn given(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Whether all agents are there, in the versions that are wanted now.
