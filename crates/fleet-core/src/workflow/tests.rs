@@ -231,6 +231,34 @@ fn a_cancelled_workflow_ends_when_its_tasks_have() {
     assert_eq!(play.shown(), "cancelled: a cancelled, b done, c cancelled");
 }
 
+#[test]
+fn what_is_wanting_is_tried_again() {
+    let mut stages =
+        vec![stage("plan", &[]), stage("work", &[0]), stage("sum-up", &[1]), stage("other", &[])];
+    stages[0].returns = Returns::List;
+    stages[1].copies = Copies::EachOf(0);
+    let spec = spec(stages);
+    let part = |stage, state, skip| Part { state, skip, ..Part::new(stage, 1, None) };
+    let skipped = |stage, why| part(stage, PartState::Skipped, Some(why));
+    let parts = [
+        part(0, PartState::Failed, None),
+        skipped(2, Skip::Upstream),
+        part(3, PartState::Done, None),
+        skipped(1, Skip::Upstream),
+    ];
+    let fates = again(&spec, &parts, None).fates;
+    let expected = [Again::Retried { part: 0 }, Again::Retried { part: 1 }, Again::Replaced { part: 3 }];
+    assert_eq!(fates, expected, "a list that was never counted out will be, and nobody asks for more");
+    let revival = again(&spec, &parts, Some(3));
+    assert_eq!(revival.parts, [Part::new(3, 1, None)], "what was done is done once more if that is wanted");
+    assert!(revival.fates.contains(&Again::Replaced { part: 2 }));
+    let revival = again(&spec, &parts, Some(0));
+    assert_eq!(revival.parts, [Part::new(0, 1, None), Part::new(2, 1, None)], "the list will be another one");
+    assert!(!revival.fates.contains(&Again::Replaced { part: 2 }));
+    let by_choice = [skipped(3, Skip::Condition)];
+    assert_eq!(again(&spec, &by_choice, None), Revival::default());
+}
+
 fn flaws(spec: &Spec) -> Vec<String> {
     check(spec).into_iter().map(|flaw| format!("{}: {}", flaw.field, flaw.message)).collect()
 }

@@ -51,7 +51,8 @@ fn rich(rig: &Rig) -> TaskSpec {
         meta: (0..64).map(meta).collect(),
         batch: Some(rig.id()),
         read_only: true,
-        may_be_empty: true,
+        // Only workflows say so, and nobody edits it.
+        may_be_empty: false,
     }
 }
 

@@ -43,13 +43,13 @@ pub(super) fn result() -> RunResult {
         commits: vec!["c1".to_owned()],
         commit_count: 1,
         tests: Vec::new(),
+        checks: Vec::new(),
         next_steps: Vec::new(),
         verdict: None,
         items: Vec::new(),
         exit: AgentExit::Code(0),
         claimed: None,
         remarks: Vec::new(),
-        checks: Vec::new(),
     }
 }
 
@@ -57,8 +57,16 @@ impl Rig {
     pub(super) async fn workflow_adding(&self, spec: Spec) -> AddWorkflow {
         let project = self.project("/repo/.git").await;
         let (id, base, now) = (self.id(), BASE.parse().unwrap(), self.now());
-        let author = Author::Person { spawn_depth: 2 };
-        AddWorkflow { id, project, spec, source: None, base, priority: 4.try_into().unwrap(), author, now }
+        AddWorkflow {
+            id,
+            project,
+            spec,
+            source: None,
+            base,
+            priority: 4.try_into().unwrap(),
+            author: Author::Person { spawn_depth: 1 },
+            now,
+        }
     }
 
     pub(super) async fn workflow(&self, spec: Spec) -> WorkflowId {

@@ -1,8 +1,9 @@
 //! What the keeper of a stage is told.
 
 use fleet_core::run::RunMove;
+use fleet_core::task::Spawn;
 use fleet_core::workflow::{Copies, PartState, Skip};
-use fleet_store::ops::{EndRun, Prepared, StageInputs};
+use fleet_store::ops::{AddWorkflow, Author, EndRun, Prepared, Proof, StageInputs};
 
 use super::acts::{BASE, result, spec, stage};
 use crate::harness::Rig;
@@ -11,6 +12,7 @@ story! {
     a_stage_is_told_what_those_before_it_left
     a_task_that_is_no_stage_is_told_nothing
     ids_that_are_taken_are_drawn_again
+    the_stages_of_an_agents_workflow_are_as_deep_as_its_tasks
 }
 
 use PartState::{Done, Failed};
@@ -77,4 +79,19 @@ async fn ids_that_are_taken_are_drawn_again(rig: &Rig) {
     rig.place().execute("UPDATE tasks SET workflow = NULL").await;
     rig.ok(add).await;
     assert_ne!(rig.task_of(id, "a").await, first);
+}
+
+/// Also those that start long after the run has ended whose agent wanted them.
+async fn the_stages_of_an_agents_workflow_are_as_deep_as_its_tasks(rig: &Rig) {
+    let run = rig.start(rig.task("asks for help").await).await;
+    let author = Author::Agent { run: run.id, proof: Proof::Seen, spawn_depth: 9 };
+    let add = rig.workflow_adding(spec(vec![stage("a", &[]), stage("b", &[0])])).await;
+    let id = rig.ok(AddWorkflow { author, ..add }).await.id;
+    rig.succeed(&run).await;
+    rig.play(id, &[("a", Done)]).await;
+    let expected = Spawn { parent: Some(run.id), depth: 1, most: 2 };
+    for name in ["a", "b"] {
+        assert_eq!(rig.get(rig.task_of(id, name).await).await.task.spawn, expected);
+    }
+    assert_eq!(rig.workflow_detail(id).await.workflow.spawn, expected);
 }
