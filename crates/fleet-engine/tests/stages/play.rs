@@ -103,6 +103,7 @@ impl Play {
             source: None,
             base: self.repo.git(&["rev-parse", "HEAD"]).parse().unwrap(),
             priority: Priority::default(),
+            author: ops::Author::Person { spawn_depth: 1 },
             now: clock::now(),
         };
         self.engine.call(add).await.unwrap();
