@@ -3,7 +3,9 @@
 use fleet_core::event::Fact;
 use fleet_core::id::{IdMaker, TaskId};
 use fleet_core::policy::RetryPolicy;
-use fleet_core::task::{Description, FieldError, Task, TaskHistory, TaskParts, TaskSpec, TaskState, Title};
+use fleet_core::task::{
+    Description, FieldError, Task, TaskHistory, TaskParts, TaskSpec, TaskState, Title, Tuning,
+};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
 use fleet_core::workflow::{Changes, Part, Spec, Stage, StageOf, Start, Step, Workflow};
@@ -122,5 +124,6 @@ fn of_stage(workflow: &Workflow, stage: &Stage, name: &str) -> Result<TaskSpec, 
     }
     task.read_only = stage.changes == Changes::None;
     task.may_be_empty = stage.changes == Changes::Optional;
+    Tuning { effort: stage.effort.clone(), args: stage.extra_args.clone() }.write(&mut task.meta)?;
     Ok(task)
 }

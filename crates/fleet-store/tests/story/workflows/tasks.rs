@@ -1,7 +1,7 @@
 //! What the keeper of a stage is told.
 
 use fleet_core::run::RunMove;
-use fleet_core::task::Spawn;
+use fleet_core::task::{Spawn, Tuning};
 use fleet_core::workflow::{Copies, PartState, Skip};
 use fleet_store::ops::{AddWorkflow, Author, EndRun, Prepared, Proof, StageInputs};
 
@@ -12,6 +12,7 @@ story! {
     a_stage_is_told_what_those_before_it_left
     a_task_that_is_no_stage_is_told_nothing
     ids_that_are_taken_are_drawn_again
+    what_a_stage_asks_of_its_agent_reaches_its_task
     the_stages_of_an_agents_workflow_are_as_deep_as_its_tasks
 }
 
@@ -79,6 +80,15 @@ async fn ids_that_are_taken_are_drawn_again(rig: &Rig) {
     rig.place().execute("UPDATE tasks SET workflow = NULL").await;
     rig.ok(add).await;
     assert_ne!(rig.task_of(id, "a").await, first);
+}
+
+async fn what_a_stage_asks_of_its_agent_reaches_its_task(rig: &Rig) {
+    let mut asks = stage("a", &[]);
+    (asks.effort, asks.extra_args) = (Some("high".to_owned()), vec!["--verbose".to_owned()]);
+    let id = rig.workflow(spec(vec![asks])).await;
+    let task = rig.get(rig.task_of(id, "a").await).await.task;
+    let expected = Tuning { effort: Some("high".to_owned()), args: vec!["--verbose".to_owned()] };
+    assert_eq!(Tuning::of(&task.spec.meta), Ok(expected));
 }
 
 /// Also those that start long after the run has ended whose agent wanted them.
