@@ -115,6 +115,8 @@ codes! {
     TokenRefused = "token-refused", Conflict;
     /// An agent may not add tasks, or not here.
     SpawnRefused = "spawn-refused", Conflict;
+    /// An agent may not touch a task that does not come from its own.
+    NotYours = "not-yours", Conflict;
     /// Agents may not work in this repository.
     RepositoryRefused = "repository-refused", Conflict;
     /// A repository's own commands may not run, because the user did not agree to them.

@@ -17,6 +17,7 @@ pub mod events;
 pub mod follow;
 pub mod gc;
 pub mod launch;
+pub mod lineage;
 pub mod project_list;
 mod reasons;
 pub mod report;

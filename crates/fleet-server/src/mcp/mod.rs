@@ -3,6 +3,8 @@
 mod answer;
 mod arguments;
 mod call;
+mod prompts;
+mod resources;
 mod schema;
 mod server;
 mod tail;

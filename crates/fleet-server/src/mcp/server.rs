@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use fleet_core::problem::{Kind, Problem};
 use fleet_engine::Engine;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, InitializeResult, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::call::{Call, Closing};
-use super::tools;
+use super::{answer, prompts, resources, tools};
 
 /// One client's view of the fleet. Holds nothing that is not in the store: any number of them may be at work on one home.
 #[derive(Clone)]
@@ -47,7 +50,8 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
         InitializeResult::new(capabilities)
             .with_server_info(Implementation::new("codefleet", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
@@ -68,5 +72,60 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         tools::call(&request.name, self.call(context), arguments).await.map(CallToolResponse::from)
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = page.and_then(|page| page.cursor);
+        resources::list(&self.call(context), cursor).await.map_err(|problem| failure(&problem))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let contents =
+            resources::read(&self.call(context), &request.uri).await.map_err(|problem| failure(&problem))?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::described()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let given = request.arguments.unwrap_or_default();
+        let filled = prompts::fill(&request.name, &given).map_err(|problem| failure(&problem))?;
+        Ok(filled.into())
+    }
+}
+
+/// A problem where the protocol has no result for it.
+fn failure(problem: &Problem) -> ErrorData {
+    let (text, data) = (answer::text(problem), Some(answer::data(problem)));
+    match problem.code.kind() {
+        Kind::NotFound => ErrorData::resource_not_found(text, data),
+        Kind::Invalid | Kind::Conflict => ErrorData::invalid_params(text, data),
+        _ => ErrorData::internal_error(text, data),
     }
 }

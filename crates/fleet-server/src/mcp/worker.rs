@@ -14,7 +14,7 @@ use fleet_core::time::Millis;
 use fleet_engine::home::Home;
 use fleet_engine::verbs::follow::{Follow, Followed};
 use fleet_engine::verbs::task_recent::TaskKind;
-use fleet_engine::verbs::{project_list, resume};
+use fleet_engine::verbs::{lineage, project_list, resume};
 use fleet_engine::{Engine, clock};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,10 @@ pub(super) struct Worker {
     pub(super) stderr_path: Option<String>,
     /// Where the run and its end are described
     pub(super) meta_path: Option<String>,
+    /// The worker on whose behalf it was made
     pub(super) parent_worker_id: Option<String>,
+    /// The run whose agent made it; null for people
+    pub(super) parent_run_id: Option<String>,
     /// The newest attempt
     pub(super) run_id: Option<String>,
     /// The commit that the work started from
@@ -150,16 +153,19 @@ pub(super) struct Worker {
     pub(super) summary_line: String,
 }
 
-/// The task that a client means by the id of a worker: the beginning of it is enough, and a run or branch will do.
+/// The task that a client means by the id of a worker: the beginning of it is enough, and a run or branch will do. An agent
+/// may mean only what comes from its own task.
 pub(super) async fn meant(engine: &Engine, worker_id: &str) -> Outcome<TaskId> {
-    resume::meant(engine, worker_id).await.map_err(|problem| match problem.code {
+    let found = resume::meant(engine, worker_id).await.map_err(|problem| match problem.code {
         Code::TaskNotFound => Problem::new(
             Code::TaskNotFound,
             format!("worker_id: there is no worker {:?}", escaped(&shortened(worker_id, 60))),
         )
         .hint("`list_workers` shows the workers"),
         _ => problem,
-    })
+    })?;
+    lineage::check(engine, found).await?;
+    Ok(found)
 }
 
 /// The worker of one task.
@@ -252,6 +258,7 @@ impl Scene<'_> {
             stderr_path: path(fleet_engine::home::RunFolder::stderr),
             meta_path: path(fleet_engine::home::RunFolder::ending),
             parent_worker_id: entry(PARENT),
+            parent_run_id: task.parent.map(|run| run.to_string()),
             run_id: run.map(|run| run.id.to_string()),
             base_commit: run.and_then(|run| run.base.clone()),
             percent: seen.percent,

@@ -55,6 +55,7 @@ pages! {
     NotInARun = "not-in-a-run",
     TokenRefused = "token-refused",
     SpawnRefused = "spawn-refused",
+    NotYours = "not-yours",
     RepositoryRefused = "repository-refused",
     Untrusted = "untrusted",
     StoreUnreachable = "store-unreachable",

@@ -1,10 +1,13 @@
 //! The MCP server as its clients meet it: the built binary, real git, real runners, the demo agent.
 
 #![expect(clippy::disallowed_methods, reason = "clients start servers, and look at the clock")]
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod arguments;
 mod clients;
+mod http;
+mod in_a_run;
+mod reading;
 mod refused;
 mod stage;
 mod tools;

@@ -9,6 +9,7 @@ use fleet_core::task::{OWN_META, Tuning};
 use fleet_core::text::escaped;
 use fleet_engine::Engine;
 use fleet_engine::verbs::launch::{self, Grouping, Job, Request, Wishes};
+use fleet_engine::verbs::lineage;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -82,9 +83,11 @@ impl Tool for This {
         let mut meta = metadata(args.metadata.clone().unwrap_or_default())?;
         let profile = args.profile.as_ref().filter(|profile| !profile.is_empty());
         meta.extend(profile.map(|profile| format!("{PROFILE}={profile}")));
-        if let Some(parent) = &args.parent_worker_id {
-            meta.push(format!("{PARENT}={}", parent_task(&engine, parent).await?));
-        }
+        let parent = match &args.parent_worker_id {
+            Some(parent) => Some(parent_task(&engine, parent).await?),
+            None => lineage::own_task(&engine).await?,
+        };
+        meta.extend(parent.map(|parent| format!("{PARENT}={parent}")));
         let wishes = wishes(&args);
         let request = Request { jobs: vec![job(args, meta)], wishes, grouping: Grouping::Alone };
         let launched = launch::run(&here, request).await.map_err(in_our_words)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fleet_core::problem::Outcome;
 use fleet_engine::Engine;
+use fleet_engine::config::Config;
 use fleet_engine::verbs::agents_list::{self, AgentView};
 use fleet_engine::verbs::runner_status;
 use schemars::JsonSchema;
@@ -38,6 +39,8 @@ pub(super) struct Answer {
     default_claude_model: Option<String>,
     /// What each executor may use; empty is any of its vendor's
     supported_models: BTreeMap<String, Vec<String>>,
+    /// How many generations of workers may follow from one of yours
+    max_spawn_depth: u32,
     /// How often a run shows that it lives, in seconds
     heartbeat_interval: u64,
     /// Whether somebody takes up new workers; if not, one is started with the next
@@ -121,6 +124,7 @@ fn report(
         default_gemini_model: model("gemini"),
         default_claude_model: model("claude"),
         supported_models: agents.iter().map(|agent| (agent.name.clone(), agent.models.clone())).collect(),
+        max_spawn_depth: engine.config().map_or(0, Config::spawn_depth),
         heartbeat_interval: engine.config().map_or(0, |config| config.runner().lease.as_secs() / 3),
         runner_up: status.map(|status| !status.runners.is_empty()),
         running_workers: status.map(|status| status.running),

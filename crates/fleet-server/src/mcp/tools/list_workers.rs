@@ -1,6 +1,7 @@
 //! `list_workers`
 
 use fleet_core::problem::Outcome;
+use fleet_engine::verbs::lineage;
 use fleet_engine::verbs::task_recent::{self, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +54,16 @@ impl Tool for This {
         // No task is ever in the one status that has no kinds.
         let nothing = !statuses.is_empty() && kinds.is_empty();
         let limit = if nothing { 0 } else { args.limit.unwrap_or(USUAL) };
-        let page = task_recent::run(&engine, Request { kinds, before: args.cursor, limit }).await?;
+        let mut page = task_recent::run(&engine, Request { kinds, before: args.cursor, limit }).await?;
+        if let Some(own) = lineage::own_task(&engine).await? {
+            let mut mine = Vec::new();
+            for task in page.tasks {
+                if lineage::descends(&engine, task.task.id, own).await? {
+                    mine.push(task);
+                }
+            }
+            page.tasks = mine;
+        }
         let workers = worker::shown(&engine, &page.tasks).await?;
         let next_cursor = page.next.map(|next| next.to_string());
         Ok(Answer { count: workers.len(), summary: worker::summary(&workers), workers, next_cursor })

@@ -106,6 +106,8 @@ tools! {
     cleanup_worker,
 }
 
+pub(super) use get_diff::part as patch_part;
+
 /// All tools, as clients are told of them.
 pub(super) fn described() -> &'static [model::Tool] {
     static DESCRIBED: OnceLock<Vec<model::Tool>> = OnceLock::new();

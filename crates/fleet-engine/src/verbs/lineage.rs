@@ -1,0 +1,49 @@
+//! Whose task a task is: agents may act only on what comes from their own.
+
+use fleet_core::id::TaskId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_store::ops;
+
+use crate::Engine;
+
+/// More generations than any setting allows.
+const MOST_GENERATIONS: usize = 64;
+
+/// The task on which the agent works that asks; none if a person does.
+pub async fn own_task(engine: &Engine) -> Outcome<Option<TaskId>> {
+    let Some(run) = engine.caller()?.run() else { return Ok(None) };
+    match engine.call(ops::GetRun { run }).await {
+        Ok(detail) => Ok(Some(detail.run.task)),
+        // A run of another store, such as that of a test: its agent is nobody here.
+        Err(problem) if problem.code == Code::RunNotFound => Ok(None),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Refuses an agent a task that does not come from its own. People may do everything.
+pub async fn check(engine: &Engine, task: TaskId) -> Outcome<()> {
+    let Some(own) = own_task(engine).await? else { return Ok(()) };
+    if descends(engine, task, own).await? {
+        return Ok(());
+    }
+    let message = format!("task {task} does not come from task {own}, whose agent asks");
+    Err(Problem::new(Code::NotYours, message).hint(
+        "an agent may see and end only workers that it started, and theirs; say in your report what you need",
+    ))
+}
+
+/// Whether a task is this one, or was added by an agent that works on it, or on one that was, and so on. All attempts at a
+/// task count as one.
+pub async fn descends(engine: &Engine, task: TaskId, own: TaskId) -> Outcome<bool> {
+    let mut at = task;
+    for _ in 0..MOST_GENERATIONS {
+        if at == own {
+            return Ok(true);
+        }
+        let Some(parent) = engine.call(ops::GetTask { id: at }).await?.task.spawn.parent else {
+            return Ok(false);
+        };
+        at = engine.call(ops::GetRun { run: parent }).await?.run.task;
+    }
+    Ok(false)
+}

@@ -1,0 +1,199 @@
+//! Resources: what tasks and runs left, to be read by name.
+//!
+//! Owns their names. Must never give more than a client can hold: of what is long, the end or the beginning is given, and
+//! that it is not all.
+
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::{escaped, shortened};
+use fleet_engine::Engine;
+use fleet_engine::home::Home;
+use fleet_engine::verbs::run_logs::Stream;
+use fleet_engine::verbs::task_recent::{self, Request};
+use fleet_engine::verbs::{lineage, run_diff, run_result};
+use rmcp::model::{ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
+use serde::Serialize;
+
+use super::call::Call;
+use super::tail::{self, Tail};
+use super::tools::patch_part;
+use super::worker;
+
+const SCHEME: &str = "fleet://";
+/// So many tasks are listed at once, each with what its newest run left.
+const PAGE: u32 = 25;
+/// So many lines of a log, if nobody says how many.
+const LINES: usize = 200;
+const MOST_LINES: usize = 5_000;
+/// So much of a prompt or a patch.
+const MOST_BYTES: usize = 200_000;
+
+/// What a resource is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Task,
+    Log { lines: usize },
+    Result,
+    Diff,
+    Prompt,
+}
+
+/// The names that can be made.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    let template = |uri: &str, name: &str, about: &str, mime: &str| {
+        ResourceTemplate::new(format!("{SCHEME}{uri}"), name).with_description(about).with_mime_type(mime)
+    };
+    vec![
+        template("task/{id}", "task", "A worker as it is now", JSON),
+        template(
+            "run/{id}/log{?lines}",
+            "log",
+            "The end of what the agent printed; 200 lines, or as many as asked for",
+            TEXT,
+        ),
+        template("run/{id}/result", "result", "What came out of a run", JSON),
+        template("run/{id}/diff", "diff", "What a run changed; the beginning of it, if it is long", DIFF),
+        template("run/{id}/prompt", "prompt", "What the agent was told", MARKDOWN),
+    ]
+}
+
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain";
+const DIFF: &str = "text/x-diff";
+const MARKDOWN: &str = "text/markdown";
+
+/// The newest tasks, each with what its newest run left, page by page.
+pub(super) async fn list(call: &Call, cursor: Option<String>) -> Outcome<ListResourcesResult> {
+    let engine = call.engine().await?;
+    let page = task_recent::run(&engine, Request { kinds: Vec::new(), before: cursor, limit: PAGE }).await?;
+    let own = lineage::own_task(&engine).await?;
+    let mut resources = Vec::new();
+    for seen in &page.tasks {
+        let is_ours = match own {
+            Some(own) => lineage::descends(&engine, seen.task.id, own).await?,
+            None => true,
+        };
+        if !is_ours {
+            continue;
+        }
+        let title = shortened(&seen.task.title, 80).into_owned();
+        resources.push(
+            Resource::new(format!("{SCHEME}task/{}", seen.task.id), format!("task: {title}"))
+                .with_description(seen.task.status)
+                .with_mime_type(JSON),
+        );
+        let Some(run) = &seen.run else { continue };
+        let of_run = |part: &str, mime: &str| {
+            Resource::new(format!("{SCHEME}run/{}/{part}", run.id), format!("{part}: {title}"))
+                .with_mime_type(mime)
+        };
+        resources.push(of_run("log", TEXT));
+        if seen.is_over() {
+            resources.extend([of_run("result", JSON), of_run("diff", DIFF)]);
+        }
+    }
+    let mut result = ListResourcesResult::with_all_items(resources);
+    result.next_cursor = page.next.map(|next| next.to_string());
+    Ok(result)
+}
+
+/// Reads one.
+pub(super) async fn read(call: &Call, uri: &str) -> Outcome<ResourceContents> {
+    let (id, part) = parse(uri)?;
+    let engine = call.engine().await?;
+    let task = worker::meant(&engine, id).await?;
+    let (text, mime) = match part {
+        Part::Task => (json(&worker::one(&engine, task).await?)?, JSON),
+        Part::Log { lines } => {
+            (tail::read(&engine, &Tail { run: id, stream: Stream::Out, lines }).await?, TEXT)
+        }
+        Part::Result => (json(&result(&engine, id).await?)?, JSON),
+        Part::Diff => (diff(&engine, id).await?, DIFF),
+        Part::Prompt => (prompt(&engine, engine.run_id(id).await?)?, MARKDOWN),
+    };
+    Ok(ResourceContents::text(text, uri).with_mime_type(mime))
+}
+
+fn parse(uri: &str) -> Outcome<(&str, Part)> {
+    let unknown = || {
+        let shown = shortened(uri, 120);
+        Problem::new(Code::NotHere, format!("there is no resource {:?}", escaped(&shown)))
+            .hint("`fleet://task/ID`, `fleet://run/ID/log`, `/result`, `/diff` and `/prompt` can be read")
+    };
+    let rest = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
+    let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
+    let mut pieces = path.split('/');
+    let found = (pieces.next(), pieces.next().filter(|id| !id.is_empty()), pieces.next(), pieces.next());
+    match found {
+        (Some("task"), Some(id), None, None) => Ok((id, Part::Task)),
+        (Some("run"), Some(id), Some("log"), None) => {
+            let lines = query.and_then(|query| query.strip_prefix("lines="));
+            let lines = lines.map(str::parse).transpose().map_err(|_| unknown())?;
+            Ok((id, Part::Log { lines: lines.unwrap_or(LINES).min(MOST_LINES) }))
+        }
+        (Some("run"), Some(id), Some("result"), None) => Ok((id, Part::Result)),
+        (Some("run"), Some(id), Some("diff"), None) => Ok((id, Part::Diff)),
+        (Some("run"), Some(id), Some("prompt"), None) => Ok((id, Part::Prompt)),
+        _ => Err(unknown()),
+    }
+}
+
+fn json(value: &impl Serialize) -> Outcome<String> {
+    serde_json::to_string_pretty(value).map_err(|error| Problem::new(Code::Internal, error.to_string()))
+}
+
+async fn result(engine: &Engine, id: &str) -> Outcome<fleet_core::outcome::RunResult> {
+    let found = run_result::run(engine, id).await?;
+    found.result.ok_or_else(|| {
+        Problem::new(Code::NotHere, format!("run {} has no result yet", found.run.id))
+            .hint("`wait` waits for its end")
+    })
+}
+
+async fn diff(engine: &Engine, id: &str) -> Outcome<String> {
+    let comparison = run_diff::find(engine, &run_diff::Request { id: id.to_owned(), snapshot: None }).await?;
+    let read = tokio::task::spawn_blocking(move || patch_part(&comparison, 0, MOST_BYTES));
+    let part = read.await.map_err(|error| Problem::new(Code::Internal, error.to_string()))??;
+    let rest = if part.next.is_some() { "\n… there is more: get_diff gives it in parts …\n" } else { "" };
+    Ok(format!("{}{rest}", part.text))
+}
+
+fn prompt(engine: &Engine, run: RunId) -> Outcome<String> {
+    let file = Home::new(engine.home()).run(run).prompt();
+    let text = std::fs::read_to_string(&file).map_err(|_| {
+        Problem::new(Code::NotHere, format!("what the agent of run {run} was told is not on this machine"))
+    })?;
+    Ok(shortened(&text, MOST_BYTES).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_and_others_refused() {
+        for (uri, expected) in [
+            ("fleet://task/t1", ("t1", Part::Task)),
+            ("fleet://run/r1/log", ("r1", Part::Log { lines: LINES })),
+            ("fleet://run/r1/log?lines=7", ("r1", Part::Log { lines: 7 })),
+            ("fleet://run/r1/log?lines=999999", ("r1", Part::Log { lines: MOST_LINES })),
+            ("fleet://run/r1/result", ("r1", Part::Result)),
+            ("fleet://run/r1/diff", ("r1", Part::Diff)),
+            ("fleet://run/r1/prompt", ("r1", Part::Prompt)),
+        ] {
+            assert_eq!(parse(uri).unwrap(), expected, "{uri}");
+        }
+        for uri in [
+            "",
+            "file:///etc/passwd",
+            "fleet://",
+            "fleet://run/r1",
+            "fleet://run//log",
+            "fleet://task/t1/x",
+            "fleet://run/../log/x",
+            "fleet://run/r1/log?lines=x",
+        ] {
+            assert_eq!(parse(uri).unwrap_err().code, Code::NotHere, "{uri}");
+        }
+    }
+}
