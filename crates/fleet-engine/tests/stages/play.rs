@@ -68,7 +68,7 @@ impl Play {
         fs::write(home.path().join("agent.sh"), AGENT).unwrap();
         let config = format!(
             "agent = 'play'\n[workspaces]\ncheck_time = '{check_time}'\n[agents.play]\nprogram = '/bin/sh'\n\
-             args = ['{}', '{{prompt_file}}']\nprompt = 'file'\noutput = 'lines'\n",
+             args = ['{}', '{{prompt_file}}', 'effort:{{effort}}']\nprompt = 'file'\noutput = 'lines'\n",
             home.path().join("agent.sh").display()
         );
         fs::write(home.path().join("config.toml"), config).unwrap();

@@ -130,3 +130,14 @@ async fn a_list_spreads_the_next_stage_and_a_stage_may_change_nothing() {
     assert!(play.prompt("paint-2").contains("Paint blue."));
     assert_eq!((play.result("paint-1").files, play.result("paint-2").files), (1, 0));
 }
+
+#[tokio::test]
+async fn how_hard_to_think_reaches_the_agent() {
+    let stage = |effort: Option<&str>, name| Stage {
+        effort: effort.map(ToOwned::to_owned),
+        ..stage(name, &[], "", "echo \"$2\" > effort")
+    };
+    let play = Play::of(vec![stage(Some("high"), "hard"), stage(None, "usual")]).await;
+    let given = |part: &str| play.repo.git(&["show", &format!("{}:effort", play.tip(part))]);
+    assert_eq!((given("hard").as_str(), given("usual").as_str()), ("effort:high", ""));
+}
