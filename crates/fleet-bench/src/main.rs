@@ -15,6 +15,7 @@
 mod claims;
 mod commands;
 mod events;
+mod mcp;
 mod memory;
 mod report;
 mod runs;
@@ -42,6 +43,10 @@ const BENCHES: &[(&str, Bench)] = &[
     ("runs-dispatch", runs::dispatch),
     ("runs-no-ops", runs::no_ops),
     ("runs-big", runs::big),
+    ("mcp-start", mcp::start),
+    ("mcp-workers", mcp::workers),
+    ("mcp-workflows", mcp::workflows),
+    ("mcp-many", mcp::many),
     ("claims-sqlite", claims::sqlite),
     ("claims-postgres", claims::postgres),
     ("events-sqlite", events::sqlite),

@@ -19,6 +19,9 @@ pub(crate) struct Row {
     pub(crate) goal: Goal,
     /// Whether it is.
     pub(crate) met: bool,
+    /// Where the time goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
 }
 
 /// A bound on a ratio.
@@ -42,7 +45,12 @@ impl Row {
         };
         let figure = format!("{} {}", digits(figure.0), figure.1);
         let baseline = format!("{} {}", digits(baseline.0), baseline.1);
-        Self { what: what.into(), figure, baseline, ratio, goal, met }
+        Self { what: what.into(), figure, baseline, ratio, goal, met, note: None }
+    }
+
+    /// With a word on where the time goes, which is told if the goal is missed.
+    pub(crate) fn note(self, text: &str) -> Self {
+        Self { note: Some(text.to_owned()), ..self }
     }
 }
 
@@ -82,6 +90,13 @@ impl Report {
                 "| {} | {} | {} | {:.2} | {goal} | {met} |",
                 row.what, row.figure, row.baseline, row.ratio
             ));
+        }
+        let missed = self.benches.iter().flat_map(|bench| &bench.rows).filter(|row| !row.met);
+        let notes = missed.filter_map(|row| Some(format!("- {}: {}", row.what, row.note.as_ref()?)));
+        let notes: Vec<String> = notes.collect();
+        if !notes.is_empty() {
+            lines.extend([String::new(), "Where the time goes:".to_owned(), String::new()]);
+            lines.extend(notes);
         }
         lines.join("\n")
     }
