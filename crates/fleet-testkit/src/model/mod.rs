@@ -5,6 +5,7 @@
 //! on anything but loopback, and never write a request to disk: requests hold the vendors' own instructions.
 
 mod call;
+mod errands;
 mod http;
 mod instance;
 mod record;

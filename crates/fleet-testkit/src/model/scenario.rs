@@ -11,6 +11,7 @@ pub(super) enum Scenario {
     Sleep,
     Busy,
     Mcp,
+    Calls,
     Schema,
     BadSchema,
     Multi,
@@ -56,13 +57,14 @@ pub(super) enum Wait {
 #[error("there is no scenario `{0}`; see the table at `ModelServer`")]
 pub(super) struct UnknownScenario(String);
 
-const WORDS: [(&str, Scenario); 19] = [
+const WORDS: [(&str, Scenario); 20] = [
     ("ok", Scenario::Ok),
     ("text", Scenario::Text),
     ("sh", Scenario::Shell),
     ("sleep", Scenario::Sleep),
     ("busy", Scenario::Busy),
     ("mcp", Scenario::Mcp),
+    ("calls", Scenario::Calls),
     ("schema", Scenario::Schema),
     ("badschema", Scenario::BadSchema),
     ("multi", Scenario::Multi),

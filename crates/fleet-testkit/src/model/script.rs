@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::call::{self, Call, Input};
+use super::errands;
 use super::instance::instance;
 use super::scenario::{Scenario, Status, Wait};
 use super::talk::Talk;
@@ -113,6 +114,7 @@ fn blocks(scenario: Scenario, talk: &Talk) -> Vec<Block> {
     let called = match scenario {
         Scenario::Schema | Scenario::BadSchema => structured(scenario, talk),
         Scenario::Mcp => call::mcp(talk),
+        Scenario::Calls => errands::next(talk),
         Scenario::Loop => work(scenario, talk),
         _ if talk.after_tool() => None,
         _ => work(scenario, talk),

@@ -35,6 +35,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// | `multi` | writes the files that prompts name, and counts its answers: "This is answer 2" |
 /// | `sleep` | runs a command that never ends, and has written its process number to the file, if one is named |
 /// | `mcp` | calls the tool `fake_echo` of an MCP server |
+/// | `calls` | calls the tools that lines `CALL tool {"name": "value"}` of the prompt name, one after another; `"$1.id"` is the field `id` of the first answer |
 /// | `schema`, `badschema` | gives an answer that follows the schema it was asked for, or does not |
 /// | `loop` | writes the file again and again |
 /// | `hang` | never answers |

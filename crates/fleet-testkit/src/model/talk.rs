@@ -42,7 +42,7 @@ impl Turn {
     }
 
     /// The tools that it called.
-    fn calls(&self) -> &[String] {
+    pub(super) fn calls(&self) -> &[String] {
         match self {
             Self::Model { calls, .. } => calls,
             Self::User(_) | Self::Tool(_) => &[],
