@@ -6,9 +6,9 @@ use fleet_core::task::Task;
 use super::advance::AdvanceRun;
 use super::append::AppendRunEvents;
 use super::end::EndRun;
-use super::row::lock_both;
+use super::row::lock_to_end;
 use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::tx::{Mode, Op, Tx};
 
 /// Records the last of what an agent said, that it ended, and how its run ended: all of it, or nothing. A run of which
 /// nothing has to be put in safety is closed with one transaction instead of three.
@@ -29,10 +29,8 @@ impl Op for CloseRun {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
         let EndRun { run, fence, now, .. } = self.end;
         tx.together();
-        let task = tx.query_one(sql!("SELECT task FROM runs WHERE id = $1", run)).await?;
-        let mut task = task.ok_or_else(|| StoreError::RunNotFound(run.to_string()))?;
-        // First: what was said last changes the run, and the task is locked before it everywhere.
-        lock_both(tx, task.parse()?, run, fence).await?;
+        // First: what was said last changes the run, and workflow and task are locked before it everywhere.
+        lock_to_end(tx, run, fence).await?;
         if let Some(last) = &self.last {
             last.run(tx).await?;
         }

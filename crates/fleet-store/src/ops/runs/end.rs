@@ -7,13 +7,12 @@ use fleet_core::task::{Task, TaskMove};
 use fleet_core::time::Millis;
 
 use super::failure::{After, Consequence};
-use super::row::{about_run, lock_both, next_state};
+use super::row::{about_run, lock_to_end, next_state};
 use super::texts::{TextKind, shown, write_text};
 use crate::StoreError;
 use crate::ops::pauses;
 use crate::ops::prompts::said_meanwhile;
 use crate::ops::rows::{step, write_move};
-use crate::ops::workflows;
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// Records how a run ended, and what that means for its task.
@@ -40,17 +39,7 @@ impl Op for EndRun {
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
-        let find = sql!(
-            "SELECT r.task, t.workflow FROM runs r LEFT JOIN tasks t ON t.id = r.task WHERE r.id = $1",
-            self.run,
-        );
-        let found = tx.query_one(find).await?;
-        let mut found = found.ok_or_else(|| StoreError::RunNotFound(self.run.to_string()))?;
-        let (task, workflow) = (found.parse()?, found.optional_parse()?);
-        if let Some(workflow) = workflow {
-            workflows::lock(tx, workflow).await?;
-        }
-        let (task, run) = lock_both(tx, task, self.run, self.fence).await?;
+        let (task, run) = lock_to_end(tx, self.run, self.fence).await?;
         self.end(tx, task, &run).await
     }
 }

@@ -9,6 +9,7 @@ use fleet_core::time::Millis;
 
 use crate::StoreError;
 use crate::ops::rows::lock_task;
+use crate::ops::workflows;
 use crate::tx::{Tx, sql};
 use crate::value::Row;
 
@@ -103,6 +104,26 @@ pub(super) async fn lock_both<T: Tx>(
         task => task?,
     };
     Ok((task, lock_live_run(tx, run, fence).await?))
+}
+
+/// The same for a run that is to end. The workflow that its task is a part of comes before both, as everywhere: see
+/// [`lock_task_to_move`](crate::ops::rows::lock_task_to_move). Costs no statement more where there is none.
+pub(super) async fn lock_to_end<T: Tx>(
+    tx: &mut T,
+    run: RunId,
+    fence: i64,
+) -> Result<(Task, Run), StoreError> {
+    let find = sql!(
+        "SELECT r.task, t.workflow FROM runs r LEFT JOIN tasks t ON t.id = r.task WHERE r.id = $1",
+        run,
+    );
+    let found = tx.query_one(find).await?;
+    let mut found = found.ok_or_else(|| StoreError::RunNotFound(run.to_string()))?;
+    let (task, workflow) = (found.parse()?, found.optional_parse()?);
+    if let Some(workflow) = workflow {
+        workflows::lock(tx, workflow).await?;
+    }
+    lock_both(tx, task, run, fence).await
 }
 
 pub(super) fn next_state(run: &Run, event: RunMove) -> Result<RunState, StoreError> {

@@ -5,6 +5,7 @@ mod again;
 mod cancel;
 mod course;
 mod list;
+mod order;
 mod races;
 mod random;
 mod tasks;
