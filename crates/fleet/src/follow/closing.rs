@@ -7,7 +7,8 @@ use fleet_core::text::escaped;
 use fleet_engine::verbs::follow::Followed;
 use fleet_engine::verbs::launch::Launched;
 
-use super::{End, Watched, words};
+use super::tasks::Watched;
+use super::{End, words};
 use crate::Done;
 use crate::commands::Context;
 use crate::exit::interrupted;

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
 use fleet_core::task::TaskState;
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 use fleet_engine::verbs::follow::Followed;
 
 use super::words;
-use crate::output::{paint_status, print, strong};
+use crate::output::{paint_status, strong};
 
 /// What was told of each task: its status, and which attempt it was.
 #[derive(Debug, Default)]
@@ -19,11 +18,6 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn show(&mut self, tasks: &[Followed], now: Millis) -> Outcome<()> {
-        let news = self.news(tasks, now);
-        if news.is_empty() { Ok(()) } else { print(&news.join("\n")) }
-    }
-
     /// What is to be told now.
     pub(super) fn news(&mut self, tasks: &[Followed], now: Millis) -> Vec<String> {
         let mut news = Vec::new();

@@ -1,12 +1,13 @@
-//! Following tasks until they are over: a live block on a terminal, one line for each change elsewhere, nothing but the
-//! end in JSON.
+//! Following work until it is over: a live block on a terminal, one line for each change elsewhere, nothing but the end
+//! in JSON.
 //!
-//! Owns how tasks at work are shown by the commands that launch them. Must never stop anything: whoever leaves with
+//! Owns how work in progress is shown by the commands that start it. Must never stop anything: whoever leaves with
 //! Ctrl-C leaves the work as it is.
 
 mod closing;
 mod lines;
 mod screen;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -14,38 +15,26 @@ mod words;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::task::TaskState;
-use fleet_engine::verbs::follow::{Follow, Followed};
+use fleet_core::time::Millis;
 use fleet_engine::verbs::launch;
 use fleet_engine::{Engine, clock};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::Context;
-use lines::Lines;
+use crate::output::print;
 use screen::Screen;
 
 pub(crate) use closing::conclude;
+pub(crate) use tasks::{follow, follow_until};
 
 /// How the following ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Nothing more happens to any of them unless a person acts, or they stand as was wanted.
+    /// Nothing more happens unless a person acts, or it stands as was wanted.
     Over,
     /// The person left.
     Left,
-}
-
-/// How the tasks stand at the end.
-#[derive(Debug, Clone)]
-pub(crate) struct Watched {
-    /// In the order in which they were named; those that were deleted are missing.
-    pub(crate) tasks: Vec<Followed>,
-    /// How many were deleted meanwhile.
-    pub(crate) deleted: usize,
-    /// Why it ended.
-    pub(crate) end: End,
 }
 
 /// A terminal is drawn ten times a second at most: more cannot be read.
@@ -57,50 +46,65 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A runner that was up when the work was queued may be gone: it is looked after so often.
 const WAKE: Duration = Duration::from_secs(3);
 
-/// Shows these tasks until all are over, or until Ctrl-C. What is left to say is for [`conclude`].
-pub(crate) async fn follow(context: &Context, ids: &[TaskId]) -> Outcome<Watched> {
-    follow_until(context, ids, &|_| false).await
+/// What is followed.
+trait Subject {
+    /// How it stands.
+    type Seen;
+
+    /// Looks at it.
+    async fn look(&self) -> Outcome<Self::Seen>;
+
+    /// Waits until anything in the store changed, at most for `longest`.
+    async fn changed(&self, longest: Duration);
+
+    /// Whether there is nothing more to wait for.
+    fn is_over(&self, seen: &Self::Seen) -> bool;
+
+    /// Whether a part of it waits for a runner.
+    fn is_queued(&self, seen: &Self::Seen) -> bool;
+
+    /// For a terminal: at most so many rows, or all of them.
+    fn block(&self, seen: &Self::Seen, room: Option<usize>, now: Millis) -> Vec<String>;
+
+    /// For pipes and logs: what has changed since the last time.
+    fn news(&mut self, seen: &Self::Seen, now: Millis) -> Vec<String>;
 }
 
-/// The same, but also until they stand as somebody wants them to.
-pub(crate) async fn follow_until(
-    context: &Context,
-    ids: &[TaskId],
-    wanted: &dyn Fn(&[Followed]) -> bool,
-) -> Outcome<Watched> {
+/// Shows it until it is over, or until Ctrl-C.
+async fn stay<S: Subject>(context: &Context, subject: &mut S) -> Outcome<(S::Seen, End)> {
     let mut interrupt = signal(SignalKind::interrupt())
         .map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")))?;
-    let follow = Follow::start(&context.engine, ids.to_vec()).await?;
     let mut view = View::choose(context);
     let mut waking = Waking { last: clock::uptime() };
     loop {
-        let tasks =
-            follow.look().await.map_err(|problem| problem.hint("the work goes on; `fleet list` shows it"))?;
-        let deleted = ids.len() - tasks.len();
-        if tasks.iter().all(Followed::is_over) || wanted(&tasks) {
-            view.last(&tasks)?;
-            return Ok(Watched { tasks, deleted, end: End::Over });
+        let seen = subject
+            .look()
+            .await
+            .map_err(|problem| problem.hint("the work goes on; `fleet list` shows it"))?;
+        if subject.is_over(&seen) {
+            view.last(subject, &seen)?;
+            return Ok((seen, End::Over));
         }
-        view.show(&tasks)?;
-        waking.look(&context.engine, &tasks);
+        view.show(subject, &seen)?;
+        waking.look(&context.engine, subject.is_queued(&seen));
         let wait = async {
             tokio::time::sleep(view.pause()).await;
-            follow.changed(LOOK).await;
+            subject.changed(LOOK).await;
         };
         tokio::select! {
             () = wait => {}
             _ = interrupt.recv() => {
-                view.last(&tasks)?;
-                return Ok(Watched { tasks, deleted, end: End::Left });
+                view.last(subject, &seen)?;
+                return Ok((seen, End::Left));
             }
         }
     }
 }
 
-/// Where the tasks are shown.
+/// Where it is shown.
 enum View {
     Screen(Screen),
-    Lines(Lines),
+    Lines,
     Nowhere,
 }
 
@@ -112,43 +116,45 @@ impl View {
         } else if std::io::stdout().is_terminal() && !is_dumb {
             Self::Screen(Screen::default())
         } else {
-            Self::Lines(Lines::default())
+            Self::Lines
         }
     }
 
     const fn pause(&self) -> Duration {
         match self {
             Self::Screen(_) => FRAME,
-            Self::Lines(_) | Self::Nowhere => BREATH,
+            Self::Lines | Self::Nowhere => BREATH,
         }
     }
 
-    fn show(&mut self, tasks: &[Followed]) -> Outcome<()> {
+    fn show<S: Subject>(&mut self, subject: &mut S, seen: &S::Seen) -> Outcome<()> {
         match self {
-            Self::Screen(screen) => screen.show(tasks, clock::now()),
-            Self::Lines(lines) => lines.show(tasks, clock::now()),
+            Self::Screen(screen) => screen.draw(subject.block(seen, Some(Screen::room()), clock::now())),
+            Self::Lines => {
+                let news = subject.news(seen, clock::now());
+                if news.is_empty() { Ok(()) } else { print(&news.join("\n")) }
+            }
             Self::Nowhere => Ok(()),
         }
     }
 
-    /// The last look, which stays.
-    fn last(&mut self, tasks: &[Followed]) -> Outcome<()> {
+    /// The last look, which stays: what does not fit rolls up.
+    fn last<S: Subject>(&mut self, subject: &mut S, seen: &S::Seen) -> Outcome<()> {
         match self {
-            Self::Screen(screen) => screen.last(tasks, clock::now()),
-            Self::Lines(_) | Self::Nowhere => self.show(tasks),
+            Self::Screen(screen) => screen.draw(subject.block(seen, None, clock::now())),
+            Self::Lines | Self::Nowhere => self.show(subject, seen),
         }
     }
 }
 
-/// Sees to it that queued tasks do not wait for a runner that has ended in the meantime.
+/// Sees to it that queued work does not wait for a runner that has ended in the meantime.
 struct Waking {
     last: Duration,
 }
 
 impl Waking {
-    fn look(&mut self, engine: &Engine, tasks: &[Followed]) {
+    fn look(&mut self, engine: &Engine, is_queued: bool) {
         let now = clock::uptime();
-        let is_queued = tasks.iter().any(|one| one.task.state == TaskState::Queued);
         if is_queued && now.saturating_sub(self.last) >= WAKE {
             self.last = now;
             // It was said at the start if none may be started; and the next look comes soon.

@@ -17,7 +17,7 @@ use crate::output::{Column, count, cut, dim, print, table};
 /// What a terminal shows when it does not tell its size.
 const USUAL_HEIGHT: usize = 24;
 const USUAL_WIDTH: usize = 80;
-/// Lines of a block that are no task: the header, and what is left out.
+/// Lines of a block that are no work: the header, and what is left out.
 const OTHERS: usize = 2;
 
 /// The block on the terminal.
@@ -28,26 +28,15 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Draws as many tasks as fit.
-    pub(super) fn show(&mut self, tasks: &[Followed], now: Millis) -> Outcome<()> {
+    /// How many rows of work fit.
+    pub(super) fn room() -> usize {
         let height = terminal_size::terminal_size().map_or(USUAL_HEIGHT, |(_, height)| usize::from(height.0));
         // The cursor stands below the block.
-        let room = height.saturating_sub(OTHERS + 1).max(1);
-        let shown = most_telling(tasks, room);
-        let mut lines = rows(&shown, now);
-        if shown.len() < tasks.len() {
-            lines.push(dim(&rest(tasks, &shown)));
-        }
-        self.draw(lines)
+        height.saturating_sub(OTHERS + 1).max(1)
     }
 
-    /// Draws all of them, for the last time: what does not fit rolls up.
-    pub(super) fn last(&mut self, tasks: &[Followed], now: Millis) -> Outcome<()> {
-        let all: Vec<&Followed> = tasks.iter().collect();
-        self.draw(rows(&all, now))
-    }
-
-    fn draw(&mut self, lines: Vec<String>) -> Outcome<()> {
+    /// Draws these lines in the place of the last ones.
+    pub(super) fn draw(&mut self, lines: Vec<String>) -> Outcome<()> {
         if lines == self.drawn {
             return Ok(());
         }
@@ -108,12 +97,18 @@ pub(super) fn rest(tasks: &[Followed], shown: &[&Followed]) -> String {
 /// Columns that a narrow terminal does without, in this order: ids are in every other list, and the agent is known.
 const OPTIONAL: [&str; 2] = ["TASK", "AGENT"];
 
-/// One line for each task, none wider than the terminal: a line that goes on in the next row would be drawn over wrongly.
-fn rows(tasks: &[&Followed], now: Millis) -> Vec<String> {
+/// One line for each task.
+pub(super) fn rows(tasks: &[&Followed], now: Millis) -> Vec<String> {
+    narrowed(&OPTIONAL, |without| lay_out(tasks, now, without))
+}
+
+/// Lines that are not wider than the terminal, without as many optional columns as it takes: a line that goes on in the
+/// next row would be drawn over wrongly.
+pub(super) fn narrowed(optional: &[&str], lay_out: impl Fn(&[&str]) -> Vec<String>) -> Vec<String> {
     let width = terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
     let mut lines = Vec::new();
-    for left_out in 0..=OPTIONAL.len() {
-        lines = lay_out(tasks, now, &OPTIONAL[..left_out]);
+    for left_out in 0..=optional.len() {
+        lines = lay_out(&optional[..left_out]);
         if lines.iter().all(|line| plain(line).width() <= width) {
             return lines;
         }
