@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use fleet_core::report::{Report, ReportStatus, Verdict};
 use fleet_core::text::shortened;
 
 use super::script::Step;
@@ -10,31 +11,92 @@ use super::script::Step;
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_NAME: usize = 40;
 
-/// Notes on the task, written in a few steps; when nothing may be changed, only words about it.
+/// What codefleet says before the task.
+const TASK: &str = "Your task: ";
+
+/// Notes on the task, written in a few steps; when nothing may be changed, only words about it. A verdict or a list that
+/// is asked for is there, and says how little thought went into it.
 pub fn job(prompt: &str, read_only: bool) -> Vec<Step> {
     // What codefleet says around the task is not the task.
-    let prompt = prompt.rsplit_once("Your task: ").map_or(prompt, |(_, task)| task);
-    let title = title(prompt);
+    let task = prompt.rsplit_once(TASK).map_or(prompt, |(_, task)| task);
+    let title = title(task);
     let think = Step::Think { text: format!("The task is: {title}") };
     let usage = Step::Usage { input: 1200, output: 300, micro_usd: 8100 };
     let pause = Step::Sleep { span: PAUSE };
-    if read_only {
-        let say = Step::Say { text: format!("I have read the task and changed nothing: {title}") };
-        return vec![think, pause.clone(), usage, pause, say];
+    let path = (!read_only).then(|| file_name(task, &title));
+    let mut steps = vec![think, pause.clone()];
+    match &path {
+        None => {
+            let say = Step::Say { text: format!("I have read the task and changed nothing: {title}") };
+            steps.extend([usage, pause, say]);
+        }
+        Some(path) => steps.extend([
+            Step::Say { text: format!("I will take notes in {path}.") },
+            Step::Write { path: path.clone(), text: "# Notes\n\nThe task is:\n\n".to_owned() },
+            pause.clone(),
+            Step::Append { path: path.clone(), text: format!("{}\n", task.trim()) },
+            usage,
+            pause.clone(),
+            Step::Say { text: "The notes are written.".to_owned() },
+            pause,
+        ]),
     }
-    let path = format!("notes/{}.md", slug(&title));
-    vec![
-        think,
-        pause.clone(),
-        Step::Say { text: format!("I will take notes in {path}.") },
-        Step::Write { path: path.clone(), text: "# Notes\n\nThe task is:\n\n".to_owned() },
-        pause.clone(),
-        Step::Append { path, text: format!("{}\n", prompt.trim()) },
-        usage,
-        pause.clone(),
-        Step::Say { text: "The notes are written.".to_owned() },
-        pause,
-    ]
+    steps.extend(answer(prompt, &title, path.as_deref()));
+    steps
+}
+
+/// The report, if a verdict or a list belongs into it.
+fn answer(prompt: &str, title: &str, path: Option<&str>) -> Option<Step> {
+    let terms = prompt.split_once(TASK)?.0;
+    let status = if path.is_some() { ReportStatus::Completed } else { ReportStatus::CompletedNoChanges };
+    let report = |summary: &str| Report {
+        files_changed: path.map(ToOwned::to_owned).into_iter().collect(),
+        ..Report::new(status, summary)
+    };
+    let report = if terms.contains("\"verdict\":") {
+        let verdict = Some(verdict(&compared(terms)));
+        Report {
+            verdict,
+            ..report("I approve of everything and choose the first: I am only the demo agent.")
+        }
+    } else if terms.contains("\"items\":") {
+        let halves = ["first", "second"].map(|which| format!("The {which} half of this: {title}"));
+        Report {
+            items: Some(halves.to_vec()),
+            ..report("I cut the task in two halves: I am only the demo agent.")
+        }
+    } else {
+        return None;
+    };
+    // Nothing in it can fail to be written as JSON.
+    let text = serde_json::to_string_pretty(&report).ok()?;
+    Some(Step::Report { text: format!("I am through.\n\n```json\n{text}\n```") })
+}
+
+fn verdict(names: &[&str]) -> Verdict {
+    let scores = names.iter().zip((0..=8_u8).rev().chain(std::iter::repeat(0)));
+    Verdict {
+        approve: Some(true),
+        winner: names.first().map(|name| (*name).to_owned()),
+        scores: scores.map(|(name, points)| ((*name).to_owned(), f64::from(points).into())).collect(),
+    }
+}
+
+/// The stages that a verdict is about: they stand in parentheses.
+fn compared(terms: &str) -> Vec<&str> {
+    let names = terms.split_once("the name of the stage (").and_then(|(_, rest)| rest.split_once(')'));
+    names.map(|(names, _)| names.split(", ").collect()).unwrap_or_default()
+}
+
+/// Tasks that begin alike, as those of one workflow do, get files of their own: their branches may be merged.
+fn file_name(task: &str, title: &str) -> String {
+    let is_all = task.trim().lines().count() <= 1;
+    let more = if is_all { String::new() } else { format!("-{:04x}", checksum(task) & 0xffff) };
+    format!("notes/{}{more}.md", slug(title))
+}
+
+fn checksum(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// The first line that says something, without the marks of a heading.

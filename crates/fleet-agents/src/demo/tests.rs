@@ -141,13 +141,42 @@ fn without_a_script_it_takes_notes() {
             .find_map(|step| if let Step::Write { path, .. } = step { Some(path) } else { None })
             .unwrap()
     };
-    assert_eq!(written("\n# Fix the “flaky” login-test!\nIt fails."), "notes/fix-the-flaky-login-test.md");
+    assert_eq!(written("\n# Fix the “flaky” login-test!\n"), "notes/fix-the-flaky-login-test.md");
+    let (one, other) = (written("One piece\n\nthis"), written("One piece\n\nthat"));
+    assert!(one.starts_with("notes/one-piece-") && one != other, "files of their own: {one} {other}");
     assert_eq!(written(&"long ".repeat(100)), "notes/long-long-long-long-long-long-long-long.md");
     assert_eq!(written("../../etc/passwd"), "notes/etc-passwd.md");
     assert_eq!(written("漢字"), "notes/task.md");
     assert_eq!(written(""), "notes/an-empty-task.md");
     let changes = |step: &Step| matches!(step, Step::Write { .. } | Step::Append { .. });
     assert!(!job("Explain it", true).iter().any(changes));
+}
+
+#[test]
+fn without_a_script_it_returns_what_is_asked_for() {
+    let reported = |terms: &str, read_only: bool| {
+        let steps = job(
+            &format!("End with {{{terms}}}\n\nYour task: Look at \"verdict\": and \"items\":"),
+            read_only,
+        );
+        steps.into_iter().find_map(|step| match step {
+            Step::Report { text } => Some(Report::find(&text).unwrap()),
+            _ => None,
+        })
+    };
+    assert_eq!(reported("\"summary\": \"…\"", true), None, "its own report is enough");
+    let terms = "\"verdict\": {}} `winner` is the name of the stage (alpha, beta-2) that did best";
+    let report = reported(terms, true).unwrap();
+    let verdict = report.verdict.unwrap();
+    assert_eq!((verdict.approve, verdict.winner.as_deref()), (Some(true), Some("alpha")));
+    let scores: Vec<(&str, f64)> =
+        verdict.scores.iter().map(|(name, points)| (name.as_str(), points.to_f64())).collect();
+    assert_eq!(scores, [("alpha", 8.0), ("beta-2", 7.0)]);
+    let nobody = reported("\"verdict\": {}", true).unwrap().verdict.unwrap();
+    assert_eq!((nobody.approve, nobody.winner), (Some(true), None), "nothing to choose from");
+    let list = reported("\"items\": []", false).unwrap();
+    assert_eq!((list.items.map(|items| items.len()), list.status), (Some(2), ReportStatus::Completed));
+    assert_eq!(list.files_changed.len(), 1, "and the notes are reported");
 }
 
 #[test]
