@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::time::Millis;
+use fleet_core::workflow::Spec;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::config::{Config, Setting};
+use crate::config::{Config, Origin, Setting, Value};
 use crate::exchange::Exclusive;
 
 /// Far more than anybody agrees to; the oldest go first, and are asked about again.
@@ -38,6 +39,30 @@ impl ProjectCommands {
     /// What the configuration in force takes from the project's file.
     pub fn of(config: &Config, project: impl Into<String>) -> Self {
         Self { project: project.into(), commands: config.commands_of_project() }
+    }
+
+    /// What a workflow of the project wants to run: its checks, and what its agents are started with. Each is shown as
+    /// the list of its words, because nobody but us splits it.
+    pub fn of_workflow(project: impl Into<String>, file: &Path, spec: &Spec) -> Self {
+        let words = |words: &Vec<String>| serde_json::json!(words).to_string();
+        let mut commands = Vec::new();
+        for stage in &spec.stages {
+            let mut list = |what: &str, items: Vec<String>| {
+                if !items.is_empty() {
+                    let origin = Origin::Project { path: file.to_owned(), line: 1 };
+                    let key = format!("stages.{}.{what}", stage.name);
+                    commands.push(Setting { key, value: Value::List(items), origin });
+                }
+            };
+            list("checks", stage.checks.iter().map(words).collect());
+            list("extra_args", stage.extra_args.clone());
+        }
+        Self { project: project.into(), commands }
+    }
+
+    /// Whether all of them may run.
+    pub fn is_trusted(&self, home: &Path) -> Outcome<bool> {
+        Ok(self.commands.is_empty() || Trust::new(home).covers(self)?)
     }
 
     /// The commands themselves, in the order in which they would run.
@@ -84,10 +109,7 @@ impl ProjectCommands {
 /// Whoever runs them takes them from the same [`Config`]: a file that is read again may say something else.
 pub fn untrusted(home: &Path, config: &Config, project: &str) -> Outcome<Option<ProjectCommands>> {
     let asked = ProjectCommands::of(config, project);
-    if asked.commands.is_empty() || Trust::new(home).covers(&asked)? {
-        return Ok(None);
-    }
-    Ok(Some(asked))
+    Ok(if asked.is_trusted(home)? { None } else { Some(asked) })
 }
 
 /// What the user agreed to.

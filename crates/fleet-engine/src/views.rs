@@ -2,12 +2,13 @@
 
 mod prompt;
 mod run;
+mod workflow;
 
 use std::collections::BTreeMap;
 
 use fleet_core::deps::Obstacle;
 use fleet_core::event::Event;
-use fleet_core::id::{BatchId, ProjectId, RunId, TaskId};
+use fleet_core::id::{BatchId, ProjectId, RunId, TaskId, WorkflowId};
 use fleet_core::limits::Limits;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::run::Reason;
@@ -18,6 +19,7 @@ use serde::{Serialize, Serializer};
 
 pub use prompt::PromptView;
 pub use run::{ListedRunView, Load, RunView};
+pub use workflow::{Progress, StageView, WorkflowView};
 
 use crate::clock::rfc3339;
 
@@ -57,6 +59,8 @@ pub struct TaskView {
     pub not_before: Option<Moment>,
     pub meta: Meta,
     pub batch: Option<BatchId>,
+    /// The workflow of which it is a stage.
+    pub workflow: Option<WorkflowId>,
     pub read_only: bool,
     /// The run whose agent added it.
     pub parent: Option<RunId>,
@@ -120,6 +124,7 @@ impl TaskView {
             not_before: task.due().map(Moment),
             meta: spec.meta.clone(),
             batch: spec.batch,
+            workflow: task.stage.map(|stage| stage.workflow),
             read_only: spec.read_only,
             parent: task.spawn.parent,
             depth: task.spawn.depth,

@@ -79,7 +79,7 @@ pub(crate) enum Command {
     Multi(Box<multi::Multi>),
     #[command(subcommand)]
     Task(task::Task),
-    #[command(subcommand)]
+    #[command(subcommand, visible_alias = "wf")]
     Workflow(workflow::Workflow),
     List(list::List),
     Show(show::Show),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fleet_core::id::{ProjectId, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::project::Project;
 use fleet_core::tidy::{self, BranchFacts, Reach, Verdict, Why, Work};
 use fleet_host::git::{self, Branch, GitError, KeepCommit, Oid, StoredSnapshot};
 use fleet_store::ops::{self, ListedRun};
@@ -78,15 +79,25 @@ pub async fn plan(engine: &Engine, reach: Reach) -> Outcome<Plan> {
 /// Looks at the runs of one task, of whatever project, and changes nothing.
 pub(super) async fn plan_of(engine: &Engine, task: TaskId, reach: Reach) -> Outcome<Plan> {
     let project = engine.call(ops::GetTask { id: task }).await?.task.project;
-    let projects = engine.call(ops::ListProjects).await?.into_iter();
-    let found =
-        projects.filter(|known| known.id == project).map(|known| PathBuf::from(known.common_dir)).next();
-    let repo = found.ok_or_else(|| Problem::new(Code::Internal, format!("task {task} has no project")))?;
+    let mut projects = engine.call(ops::ListProjects).await?.into_iter();
+    let found = projects.find(|known| known.id == project);
+    let project = found.ok_or_else(|| Problem::new(Code::Internal, format!("task {task} has no project")))?;
+    plan_of_tasks(engine, &project, &[task], reach).await
+}
+
+/// Looks at the runs of some tasks of a project, and changes nothing.
+pub(super) async fn plan_of_tasks(
+    engine: &Engine,
+    project: &Project,
+    tasks: &[TaskId],
+    reach: Reach,
+) -> Outcome<Plan> {
+    let repo = PathBuf::from(&project.common_dir);
     let mut plan = Plan { remove: Vec::new(), keep: Vec::new(), more: false, repo };
     // All of them are looked at: another task may have the same branch.
-    look(engine, project, reach, &mut plan).await?;
-    plan.remove.retain(|item| item.task == task);
-    plan.keep.retain(|kept| kept.task == task);
+    look(engine, project.id, reach, &mut plan).await?;
+    plan.remove.retain(|item| tasks.contains(&item.task));
+    plan.keep.retain(|kept| tasks.contains(&kept.task));
     Ok(plan)
 }
 

@@ -35,6 +35,10 @@ pub struct Response {
     pub task: TaskView,
     /// Its repository.
     pub project_name: String,
+    /// What the workflow is called of which it is a stage.
+    pub workflow_name: Option<String>,
+    /// What it is called there.
+    pub stage: Option<String>,
     /// What it waits or waited for.
     pub after: Vec<Neighbour>,
     /// What waits for it.
@@ -66,6 +70,8 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     Ok(Response {
         task: task.behind(obstacle.as_ref()),
         project_name: project.map(|project| project.name).unwrap_or_default(),
+        workflow_name: detail.stage.as_ref().map(|stage| stage.workflow_name.clone()),
+        stage: detail.stage.as_ref().map(|stage| stage.name.clone()),
         after: neighbours(&detail.after),
         before: neighbours(&detail.before),
         runs: detail.runs.iter().map(RunView::from).collect(),

@@ -3,6 +3,7 @@
 use fleet_core::problem::{Code, Outcome, Problem};
 use serde::Serialize;
 
+use super::workflow_run;
 use crate::Engine;
 use crate::caller::is_inside_a_run;
 use crate::trust::{Consent, ProjectCommands, Trust};
@@ -59,8 +60,19 @@ pub struct Entry {
 
 /// What the project of the directory wants to run, and whether it may.
 pub fn status(engine: &Engine) -> Outcome<Status> {
-    let asked = ProjectCommands::of(engine.config()?, engine.common_dir()?);
-    let trusted = asked.commands.is_empty() || Trust::new(engine.home()).covers(&asked)?;
+    judged(engine, ProjectCommands::of(engine.config()?, engine.common_dir()?))
+}
+
+/// What a workflow wants to run, by its name or its file, and whether it may. One that did not come with the repository
+/// is the user's own.
+pub fn status_of_workflow(engine: &Engine, workflow: &str) -> Outcome<Status> {
+    let asked = workflow_run::commands_of(engine, workflow)?;
+    let nothing = || Ok(ProjectCommands { project: engine.common_dir()?, commands: Vec::new() });
+    judged(engine, asked.map_or_else(nothing, Ok)?)
+}
+
+fn judged(engine: &Engine, asked: ProjectCommands) -> Outcome<Status> {
+    let trusted = asked.is_trusted(engine.home())?;
     Ok(Status { asked, trusted })
 }
 

@@ -152,5 +152,9 @@ fn advice(engine: &Engine, task: &Task, failed: Option<&Run>, agent: &str) -> Ou
         }
         TaskState::Queued | TaskState::Done => {}
     }
+    if let Some(stage) = task.stage {
+        let id = stage.workflow;
+        advice.push(format!("it is a stage: `fleet workflow show {id}` shows what builds on it"));
+    }
     Ok(advice)
 }

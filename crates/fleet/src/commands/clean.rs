@@ -35,7 +35,7 @@ impl Clean {
         if !self.yes {
             context.output.note(&listed(&plan));
         }
-        match consent(context, self.yes, &question(&plan)) {
+        match consent(context, self.yes, &question(&plan.remove)) {
             Consent::Given => {}
             Consent::Refused => {
                 return context.output.show(&answer(&plan), || "nothing was removed".to_owned());
@@ -56,15 +56,16 @@ fn answer(plan: &Plan) -> serde_json::Value {
     serde_json::json!({ "dry_run": true, "removed": plan.remove, "kept": plan.keep })
 }
 
-fn question(plan: &Plan) -> String {
-    let branches = plan.remove.iter().filter(|item| item.branch.is_some()).count();
-    let unlanded = plan.remove.iter().filter(|item| !item.landed).count();
+/// Before these go.
+pub(super) fn question(items: &[Item]) -> String {
+    let branches = items.iter().filter(|item| item.branch.is_some()).count();
+    let unlanded = items.iter().filter(|item| !item.landed).count();
     let but = match unlanded {
         0 => String::new(),
         number => format!(" ({number} not landed; `fleet undo` brings them back)"),
     };
     match branches {
-        0 => format!("Remove the folders of {}?", count(plan.remove.len(), "task")),
+        0 => format!("Remove the folders of {}?", count(items.len(), "task")),
         number => format!("Remove {}{but}?", count(number, "branch").replace("branchs", "branches")),
     }
 }
@@ -77,19 +78,25 @@ fn nothing(plan: &Plan) -> String {
 }
 
 fn listed(plan: &Plan) -> String {
-    let cells = |cell: fn(&Item) -> String| plan.remove.iter().map(cell).collect::<Vec<_>>();
-    let goes = table(vec![
+    let goes = goes(&plan.remove);
+    if plan.keep.is_empty() { goes } else { format!("{goes}\n\n{}", stays(&plan.keep)) }
+}
+
+/// What goes, and why.
+pub(super) fn goes(items: &[Item]) -> String {
+    let cells = |cell: fn(&Item) -> String| items.iter().map(cell).collect::<Vec<_>>();
+    table(vec![
         Column::new(
             "REMOVE",
             cells(|item| item.branch.clone().unwrap_or_else(|| format!("folder of {}", item.task))),
         ),
         Column::new("WHY", cells(|item| item.why.clone())),
         Column::new("TITLE", cells(|item| item.title.clone().unwrap_or_default())).giving_way(),
-    ]);
-    if plan.keep.is_empty() { goes } else { format!("{goes}\n\n{}", stays(&plan.keep)) }
+    ])
 }
 
-fn stays(kept: &[Kept]) -> String {
+/// What stays, and why.
+pub(super) fn stays(kept: &[Kept]) -> String {
     let cells = |cell: fn(&Kept) -> String| kept.iter().map(cell).collect::<Vec<_>>();
     table(vec![
         Column::new("KEEP", cells(|kept| kept.branch.clone().unwrap_or_else(|| kept.task.to_string()))),
@@ -99,19 +106,18 @@ fn stays(kept: &[Kept]) -> String {
 }
 
 fn said(done: &Response) -> String {
-    let mut lines: Vec<String> = done
-        .removed
-        .iter()
-        .map(|item| {
-            let what = item
-                .branch
-                .as_ref()
-                .map_or_else(|| format!("the folder of {}", item.task), |name| escaped(name).into_owned());
-            format!("removed {what}  {}", dim(&escaped(&item.why)))
-        })
-        .collect();
+    let mut lines: Vec<String> = done.removed.iter().map(removed).collect();
     if !done.kept.is_empty() {
         lines.push(format!("\n{}", stays(&done.kept)));
     }
     lines.join("\n")
+}
+
+/// What is gone.
+pub(super) fn removed(item: &Item) -> String {
+    let what = item
+        .branch
+        .as_ref()
+        .map_or_else(|| format!("the folder of {}", item.task), |name| escaped(name).into_owned());
+    format!("removed {what}  {}", dim(&escaped(&item.why)))
 }

@@ -114,7 +114,7 @@ pub(crate) async fn see(context: &Context, launched: Launched, stay: Stay) -> Do
 }
 
 /// The work is queued and durable: trouble with the runner is told, and is no failure of the launch.
-fn wake(context: &Context) {
+pub(crate) fn wake(context: &Context) {
     match launch::wake(&context.engine) {
         Ok(Runner::Up) => {}
         Ok(Runner::Started) => {

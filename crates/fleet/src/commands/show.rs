@@ -1,6 +1,6 @@
 //! `fleet show`
 
-mod result;
+pub(crate) mod result;
 
 use clap::Args;
 use fleet_core::run::RunReport;

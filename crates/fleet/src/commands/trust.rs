@@ -13,7 +13,8 @@ use crate::output::{Column, ago, confirm, count, dim, strong, table};
 /// Let the commands of this repository run
 ///
 /// A repository can bring commands of its own, such as `workspaces.setup` in `.fleet/config.toml`. They do not run
-/// before you agreed to exactly these commands. If they change, you are asked again.
+/// before you agreed to exactly these commands. If they change, you are asked again. The checks of a workflow in the
+/// repository are such commands, too: `--workflow` asks about those of one.
 #[derive(Debug, Args)]
 pub(crate) struct Trust {
     /// Show what you agreed to, and what this repository wants to run
@@ -22,6 +23,9 @@ pub(crate) struct Trust {
     /// Take back what you agreed to for this repository
     #[arg(long, conflicts_with = "yes")]
     revoke: bool,
+    /// Let the checks of this workflow run, and its agents be started with its arguments: its name, or its file
+    #[arg(long, value_name = "WORKFLOW", conflicts_with_all = ["list", "revoke"])]
+    workflow: Option<String>,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -44,10 +48,20 @@ impl Trust {
     }
 
     fn agree(self, context: &Context) -> Done {
-        let status = trust::status(&context.engine)?;
+        let status = match &self.workflow {
+            Some(workflow) => trust::status_of_workflow(&context.engine, workflow)?,
+            None => trust::status(&context.engine)?,
+        };
         if status.trusted {
             let answer = Response { status, changed: false };
-            return context.output.show(&answer, || already(&answer.status.asked));
+            let is_free = self.workflow.is_some() && answer.status.asked.commands.is_empty();
+            return context.output.show(&answer, || {
+                if is_free {
+                    "this workflow asks for no consent".to_owned()
+                } else {
+                    already(&answer.status.asked)
+                }
+            });
         }
         context.output.note(&described(&status.asked));
         if !self.yes {

@@ -7,6 +7,7 @@
 mod closing;
 mod lines;
 mod screen;
+pub(crate) mod stages;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use crate::output::print;
 use screen::Screen;
 
 pub(crate) use closing::conclude;
+pub(crate) use stages::follow_workflow;
 pub(crate) use tasks::{follow, follow_until};
 
 /// How the following ended.

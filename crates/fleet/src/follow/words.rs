@@ -86,14 +86,19 @@ pub(super) fn cause(one: &Followed) -> Option<String> {
     }
 }
 
-/// How long something took, to the tenth of a second: short runs are compared, too.
+/// How long its newest run took.
 pub(super) fn took(one: &Followed) -> Option<String> {
     let run = one.run.as_ref()?;
-    let span = run.ended_at?.0.since(run.created_at.0);
+    Some(span(run.created_at.0, run.ended_at?.0))
+}
+
+/// How long something took, to the tenth of a second: short runs are compared, too.
+pub(super) fn span(from: Millis, to: Millis) -> String {
+    let span = to.since(from);
     let tenths = span.as_millis() / 100;
-    Some(if tenths < 600 {
+    if tenths < 600 {
         format!("{}.{}s", tenths / 10, tenths % 10)
     } else {
         Span(std::time::Duration::from_secs(span.as_secs())).to_string()
-    })
+    }
 }

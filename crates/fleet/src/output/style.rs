@@ -35,7 +35,7 @@ pub(crate) fn paint_status(status: &str) -> String {
         "failed" | "timed_out" | "lost" => RED,
         "waiting" => colored(AnsiColor::Magenta),
         "ready" => colored(AnsiColor::Cyan),
-        "blocked" | "scheduled" | "held" => colored(AnsiColor::Yellow),
+        "blocked" | "scheduled" | "held" | "cancelling" => colored(AnsiColor::Yellow),
         _ => Style::new().dimmed(),
     };
     paint(style, status)

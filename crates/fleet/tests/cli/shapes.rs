@@ -8,6 +8,23 @@ use super::support::{World, json_lines};
 
 const PAGE: &str = include_str!("../../../../docs/json.md");
 
+/// The fields of the n-th table of a section, with their types.
+fn table_of(title: &str, number: usize) -> BTreeMap<String, String> {
+    let section = PAGE.split("\n## ").find(|section| section.starts_with(title)).unwrap();
+    let table = section.split("| field | type | meaning |").nth(number + 1).unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let mut fields = BTreeMap::new();
+    for row in rows {
+        let mut cells = row.split(" | ");
+        let (names, kind) = (cells.next().unwrap(), cells.next().unwrap());
+        for name in names.split(", ") {
+            fields.insert(name.trim_matches('`').to_owned(), kind.to_owned());
+        }
+    }
+    assert!(fields.len() > 5, "the table was found: {fields:?}");
+    fields
+}
+
 /// Fields of the table `| field | type | meaning |` of a task, with their types.
 fn task_fields() -> BTreeMap<String, String> {
     fields_of("A task")
@@ -140,7 +157,8 @@ fn answers_of_task_commands(world: &World) {
         are_tasks(&list["tasks"], false);
     }
     let shown = json(&["task", "show", other]);
-    let more = "project_name: string; after: list; before: list; runs: list; prompts: list; events: list";
+    let more = "project_name: string; workflow_name: string or null; stage: string or null; after: list; \
+        before: list; runs: list; prompts: list; events: list";
     is_task(&shown, true, more);
     shape(&shown["after"][0], "id: string; state: string");
     is_event(&shown["events"][0]);
@@ -466,6 +484,82 @@ fn answers_of_launches(world: &World) {
     let resumed = fleet.json(&["resume", id, "--detach"]);
     shape(&resumed, "batch: string or null; tasks: list");
     is_task(&resumed["tasks"][0], false, "run: object or null");
+}
+
+#[track_caller]
+fn is_workflow(value: &Value, more: &str) {
+    let mut fields = table_of("A workflow", 0);
+    for (name, kind) in more.split("; ").filter_map(|field| field.split_once(": ")) {
+        fields.insert(name.to_owned(), kind.to_owned());
+        assert!(PAGE.contains(&format!("`{name}`")), "docs/json.md says nothing of {name}");
+    }
+    exactly(value, &fields);
+    let progress = "total: number; pending: number; running: number; done: number; failed: number; \
+        cancelled: number; skipped: number";
+    shape(&value["progress"], progress);
+    for stage in value["stages"].as_array().into_iter().flatten() {
+        exactly(stage, &table_of("A workflow", 1));
+    }
+}
+
+const ALONE: &str = "project_name: string; task: string; params: object; stages: list; next: list of strings";
+
+fn answers_about_workflows(world: &World) {
+    let fleet = world.fleet.env("FLEET_AUTOSTART", "true").env("FLEET_AGENT", "demo");
+    let json = |arguments: &[&str]| fleet.json(arguments);
+    let judge = "needs = ['a', 'b']\nread_only = true\nreturns = 'verdict'\nprompt = 'Choose'";
+    let text =
+        format!("task = 'x'\n[stages.a]\nprompt = 'A'\n[stages.b]\nprompt = 'B'\n[stages.judge]\n{judge}\n");
+    let file = fleet.user_home().join("contest.toml");
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let plan = json(&["workflow", "run", file, "--dry-run"]);
+    shape(&plan, "name: string; task: string; base: string; stages: list");
+    shape(
+        &plan["stages"][0],
+        "name: string; needs: list of strings; agent: string; model: string or null; start: string; \
+         returns: string; when: string or null; copies: number or null; prompt: string or null",
+    );
+    let ran = json(&["workflow", "run", file]);
+    is_workflow(&ran, ALONE);
+    let id = ran["id"].as_str().unwrap();
+    is_workflow(&json(&["workflow", "show", id]), ALONE);
+    is_workflow(&json(&["workflow", "watch", id]), ALONE);
+    let list = json(&["workflow", "list", "--all"]);
+    shape(&list, "workflows: list; next: string or null; projects: object");
+    is_workflow(&list["workflows"][0], "");
+    let result = json(&["workflow", "result", id]);
+    is_workflow(&result, "results: list; winner: object; branches: list of strings; next: list of strings");
+    shape(&result["winner"], "stage: string; branch: string; by: string");
+    shape(
+        &result["results"][0],
+        "name: string; state: string; why: string or null; task: string; run: string; agent: string; \
+         branch: string or null; verdict: object; items: list of strings; result: object",
+    );
+    let stage = ran["stages"][0]["task"].as_str().unwrap();
+    let more = "project_name: string; workflow_name: string; stage: string; after: list; before: list; runs: list; \
+        prompts: list; events: list";
+    is_task(&json(&["task", "show", stage]), true, more);
+    is_workflow(&json(&["workflow", "retry", id, "--from", "judge", "--detach"]), ALONE);
+    let cancelled = json(&["workflow", "cancel", id]);
+    shape(&cancelled, "workflows: list");
+    let more = "stopped: list of strings; unstarted: list of strings; over: list of strings; \
+        going_on: list of strings";
+    is_workflow(&cancelled["workflows"][0], more);
+    let kept = json(&["workflow", "clean", id]);
+    shape(&kept, "dry_run: boolean; deleted: list of strings; removed: list; kept: list");
+    let gone = json(&["workflow", "clean", id, "--discard", "--yes"]);
+    shape(&gone, "dry_run: boolean; deleted: list of strings; removed: list; kept: list");
+    for event in json_lines(&fleet.ok(&["events", "--since", "0", "-n", "9999", "--json"])) {
+        is_event(&event);
+    }
+    fleet.ok(&["stop", "--agents"]);
+}
+
+#[test]
+fn json_of_workflows_is_as_documented() {
+    answers_about_workflows(&World::sqlite());
+    answers_about_workflows(&World::postgres());
 }
 
 /// What `export` writes is what the table of import has, but for the names that only people give.

@@ -13,6 +13,7 @@ mod tests;
 
 use fleet_core::id::{BatchId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::project::Project;
 use fleet_core::task::{BaseRef, BranchName, Task, TaskSpec, TaskState, Tuning};
 use fleet_host::git::{self, GitError};
 use fleet_store::{StoreError, ops};
@@ -25,6 +26,7 @@ use crate::caller::author;
 use crate::home::Home;
 use crate::keeper::{blocking, checkout, setup};
 use crate::runner::{autostart, registry};
+use crate::trust::ProjectCommands;
 use crate::{Engine, problems, trust};
 
 pub(super) use agents::check as check_agent;
@@ -122,7 +124,7 @@ pub enum Runner {
 /// More at once is a list for `fleet task import`.
 pub const MOST: usize = 100;
 /// What people launch by hand comes before what was queued.
-const PRIORITY: i64 = 5;
+pub(super) const PRIORITY: i64 = 5;
 /// An id is drawn again so often when another process drew the same: one in millions, so more is a defect.
 const DRAWS: usize = 5;
 
@@ -211,7 +213,7 @@ fn tune(engine: &Engine, agent: &str, job: &Job, spec: &mut TaskSpec) -> Outcome
 }
 
 /// The commit that all of them start from, whatever is committed until they start.
-async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef> {
+pub(super) async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef> {
     let (here, wish) = (engine.repository()?.git_dir.clone(), wish.map(ToOwned::to_owned));
     let look = move || wish.map_or_else(|| git::head_commit(&here), |rev| git::resolve_commit(&here, &rev));
     let commit = blocking(look).await?.map_err(|error| git_problem("base", &error))?;
@@ -257,12 +259,10 @@ async fn earlier_task(engine: &Engine, branch: &str) -> Option<TaskId> {
 
 async fn add(engine: &Engine, specs: &[TaskSpec], setup: Setup) -> Outcome<Vec<Task>> {
     let project = engine.project().await?;
-    if setup == Setup::Full {
-        // As its keeper will see it: from the main checkout.
-        let there = engine.at(checkout(&project))?;
-        if let Some(asked) = trust::untrusted(engine.home(), there.config()?, &project.common_dir)? {
-            return Err(asked.refusal().hint("`--quick` does without them"));
-        }
+    if setup == Setup::Full
+        && let Some(asked) = untrusted(engine, &project)?
+    {
+        return Err(asked.refusal().hint("`--quick` does without them"));
     }
     let author = author(engine)?;
     for _ in 0..DRAWS {
@@ -286,6 +286,12 @@ async fn add(engine: &Engine, specs: &[TaskSpec], setup: Setup) -> Outcome<Vec<T
         }
     }
     Err(Problem::new(Code::Internal, "no free id was found"))
+}
+
+/// The set-up commands of a project that nobody agreed to, as a keeper will see them: from the main checkout.
+pub(super) fn untrusted(engine: &Engine, project: &Project) -> Outcome<Option<ProjectCommands>> {
+    let there = engine.at(checkout(project))?;
+    trust::untrusted(engine.home(), there.config()?, &project.common_dir)
 }
 
 fn git_problem(field: &str, error: &GitError) -> Problem {

@@ -9,7 +9,7 @@ use crate::output::{dim, warn};
 /// So many names of each kind are shown; `--json` and git have the rest.
 const MOST: usize = 20;
 
-pub(super) fn render(result: &serde_json::Value) -> String {
+pub(crate) fn render(result: &serde_json::Value) -> String {
     match serde_json::from_value::<RunResult>(result.clone()) {
         Ok(result) => known(&result),
         // What a newer version wrote is shown as it is.

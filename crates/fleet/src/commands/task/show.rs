@@ -82,6 +82,7 @@ fn fields(shown: &Response) -> String {
         ("branch", text(&task.branch)),
         ("added by", parent(task)),
         ("batch", task.batch.map(|batch| batch.to_string()).unwrap_or_default()),
+        ("stage", stage(shown)),
         ("read-only", if task.read_only { "yes".to_owned() } else { String::new() }),
         ("limits", task.limits.to_string()),
         ("not before", when(task.not_before)),
@@ -100,6 +101,15 @@ fn fields(shown: &Response) -> String {
 fn parent(task: &TaskView) -> String {
     let shown = |run| format!("run {run} (depth {} of {})", task.depth, task.spawn_depth);
     task.parent.map(shown).unwrap_or_default()
+}
+
+/// The stage of a workflow that it is.
+fn stage(shown: &Response) -> String {
+    let (Some(workflow), Some(name), Some(stage)) = (shown.task.workflow, &shown.workflow_name, &shown.stage)
+    else {
+        return String::new();
+    };
+    format!("{} of {} ({workflow})", escaped(stage), escaped(name))
 }
 
 fn neighbours(list: &[Neighbour]) -> String {

@@ -1,0 +1,172 @@
+//! What came of a workflow: the results of its last stages, and how to take them.
+
+mod landing;
+
+use fleet_core::id::{RunId, TaskId, WorkflowId};
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::report::Verdict;
+use fleet_core::text::escaped;
+use fleet_core::workflow::{PartState, WorkflowState};
+use fleet_store::ops::{self, PartDetail, WorkflowDetail};
+use serde::Serialize;
+
+use self::landing::Landing;
+use super::workflow_show::meant;
+use crate::Engine;
+use crate::config::nearest;
+use crate::views::WorkflowView;
+
+/// Which results.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The workflow: its id, the beginning of that, or its name.
+    pub id: String,
+    /// Those of all stages instead of the last ones.
+    pub all: bool,
+    /// Those of this stage only.
+    pub stage: Option<String>,
+}
+
+impl Request {
+    /// The final results of a workflow.
+    pub fn of(id: WorkflowId) -> Self {
+        Self { id: id.to_string(), ..Self::default() }
+    }
+}
+
+/// The results.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// The workflow.
+    #[serde(flatten)]
+    pub workflow: WorkflowView,
+    /// What came of the stages that were asked for.
+    pub results: Vec<StageResult>,
+    /// Whom a judge named.
+    pub winner: Option<Winner>,
+    /// The branches that hold what came of it all: those of the last stages, or of the winner.
+    pub branches: Vec<String>,
+    /// What to do next, most useful first; commands in backquotes.
+    pub next: Vec<String>,
+}
+
+/// What came of one stage.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct StageResult {
+    pub name: String,
+    pub state: PartState,
+    pub why: Option<String>,
+    pub task: Option<TaskId>,
+    pub run: Option<RunId>,
+    pub agent: Option<String>,
+    pub branch: Option<String>,
+    pub verdict: Option<Verdict>,
+    pub items: Vec<String>,
+    /// In the shape of `result.json`.
+    pub result: Option<serde_json::Value>,
+}
+
+/// Whom a judge named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Winner {
+    /// The stage.
+    pub stage: String,
+    /// Its branch, if the name is that of a stage which has one.
+    pub branch: Option<String>,
+    /// The stage that says so.
+    pub by: String,
+}
+
+/// The results that were asked for.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+    let id = meant(engine, &request.id).await?;
+    let detail = engine.call(ops::GetWorkflow { id, with_results: true }).await?;
+    let parts = chosen(&detail, &request)?;
+    let landing = Landing::new(&detail);
+    let winner = landing.winner();
+    let branches = match &winner {
+        Some(Winner { branch: Some(branch), .. }) => vec![branch.clone()],
+        _ => landing.branches(),
+    };
+    let workflow = WorkflowView::from(&detail.workflow);
+    Ok(Response {
+        next: next(&workflow, &branches, winner.as_ref()),
+        workflow,
+        results: parts.into_iter().map(|part| result(part, &landing)).collect::<Outcome<_>>()?,
+        winner,
+        branches,
+    })
+}
+
+/// The parts whose results are wanted, in their order.
+fn chosen<'a>(detail: &'a WorkflowDetail, request: &Request) -> Outcome<Vec<&'a PartDetail>> {
+    let current = detail.parts.iter().filter(|part| !part.part.replaced);
+    let mut parts: Vec<&PartDetail> = current.collect();
+    parts.sort_by_key(|part| (part.part.stage, part.part.number));
+    let Some(wanted) = &request.stage else {
+        let sinks = detail.spec.sinks();
+        parts.retain(|part| request.all || sinks.contains(&part.part.stage));
+        return Ok(parts);
+    };
+    let stage = detail.spec.find(wanted);
+    let names: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
+    parts.retain(|part| Some(part.part.stage) == stage || part.name == *wanted);
+    if parts.is_empty() && stage.is_none() {
+        let stages = detail.spec.stages.iter().map(|stage| stage.name.to_string());
+        let id = detail.workflow.id;
+        let message = format!("workflow {id} has no stage {:?}", escaped(wanted));
+        let problem = Problem::new(Code::NothingMatched, message);
+        return Err(match nearest(wanted, stages.chain(names)) {
+            Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
+            None => problem,
+        }
+        .hint(format!("`fleet workflow show {id}` shows its stages")));
+    }
+    Ok(parts)
+}
+
+fn result(part: &PartDetail, landing: &Landing<'_>) -> Outcome<StageResult> {
+    let left = part.result.as_ref();
+    let shown = left.map(serde_json::to_value).transpose();
+    let unreadable = |error: serde_json::Error| Problem::new(Code::Internal, error.to_string());
+    Ok(StageResult {
+        name: part.name.clone(),
+        state: part.part.state,
+        why: part.detail.clone().or_else(|| part.part.skip.map(|skip| format!("skipped: {skip}"))),
+        task: part.task.as_ref().map(|task| task.id),
+        run: part.run.as_ref().map(|run| run.id),
+        agent: part.run.as_ref().map(|run| run.agent.clone()),
+        branch: landing.branch_of(part.at).map(ToOwned::to_owned),
+        verdict: left.and_then(|result| result.verdict.clone()),
+        items: left.map(|result| result.items.clone()).unwrap_or_default(),
+        result: shown.map_err(unreadable)?,
+    })
+}
+
+fn next(workflow: &WorkflowView, branches: &[String], winner: Option<&Winner>) -> Vec<String> {
+    let id = workflow.id;
+    let whose = winner.map(|winner| format!(", the work of {}", winner.stage)).unwrap_or_default();
+    let mut next: Vec<String> = match (workflow.state, branches) {
+        (WorkflowState::Running | WorkflowState::Cancelling, _) => {
+            return vec![format!("it is not over: `fleet workflow watch {id}` follows it")];
+        }
+        (_, []) => Vec::new(),
+        (_, branches) => branches
+            .iter()
+            .map(|branch| {
+                format!("`fleet diff {branch}` shows what changed, `git merge {branch}` takes it{whose}")
+            })
+            .collect(),
+    };
+    match workflow.state {
+        WorkflowState::Failed | WorkflowState::Cancelled => {
+            next.insert(0, format!("`fleet workflow retry {id}` tries again what is not done"));
+        }
+        _ if next.is_empty() => {
+            next.push(format!("`fleet workflow result {id} --all` shows what every stage said"));
+        }
+        _ => next.push(format!("`fleet workflow clean {id}` removes it when its work has landed")),
+    }
+    next
+}

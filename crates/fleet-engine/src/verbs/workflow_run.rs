@@ -1,0 +1,246 @@
+//! Runs a workflow: everything is checked before anything starts, then all of it is added at once.
+
+use std::path::Path;
+
+use fleet_core::id::WorkflowId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::{AgentName, BaseRef, ModelName, Priority, TaskSpec};
+use fleet_core::template::fill;
+use fleet_core::workflow::{Changes, Copies, Place, Returns, Spec, Stage, Start, places};
+use fleet_store::ops;
+use serde::Serialize;
+
+use super::launch;
+use super::task_add::{self, parsed};
+use super::workflow_show::{self, Depth, Response};
+use crate::caller::{author, is_inside_a_run};
+use crate::trust::ProjectCommands;
+use crate::workflow_file::{self, Given, Kind, Purpose, Source};
+use crate::{Engine, agents, allowed, problems};
+
+/// What to run.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The path of its file, or its name.
+    pub workflow: String,
+    /// What all of it is for; `None` is what the file says.
+    pub task: Option<String>,
+    /// `NAME=VALUE` for its parameters.
+    pub set: Vec<String>,
+    /// The agent of every stage, whatever the file says.
+    pub agent: Option<String>,
+    /// Where the work starts; `None` is what the file says, or the current commit of the directory.
+    pub base: Option<String>,
+    /// The priority of its tasks; `None` is that of work that people start by hand.
+    pub priority: Option<i64>,
+}
+
+/// A workflow of which everything was checked.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan {
+    /// What it is called.
+    pub name: String,
+    /// What all of it is for.
+    pub task: String,
+    /// The commit that it starts from.
+    pub base: String,
+    /// Its stages, in the order of the file.
+    pub stages: Vec<PlannedStage>,
+    #[serde(skip)]
+    ready: Ready,
+}
+
+/// A stage of it.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct PlannedStage {
+    pub name: String,
+    pub needs: Vec<String>,
+    pub agent: String,
+    pub model: Option<String>,
+    pub start: Start,
+    pub returns: Returns,
+    pub when: Option<String>,
+    /// How many there will be; nothing where that is known only later.
+    pub copies: Option<usize>,
+    /// What its agent is told, if it needs no other stage.
+    pub prompt: Option<String>,
+}
+
+/// What the store is given.
+#[derive(Debug, Clone)]
+struct Ready {
+    spec: Spec,
+    source: String,
+    base: BaseRef,
+    priority: Priority,
+}
+
+impl Plan {
+    /// The agents that work on it.
+    pub fn agents(&self) -> impl Iterator<Item = Option<&str>> {
+        self.stages.iter().map(|stage| Some(stage.agent.as_str()))
+    }
+}
+
+/// Checks everything, and starts nothing.
+pub async fn plan(engine: &Engine, request: Request) -> Outcome<Plan> {
+    allowed::check(engine)?;
+    engine.repository()?;
+    let source = workflow_file::find(engine, &request.workflow)?;
+    let Request { task, set, agent, base, priority, .. } = request;
+    let given = Given { task, set, agent, purpose: Purpose::Run };
+    let loaded = workflow_file::load(engine, &source, &given)?
+        .map_err(|diagnostics| workflow_file::problem(&diagnostics))?;
+    let mut spec = loaded.spec;
+    settle(engine, &mut spec)?;
+    let wish = base.or_else(|| loaded.base.as_ref().map(ToString::to_string));
+    let base = launch::base(engine, wish.as_deref()).await?;
+    let priority = Priority::try_from(priority.unwrap_or(launch::PRIORITY)).map_err(problems::field)?;
+    if let Some(asked) = launch::untrusted(engine, &engine.project().await?)? {
+        return Err(asked.refusal());
+    }
+    consent(engine, &source, &spec)?;
+    Ok(Plan {
+        name: spec.name.clone(),
+        task: spec.task.clone(),
+        base: base.to_string(),
+        stages: spec.stages.iter().map(|stage| planned(&spec, stage)).collect(),
+        ready: Ready { spec, source: source.text, base, priority },
+    })
+}
+
+/// Adds it to the project of the directory; nobody is told to start its tasks yet, see [`launch::wake`].
+pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
+    let Ready { spec, source, base, priority } = plan.ready;
+    let id: WorkflowId = engine.new_id()?;
+    let (project, author, now) = (engine.project().await?.id, author(engine)?, engine.now());
+    engine
+        .call(ops::AddWorkflow { id, project, spec, source: Some(source), base, priority, author, now })
+        .await?;
+    workflow_show::look(engine, id, Depth::States).await
+}
+
+/// What nobody said is what is configured here and now: whoever runs it may be configured otherwise.
+fn settle(engine: &Engine, spec: &mut Spec) -> Outcome<()> {
+    for stage in &mut spec.stages {
+        let name = stage.name.clone();
+        settle_stage(engine, stage).map_err(|mut problem| {
+            problem.message = format!("stage {name}: {}", problem.message);
+            problem
+        })?;
+    }
+    Ok(())
+}
+
+fn settle_stage(engine: &Engine, stage: &mut Stage) -> Outcome<()> {
+    let config = engine.config()?;
+    let agent = stage.agent.as_ref().map_or(config.agent(), AgentName::as_str).to_owned();
+    let mut task = TaskSpec::new(parsed(stage.name.as_str())?);
+    task.agent = Some(parsed(&agent)?);
+    task.model = stage.model.take();
+    task.limits = stage.limits;
+    task_add::settle(engine, &mut task)?;
+    let model = task.model.as_ref().map(ModelName::as_str);
+    agents::check(engine, Some(&agent), model)?;
+    launch::check_agent(engine, &agent)?;
+    // What no run could be started with is refused now, when its author can still change it.
+    let wish = agents::Wish {
+        model,
+        read_only: stage.changes == Changes::None,
+        effort: stage.effort.as_deref(),
+        args: &stage.extra_args,
+    };
+    agents::terms(engine, &agent, wish)?;
+    (stage.agent, stage.model, stage.limits) = (task.agent, task.model, task.limits);
+    stage.retries = Some(stage.retries.unwrap_or_else(|| config.retries()));
+    Ok(())
+}
+
+/// Commands of a file that came with the repository run only if the user agreed to them.
+fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
+    let Some(asked) = commands(engine, source, spec)? else { return Ok(()) };
+    if asked.is_trusted(engine.home())? {
+        return Ok(());
+    }
+    let message = format!("the workflow {} has commands that you did not agree to", spec.name);
+    let shown = source.path.display();
+    Err(Problem::new(Code::Untrusted, message)
+        .hint(format!("`fleet trust --workflow {shown}` shows them, and asks")))
+}
+
+/// What the workflow that somebody means wants to run, if it came with the repository.
+pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<ProjectCommands>> {
+    let source = workflow_file::find(engine, named)?;
+    let given = Given { purpose: Purpose::Check, ..Given::default() };
+    let loaded = workflow_file::load(engine, &source, &given)?
+        .map_err(|diagnostics| workflow_file::problem(&diagnostics))?;
+    commands(engine, &source, &loaded.spec)
+}
+
+/// The commands and the arguments for agents that a workflow of the repository brings; `None` if it is the user's own.
+fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<Option<ProjectCommands>> {
+    // Whoever works in a run may have written any file, and must not get commands run outside of it.
+    let is_own = match source.kind {
+        Kind::Shipped | Kind::User => true,
+        Kind::Repository => false,
+        Kind::Path => !is_inside_a_run(engine)? && !lies_in(engine, &source.path),
+    };
+    if is_own {
+        return Ok(None);
+    }
+    let asked = ProjectCommands::of_workflow(engine.common_dir()?, &source.path, spec);
+    Ok(Some(asked).filter(|asked| !asked.commands.is_empty()))
+}
+
+/// Whether a file lies in the repository, itself or the link to it. One of which that cannot be told is taken for one
+/// that does.
+fn lies_in(engine: &Engine, file: &Path) -> bool {
+    let Some(tree) = engine.repository().ok().and_then(|repository| repository.work_tree.clone()) else {
+        return false;
+    };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (file.canonicalize(), folder.canonicalize(), tree.canonicalize()) {
+        (Ok(file), Ok(folder), Ok(tree)) => file.starts_with(&tree) || folder.starts_with(&tree),
+        _ => true,
+    }
+}
+
+fn planned(spec: &Spec, stage: &Stage) -> PlannedStage {
+    let named = |at: &usize| spec.stages.get(*at).map(|stage| stage.name.to_string());
+    PlannedStage {
+        name: stage.name.to_string(),
+        needs: stage.needs.iter().filter_map(named).collect(),
+        agent: stage.agent.as_ref().map(ToString::to_string).unwrap_or_default(),
+        model: stage.model.as_ref().map(ToString::to_string),
+        start: stage.start,
+        returns: stage.returns,
+        when: stage.when.as_ref().map(ToString::to_string),
+        copies: match &stage.copies {
+            Copies::One => Some(1),
+            Copies::Count(count) => usize::try_from(*count).ok(),
+            Copies::Each(items) => Some(items.len()),
+            Copies::EachOf(_) => None,
+        },
+        prompt: stage.needs.is_empty().then(|| first_prompt(spec, stage)),
+    }
+}
+
+/// What can be filled in before anything has run. Of several copies that is the prompt of the first.
+fn first_prompt(spec: &Spec, stage: &Stage) -> String {
+    let places = places(spec, &stage.prompt);
+    let item = match &stage.copies {
+        Copies::Each(items) => items.first().map_or("", String::as_str),
+        _ => "",
+    };
+    fill(&stage.prompt, |name| {
+        let (_, place) = places.iter().find(|(known, _)| known == name)?;
+        match place {
+            Place::Task => Some(spec.task.as_str()),
+            Place::Item => Some(item),
+            Place::Number => Some("1"),
+            Place::Param(name) => spec.params.get(name).map(String::as_str),
+            Place::Of(..) => None,
+        }
+    })
+}

@@ -1,0 +1,112 @@
+//! How workflows are shown.
+
+use fleet_core::id::{ProjectId, RunId, TaskId, WorkflowId};
+use fleet_core::workflow::{PartState, Tally, Workflow, WorkflowState};
+use serde::Serialize;
+
+use super::Moment;
+
+/// A workflow.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct WorkflowView {
+    pub id: WorkflowId,
+    pub project: ProjectId,
+    pub name: String,
+    pub state: WorkflowState,
+    /// Why it failed or is cancelled.
+    pub why: Option<String>,
+    pub priority: i64,
+    /// The commit that it starts from.
+    pub base: String,
+    pub progress: Progress,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+    pub ended_at: Option<Moment>,
+}
+
+impl From<&Workflow> for WorkflowView {
+    fn from(workflow: &Workflow) -> Self {
+        Self {
+            id: workflow.id,
+            project: workflow.project,
+            name: workflow.name.clone(),
+            state: workflow.state,
+            why: workflow.why.clone(),
+            priority: workflow.priority.get(),
+            base: workflow.base.to_string(),
+            progress: Progress::from(&workflow.tally),
+            created_at: Moment(workflow.created_at),
+            updated_at: Moment(workflow.updated_at),
+            ended_at: workflow.ended_at.map(Moment),
+        }
+    }
+}
+
+/// How many of its stages stand where, copies counted one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Progress {
+    pub total: u32,
+    pub pending: u32,
+    pub running: u32,
+    pub done: u32,
+    pub failed: u32,
+    pub cancelled: u32,
+    pub skipped: u32,
+}
+
+impl Progress {
+    /// How many are over.
+    pub const fn over(&self) -> u32 {
+        self.done + self.failed + self.cancelled + self.skipped
+    }
+}
+
+impl From<&Tally> for Progress {
+    fn from(tally: &Tally) -> Self {
+        let of = |state| tally.get(&state).copied().unwrap_or_default();
+        Self {
+            total: tally.values().sum(),
+            pending: of(PartState::Pending),
+            running: of(PartState::Running),
+            done: of(PartState::Done),
+            failed: of(PartState::Failed),
+            cancelled: of(PartState::Cancelled),
+            skipped: of(PartState::Skipped),
+        }
+    }
+}
+
+/// A stage of a workflow, or one of its copies.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct StageView {
+    /// As its stage, with its number where there are several.
+    pub name: String,
+    pub stage: String,
+    pub number: u32,
+    pub item: Option<String>,
+    pub needs: Vec<String>,
+    pub state: PartState,
+    /// The state; while its task is not over, the status of that.
+    pub status: &'static str,
+    /// Why it was skipped, has failed, or does not go on.
+    pub why: Option<String>,
+    pub task: Option<TaskId>,
+    pub run: Option<RunId>,
+    pub attempts: i64,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub read_only: bool,
+    pub branch: Option<String>,
+    pub activity: Option<String>,
+    pub percent: Option<u8>,
+    /// What its agent says it did, once it is over.
+    pub summary: Option<String>,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub micro_usd: u64,
+    pub started_at: Option<Moment>,
+    pub ended_at: Option<Moment>,
+}

@@ -1,0 +1,78 @@
+//! `fleet workflow cancel`
+
+use clap::Args;
+use fleet_core::text::escaped;
+use fleet_engine::verbs::workflow_cancel::{self, Cancelled, Request};
+
+use super::super::Context;
+use super::super::consent::insist;
+use super::list;
+use crate::Done;
+use crate::output::{Column, count, dim, paint_status, strong, table};
+
+/// Cancel workflows: nothing new starts, and what runs of them is stopped
+///
+/// Waits until none of their agents runs any more. What they have done so far stays on their branches.
+#[derive(Debug, Args)]
+pub(crate) struct Cancel {
+    /// The workflows: ids, beginnings of ids, or names that only one has
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Why, for whoever looks later
+    #[arg(short = 'm', long, value_name = "TEXT")]
+    remark: Option<String>,
+    /// Do not ask when there are several
+    #[arg(short, long)]
+    yes: bool,
+    /// Do not wait for agents to end
+    #[arg(long)]
+    no_wait: bool,
+}
+
+impl Cancel {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self { ids, remark, yes, no_wait } = self;
+        let request = Request { ids, remark, wait: !no_wait };
+        let meant = workflow_cancel::find(&context.engine, &request.ids).await?;
+        if meant.len() > 1 && !yes {
+            let column = |cell: fn(&fleet_engine::views::WorkflowView) -> String| {
+                meant.iter().map(cell).collect::<Vec<_>>()
+            };
+            context.output.note(&table(vec![
+                Column::new("ID", column(|workflow| workflow.id.to_string())),
+                Column::new("STATE", column(|workflow| workflow.state.to_string())).painted(paint_status),
+                Column::new("STAGES", column(list::progress)),
+                Column::new("NAME", column(|workflow| workflow.name.clone())).giving_way(),
+            ]));
+        }
+        let question = format!("Cancel {}?", count(meant.len(), "workflow"));
+        if !insist(context, yes || meant.len() == 1, &question, "nothing was cancelled")? {
+            let nothing = serde_json::json!({ "workflows": [] });
+            return context.output.show(&nothing, || "nothing was cancelled".to_owned());
+        }
+        let response = workflow_cancel::run(&context.engine, request).await?;
+        context
+            .output
+            .show(&response, || response.workflows.iter().map(said).collect::<Vec<_>>().join("\n"))?;
+        response.problem().map_or(Ok(()), Err)
+    }
+}
+
+fn said(one: &Cancelled) -> String {
+    let head = format!(
+        "{}  {}  {}",
+        strong(one.workflow.id.as_str()),
+        paint_status(one.workflow.state.as_str()),
+        escaped(&one.workflow.name)
+    );
+    let named = |what: &str, names: &[String]| {
+        if names.is_empty() { None } else { Some(format!("  {} {}", dim(what), escaped(&names.join(", ")))) }
+    };
+    let lines = [
+        named("stopped:", &one.stopped),
+        named("will not start:", &one.unstarted),
+        named("was over:", &one.over),
+        named("is being stopped:", &one.going_on),
+    ];
+    [Some(head)].into_iter().chain(lines).flatten().collect::<Vec<_>>().join("\n")
+}

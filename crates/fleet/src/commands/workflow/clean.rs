@@ -1,0 +1,104 @@
+//! `fleet workflow clean`
+
+use clap::Args;
+use fleet_core::text::escaped;
+use fleet_engine::verbs::workflow_clean::{self, Plan, Request, Response};
+
+use super::super::Context;
+use super::super::clean::{question, removed, stays};
+use super::super::consent::{Consent, consent};
+use crate::Done;
+use crate::output::{Column, count, table};
+
+/// Remove workflows that are over, with the branches and folders of their stages
+///
+/// A branch goes when the current commit or the main branch contains it or has the same content, and with --discard in
+/// any case: then it is kept as a snapshot that `fleet undo` brings back. A workflow of which a branch stays is kept, and
+/// so is one that is at work. Shows what would go and asks; without a terminal it only shows.
+#[derive(Debug, Args)]
+pub(crate) struct Clean {
+    /// The workflows: ids, beginnings of ids, or names that only one has
+    #[arg(value_name = "ID", required_unless_present = "all_finished")]
+    ids: Vec<String>,
+    /// All of this repository that are over
+    #[arg(long, conflicts_with = "ids")]
+    all_finished: bool,
+    /// Branches that have not landed, too; `fleet undo` brings them back
+    #[arg(long)]
+    discard: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+impl Clean {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self { ids, all_finished, discard, yes } = self;
+        let plan = workflow_clean::plan(&context.engine, Request { ids, all_finished, discard }).await?;
+        if plan.workflows.is_empty() {
+            return context.output.show(&answer(&plan), || "no workflow is over".to_owned());
+        }
+        if !yes {
+            context.output.note(&listed(&plan));
+        }
+        match consent(context, yes, &asked(&plan)) {
+            Consent::Given => {}
+            Consent::Refused => {
+                return context.output.show(&answer(&plan), || "nothing was removed".to_owned());
+            }
+            Consent::Nobody => {
+                return context
+                    .output
+                    .show(&answer(&plan), || "nothing was removed; `--yes` removes it".to_owned());
+            }
+        }
+        let done = workflow_clean::run(&context.engine, plan).await?;
+        context.output.show(&done, || said(&done))
+    }
+}
+
+fn answer(plan: &Plan) -> serde_json::Value {
+    let deleted: Vec<_> = plan.workflows.iter().filter(|one| one.goes()).map(|one| one.workflow.id).collect();
+    let (removed, kept) = (plan.items(), plan.kept());
+    serde_json::json!({ "dry_run": true, "deleted": deleted, "removed": removed, "kept": kept })
+}
+
+fn asked(plan: &Plan) -> String {
+    let going = plan.workflows.iter().filter(|one| one.goes()).count();
+    let items: Vec<_> = plan.items();
+    if items.is_empty() {
+        return format!("Remove {}?", count(going, "workflow"));
+    }
+    format!("Remove {}? {}", count(going, "workflow"), question(&items))
+}
+
+fn listed(plan: &Plan) -> String {
+    let cells = |cell: &dyn Fn(&workflow_clean::PlannedWorkflow) -> String| {
+        plan.workflows.iter().map(cell).collect::<Vec<_>>()
+    };
+    let goes = |one: &workflow_clean::PlannedWorkflow| {
+        if one.goes() { "goes".to_owned() } else { "stays: a branch of it stays".to_owned() }
+    };
+    let workflows = table(vec![
+        Column::new("WORKFLOW", cells(&|one| one.workflow.id.to_string())),
+        Column::new("NAME", cells(&|one| one.workflow.name.clone())).giving_way(),
+        Column::new("", cells(&goes)),
+    ]);
+    let (items, kept) = (plan.items(), plan.kept());
+    let parts = [
+        workflows,
+        if items.is_empty() { String::new() } else { super::super::clean::goes(&items) },
+        if kept.is_empty() { String::new() } else { stays(&kept) },
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+fn said(done: &Response) -> String {
+    let mut lines: Vec<String> =
+        done.deleted.iter().map(|id| format!("removed workflow {}", escaped(id.as_str()))).collect();
+    lines.extend(done.removed.iter().map(removed));
+    if !done.kept.is_empty() {
+        lines.push(format!("\n{}", stays(&done.kept)));
+    }
+    lines.join("\n")
+}

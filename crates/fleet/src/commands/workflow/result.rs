@@ -1,0 +1,72 @@
+//! `fleet workflow result`
+
+use clap::Args;
+use fleet_core::text::escaped;
+use fleet_engine::verbs::workflow_result::{self, Request, Response, StageResult};
+
+use super::super::Context;
+use super::super::show::result as run_result;
+use crate::Done;
+use crate::output::{dim, paint_status, strong};
+
+/// Show what came of a workflow: the results of its last stages, and how to take them
+///
+/// The last stages are those that no other needs. If a judge named a winner, the branch of the winner is named.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ResultCommand {
+    /// The workflow: its id or the beginning of that, or its name if only one has it
+    id: String,
+    /// The results of all stages
+    #[arg(long, conflicts_with = "stage")]
+    all: bool,
+    /// The result of this stage
+    #[arg(long, value_name = "NAME")]
+    stage: Option<String>,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet workflow result w0skybd1
+  fleet workflow result w0skybd1 --stage review
+  fleet workflow result w0skybd1 --json | jq -r '.branches[]'";
+
+impl ResultCommand {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let request = Request { id: self.id, all: self.all, stage: self.stage };
+        let response = workflow_result::run(&context.engine, request).await?;
+        context.output.show(&response, || render(&response))
+    }
+}
+
+fn render(response: &Response) -> String {
+    let workflow = &response.workflow;
+    let why = workflow.why.as_deref().map(|why| format!("  {}", escaped(why))).unwrap_or_default();
+    let head = format!(
+        "{}  {}  {}{why}",
+        strong(workflow.id.as_str()),
+        paint_status(workflow.state.as_str()),
+        strong(&escaped(&workflow.name))
+    );
+    let winner = response.winner.as_ref().map(|winner| {
+        let branch = winner.branch.as_deref().map(|branch| format!(", on {}", escaped(branch)));
+        format!(
+            "{} chose {}{}",
+            escaped(&winner.by),
+            strong(&escaped(&winner.stage)),
+            branch.unwrap_or_default()
+        )
+    });
+    let next: Vec<String> =
+        response.next.iter().map(|line| format!("  {} {}", dim("→"), escaped(line))).collect();
+    let next = if next.is_empty() { None } else { Some(next.join("\n")) };
+    let results = response.results.iter().map(stage);
+    [head].into_iter().chain(results).chain(winner).chain(next).collect::<Vec<_>>().join("\n\n")
+}
+
+fn stage(one: &StageResult) -> String {
+    let why = one.why.as_deref().map(|why| format!("  {}", escaped(why))).unwrap_or_default();
+    let head = format!("{}  {}{why}", strong(&escaped(&one.name)), paint_status(one.state.as_str()));
+    let branch = one.branch.as_deref().map(|branch| format!("{} {}", dim("branch"), escaped(branch)));
+    let result = one.result.as_ref().map(run_result::render);
+    [Some(head), branch, result].into_iter().flatten().collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,50 @@
+//! `fleet workflow retry`
+
+use clap::Args;
+use fleet_core::text::escaped;
+use fleet_engine::verbs::workflow_retry::{self, Request};
+
+use super::super::Context;
+use super::super::launching::wake;
+use super::ending;
+use crate::Done;
+use crate::follow::follow_workflow;
+use crate::output::{dim, paint_status, strong};
+
+/// Try again what failed, was cancelled, or was skipped because of that
+///
+/// Stages that are done stay done, and a stage that is tried again goes on with the work on its branch. With --from, that
+/// stage and all that build on it are done once more from the beginning, on new branches.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Retry {
+    /// The workflow: its id or the beginning of that, or its name if only one has it
+    id: String,
+    /// Do this stage once more, and all that build on it
+    #[arg(long, value_name = "STAGE")]
+    from: Option<String>,
+    /// Do not follow it: answer as soon as it is queued
+    #[arg(short, long)]
+    detach: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet workflow retry w0skybd1
+  fleet workflow retry release --from review";
+
+impl Retry {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let retried = workflow_retry::run(&context.engine, Request { id: self.id, from: self.from }).await?;
+        wake(context);
+        let workflow = &retried.workflow;
+        if self.detach {
+            return context.output.show(&retried, || {
+                let state = paint_status(workflow.state.as_str());
+                format!("{}  {state}  {}", strong(workflow.id.as_str()), escaped(&workflow.name))
+            });
+        }
+        context.output.note(&dim(&format!("workflow {}  {}", workflow.id, escaped(&workflow.name))));
+        let (seen, end) = follow_workflow(context, workflow.id).await?;
+        ending::conclude(context, &seen, end).await
+    }
+}

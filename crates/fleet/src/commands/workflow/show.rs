@@ -1,0 +1,106 @@
+//! `fleet workflow show`
+
+use clap::Args;
+use fleet_core::text::{escaped, escaped_lines};
+use fleet_core::time::Millis;
+use fleet_core::workflow::PartState;
+use fleet_engine::verbs::workflow_show::{self, Response};
+use fleet_engine::views::StageView;
+
+use super::super::Context;
+use super::list;
+use crate::Done;
+use crate::follow::stages::{agent, elapsed};
+use crate::output::{Column, ago, dim, fields, money, number, paint_status, strong, table};
+
+/// Show a workflow: its stages, where they stand, what they used, and what to do next
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The workflow: its id or the beginning of that, or its name if only one has it
+    id: String,
+}
+
+impl Show {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let shown = workflow_show::run(&context.engine, &self.id).await?;
+        context.output.show(&shown, || render(&shown, context.engine.now()))
+    }
+}
+
+fn render(shown: &Response, now: Millis) -> String {
+    let workflow = &shown.workflow;
+    let head = format!("{}  {}", strong(workflow.id.as_str()), strong(&escaped(&workflow.name)));
+    let next: Vec<String> =
+        shown.next.iter().map(|line| format!("  {} {}", dim("→"), escaped(line))).collect();
+    let parts = [head, about(shown, now), stages(&shown.stages, now), next.join("\n")];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+fn about(shown: &Response, now: Millis) -> String {
+    let workflow = &shown.workflow;
+    let why = workflow.why.as_deref().map(|why| format!("  {}", escaped(why))).unwrap_or_default();
+    let task = escaped_lines(shown.task.trim_end()).lines().take(1).collect::<String>();
+    let more = if shown.task.trim_end().lines().nth(1).is_some() { " …" } else { "" };
+    let params: Vec<String> =
+        shown.params.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+    fields(&[
+        ("state", format!("{}{why}", paint_status(workflow.state.as_str()))),
+        ("stages", format!("{} over", list::progress(workflow))),
+        ("task", format!("{task}{more}")),
+        ("params", params.join(" ")),
+        ("project", escaped(&shown.project_name).into_owned()),
+        ("base", workflow.base.clone()),
+        ("time", list::elapsed(workflow, now)),
+        ("started", format!("{} ago", ago(workflow.created_at.0, now))),
+        ("used", used(&shown.stages)),
+    ])
+}
+
+fn used(stages: &[StageView]) -> String {
+    let sum = |of: fn(&StageView) -> u64| stages.iter().map(of).sum::<u64>();
+    let (input, output) = (sum(|stage| stage.input_tokens), sum(|stage| stage.output_tokens));
+    if input + output == 0 {
+        return String::new();
+    }
+    let cost = match sum(|stage| stage.micro_usd) {
+        // Nobody has told a price, which is not the same as nothing to pay.
+        0 => String::new(),
+        cost => format!(", {}", money(cost)),
+    };
+    format!("{} tokens in, {} out{cost}", number(input), number(output))
+}
+
+fn stages(stages: &[StageView], now: Millis) -> String {
+    let column = |cell: &dyn Fn(&StageView) -> String| stages.iter().map(cell).collect::<Vec<_>>();
+    let tokens = |stage: &StageView| match stage.input_tokens + stage.output_tokens {
+        0 => String::new(),
+        tokens => number(tokens),
+    };
+    let cost = |stage: &StageView| match stage.micro_usd {
+        0 => String::new(),
+        cost => money(cost),
+    };
+    table(vec![
+        Column::new("STAGE", column(&|stage| stage.name.clone())).giving_way(),
+        Column::new("STATE", column(&|stage| stage.status.to_owned())).painted(paint_status),
+        Column::new("AGENT", column(&agent)).giving_way(),
+        Column::new("TIME", column(&|stage| elapsed(stage, now))).painted(dim),
+        Column::new("TOKENS", column(&tokens)).painted(dim).spare(),
+        Column::new("COST", column(&cost)).painted(dim).spare(),
+        Column::new("TASK", column(&|stage| stage.task.map(|id| id.to_string()).unwrap_or_default())).spare(),
+        Column::new("BRANCH", column(&|stage| stage.branch.clone().unwrap_or_default())).giving_way(),
+        Column::new("SUMMARY", column(&summary)).giving_way(),
+    ])
+}
+
+fn summary(stage: &StageView) -> String {
+    let text = match stage.state {
+        PartState::Pending if !stage.needs.is_empty() => {
+            return format!("after {}", stage.needs.join(", "));
+        }
+        PartState::Done => stage.summary.as_ref().or(stage.activity.as_ref()),
+        PartState::Running if stage.why.is_none() => stage.activity.as_ref(),
+        _ => stage.why.as_ref(),
+    };
+    text.map(|text| text.trim().lines().next().unwrap_or_default().to_owned()).unwrap_or_default()
+}

@@ -1,0 +1,27 @@
+//! `fleet workflow watch`
+
+use clap::Args;
+use fleet_engine::verbs::workflow_watch;
+
+use super::super::Context;
+use super::ending;
+use crate::Done;
+use crate::follow::follow_workflow;
+
+/// Follow a workflow until it is over
+///
+/// On a terminal the stages stay on the screen and up to date; elsewhere every change is a line. The exit status tells
+/// how the workflow ended. Ctrl-C stops the following, not the work.
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// The workflow: its id or the beginning of that, or its name if only one has it
+    id: String,
+}
+
+impl Watch {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let id = workflow_watch::find(&context.engine, &self.id).await?;
+        let (seen, end) = follow_workflow(context, id).await?;
+        ending::conclude(context, &seen, end).await
+    }
+}
