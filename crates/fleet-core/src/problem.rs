@@ -121,6 +121,8 @@ codes! {
     RepositoryRefused = "repository-refused", Conflict;
     /// A repository's own commands may not run, because the user did not agree to them.
     Untrusted = "untrusted", Conflict;
+    /// The settings of another program were left as they are.
+    SetupRefused = "setup-refused", Conflict;
     /// The store does not answer.
     StoreUnreachable = "store-unreachable", Store;
     /// The store stayed locked by another process for too long.

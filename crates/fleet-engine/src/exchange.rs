@@ -52,6 +52,12 @@ impl Exclusive {
         sync_folder(&folder(&self.target))
     }
 
+    /// Takes the file away.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        remove(&self.target)?;
+        sync_folder(&folder(&self.target))
+    }
+
     fn write(&self, fresh: &Path, text: &str) -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(fresh)?;
         match fs::metadata(&self.target) {

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::commands::{
     agents, clean, completions, config, conflicts, create, demo, demo_agent, diff, disk, doctor, done,
     events, explain, fail, fanout, gc, kill, list, logs, man, mcp, multi, note, progress, prompt, restart,
-    resume, review, run, shim, show, start, status, stop, task, trust, undo, why, workflow,
+    resume, review, run, setup, shim, show, start, status, stop, task, trust, undo, why, workflow,
 };
 
 /// Command a fleet of AI coding agents
@@ -105,6 +105,7 @@ pub(crate) enum Command {
     Mcp(mcp::Mcp),
     #[command(subcommand)]
     Config(config::Config),
+    Setup(setup::Setup),
     Trust(trust::Trust),
     Doctor(doctor::Doctor),
     Explain(explain::Explain),

@@ -33,6 +33,7 @@ pub mod run_show;
 pub mod runner_status;
 pub mod runner_stop;
 pub mod server_token;
+pub mod setup;
 pub mod task_add;
 pub mod task_assign;
 pub mod task_clean;

@@ -58,6 +58,7 @@ pages! {
     NotYours = "not-yours",
     RepositoryRefused = "repository-refused",
     Untrusted = "untrusted",
+    SetupRefused = "setup-refused",
     StoreUnreachable = "store-unreachable",
     StoreBusy = "store-busy",
     StoreCorrupt = "store-corrupt",

@@ -33,6 +33,7 @@ pub(crate) mod restart;
 pub(crate) mod resume;
 pub(crate) mod review;
 pub(crate) mod run;
+pub(crate) mod setup;
 pub(crate) mod shim;
 pub(crate) mod show;
 pub(crate) mod start;
@@ -146,6 +147,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Agents(command) => command.run(context).await,
         Command::Mcp(command) => command.run(context).await,
         Command::Config(command) => command.run(context),
+        Command::Setup(command) => command.run(context),
         Command::Trust(command) => command.run(context),
         Command::Doctor(_) => doctor::Doctor::run(context).await,
         Command::Done(command) => command.run(context).await,

@@ -36,6 +36,7 @@ agents! {
         prompts: told_while_it_works, told_after_the_end;
         cancel: cancelled_in_a_command;
         tools: reaches_an_mcp_server;
+        setup: knows_our_server;
     }
     mod codex for Codex {
         success: writes_and_commits;
@@ -45,6 +46,7 @@ agents! {
         prompts: told_after_the_end;
         cancel: cancelled_in_a_command;
         tools: reaches_an_mcp_server;
+        setup: knows_our_server;
     }
     mod gemini for Gemini {
         success: writes_and_commits, writes_and_commits_by_acp;
@@ -54,6 +56,7 @@ agents! {
         prompts: told_while_it_works_by_acp, told_after_the_end;
         cancel: cancelled_in_a_command;
         tools: reaches_an_mcp_server_by_acp;
+        setup: knows_our_server;
     }
     mod opencode for Opencode {
         success: writes_and_commits, writes_and_commits_by_acp;
@@ -63,5 +66,6 @@ agents! {
         prompts: told_after_the_end;
         cancel: cancelled_in_a_command;
         tools: reaches_an_mcp_server;
+        setup: knows_our_server;
     }
 }

@@ -30,6 +30,7 @@ mod queue;
 mod reference;
 mod search;
 mod seeing;
+mod setup;
 mod shapes;
 mod spawn;
 mod steer;

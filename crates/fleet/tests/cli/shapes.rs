@@ -345,6 +345,16 @@ fn answers_of_other_commands(world: &World) {
         shape(check, "name: string; verdict: string; detail: string; hints: list of strings");
     }
     world.repo.write(".fleet/config.toml", "workspaces.setup = ['true']\n");
+    shape(
+        &json(&["setup"])["clients"][0],
+        "client: string; scope: string; installed: boolean; file: string; status: string; command: list of strings; \
+         problem: string or null",
+    );
+    shape(
+        &json(&["setup", "claude"]),
+        "client: string; scope: string; file: string; done: string; command: list of strings; \
+         changes: list of strings; dry_run: boolean",
+    );
     let agreed = json(&["trust", "--yes"]);
     shape(&agreed, "project: string; commands: list; trusted: boolean; changed: boolean");
     shape(&agreed["commands"][0], "key: string; value: list of strings; origin: object");

@@ -3,6 +3,7 @@
 pub(crate) mod cancel;
 pub(crate) mod prompts;
 pub(crate) mod refusals;
+pub(crate) mod setup;
 pub(crate) mod silence;
 pub(crate) mod success;
 pub(crate) mod tools;

@@ -1,0 +1,317 @@
+//! Registers our tool server in the settings of the programs that people work with, and takes that back.
+//!
+//! Owns the order of things: read, look whose entry there is, edit, show, exchange. Must never touch anything else in a file
+//! that is somebody else's, never write over one that it does not understand, and never over another one's entry unasked.
+
+mod client;
+mod entry;
+mod json;
+mod ledger;
+#[cfg(test)]
+mod tests;
+mod toml;
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::escaped;
+use serde::{Deserialize, Serialize};
+
+pub use client::{Client, Scope};
+pub use entry::NAME;
+
+use crate::exchange::Exclusive;
+use crate::{Engine, problems};
+use entry::Entry;
+use ledger::{Ledger, Note};
+
+/// Some clients keep their whole history in their settings; more than this is none.
+const LIMIT: u64 = 64 * 1024 * 1024;
+
+/// What to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// In whose settings.
+    pub client: Client,
+    /// For whom.
+    pub scope: Scope,
+    /// Register, or take back.
+    pub wish: Wish,
+    /// Whether an entry of somebody else may go.
+    pub force: bool,
+    /// Only show what would change.
+    pub dry_run: bool,
+}
+
+/// Register, or take back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// Register.
+    Add,
+    /// Take it back.
+    Remove,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Done {
+    /// It is new.
+    Added,
+    /// It was there, for another binary or another home.
+    Updated,
+    /// It was there.
+    Unchanged,
+    /// It is gone.
+    Removed,
+    /// It was not there.
+    Absent,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    /// In whose settings.
+    pub client: Client,
+    /// For whom.
+    pub scope: Scope,
+    /// The file.
+    pub file: String,
+    /// What was done, or would be.
+    pub done: Done,
+    /// What the client starts.
+    pub command: Vec<String>,
+    /// The lines that change: `-` those that go, `+` those that come.
+    pub changes: Vec<String>,
+    /// Whether nothing was changed on purpose.
+    pub dry_run: bool,
+}
+
+/// How a client stands.
+#[derive(Debug, Clone, Serialize)]
+pub struct Status {
+    /// Which one.
+    pub client: Client,
+    /// For whom.
+    pub scope: Scope,
+    /// Whether its program is on the `PATH`.
+    pub installed: bool,
+    /// The file.
+    pub file: String,
+    /// `registered`, `outdated`, `foreign`, `absent` or `unreadable`.
+    pub status: &'static str,
+    /// What the client starts under our name.
+    pub command: Vec<String>,
+    /// Why the file cannot be read.
+    pub problem: Option<String>,
+}
+
+/// Every client.
+#[derive(Debug, Clone, Serialize)]
+pub struct Listing {
+    /// For the user, and for the project of the directory where that has an entry.
+    pub clients: Vec<Status>,
+}
+
+/// How much of a file is ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Made {
+    /// The entry.
+    Entry,
+    /// The table that it is in.
+    Table,
+    /// The whole file.
+    File,
+}
+
+/// A changed text.
+struct Edited {
+    text: String,
+    made: Made,
+}
+
+/// Does it.
+pub fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+    let file = request.client.file(engine, request.scope)?;
+    if request.scope == Scope::Project {
+        refuse_links(&file)?;
+    }
+    let wanted = Entry::ours(engine, request.scope)?;
+    let before = read(&file)?;
+    let Plan { done, after, note } = plan(engine, request, &file, before.as_deref(), &wanted)?;
+    let changes = changes(before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
+    if !request.dry_run && !matches!(done, Done::Unchanged | Done::Absent) {
+        exchange(&file, before.as_deref(), after.as_deref())?;
+        Ledger::new(engine.home()).keep(&file, note)?;
+    }
+    Ok(Response {
+        client: request.client,
+        scope: request.scope,
+        file: file.display().to_string(),
+        done,
+        command: wanted.words,
+        changes,
+        dry_run: request.dry_run,
+    })
+}
+
+/// Writes the new text, or takes the file away. Clients write their settings at any time: what came since they were read
+/// must not be lost.
+fn exchange(file: &Path, before: Option<&str>, after: Option<&str>) -> Outcome<()> {
+    let exclusive = Exclusive::acquire(file).map_err(|error| problems::io(file, &error))?;
+    if fs::read(file).ok().as_deref() != before.map(str::as_bytes) {
+        let message = format!("{} was changed by somebody else meanwhile", file.display());
+        return Err(Problem::new(Code::Changed, message).hint("nothing was changed; try again"));
+    }
+    let exchanged = after.map_or_else(|| exclusive.remove(), |text| exclusive.replace(text));
+    exchanged.map_err(|error| problems::io(file, &error))
+}
+
+/// How every client stands.
+pub fn list(engine: &Engine) -> Outcome<Listing> {
+    let mut clients = Vec::new();
+    for client in Client::ALL {
+        clients.push(status(engine, client, Scope::User)?);
+    }
+    if engine.repository().is_ok() {
+        for client in Client::ALL {
+            clients.extend(
+                Some(status(engine, client, Scope::Project)?).filter(|found| found.status != "absent"),
+            );
+        }
+    }
+    Ok(Listing { clients })
+}
+
+fn status(engine: &Engine, client: Client, scope: Scope) -> Outcome<Status> {
+    let file = client.file(engine, scope)?;
+    let wanted = Entry::ours(engine, scope)?;
+    let found = read(&file).and_then(|text| look(client, &file, text.as_deref()));
+    let (status, command, problem) = match found {
+        Err(problem) => ("unreadable", Vec::new(), Some(problem.message)),
+        Ok(None) => ("absent", Vec::new(), None),
+        Ok(Some(entry)) if entry.is_as_good_as(&wanted) => ("registered", entry.words, None),
+        Ok(Some(entry)) if entry.is_ours(&wanted) => ("outdated", entry.words, None),
+        Ok(Some(entry)) => ("foreign", entry.words, None),
+    };
+    let installed = engine.environment().find_program(client.name()).is_some();
+    Ok(Status { client, scope, installed, file: file.display().to_string(), status, command, problem })
+}
+
+/// What is going to happen to a file.
+struct Plan {
+    done: Done,
+    /// The new text; nothing when the file goes.
+    after: Option<String>,
+    note: Note,
+}
+
+fn plan(
+    engine: &Engine,
+    request: Request,
+    file: &Path,
+    before: Option<&str>,
+    wanted: &Entry,
+) -> Outcome<Plan> {
+    let client = request.client;
+    let found = look(client, file, before)?;
+    let stay = |done| Plan { done, after: before.map(ToOwned::to_owned), note: Note::ENTRY };
+    if let Some(entry) = found.as_ref().filter(|entry| !entry.is_ours(wanted) && !request.force) {
+        return Err(taken(file, entry, request.wish));
+    }
+    let text = before.unwrap_or_default();
+    let ledger = Ledger::new(engine.home());
+    match (request.wish, found) {
+        (Wish::Remove, None) => Ok(stay(Done::Absent)),
+        (Wish::Remove, Some(_)) => {
+            let note = ledger.note(file);
+            let is_clean = |text: &String| matches!(client.found(text), Ok(None));
+            // A file of ours goes as a whole, if nobody wrote anything into it.
+            let undone = note.undone(text).filter(|_| note.made != Made::File).filter(is_clean);
+            let after = match undone {
+                Some(text) => Some(text),
+                None => client.without(text, note.made).map_err(|why| broken(file, &why))?,
+            };
+            Ok(Plan { done: Done::Removed, after, note: Note::ENTRY })
+        }
+        (Wish::Add, Some(entry)) if entry.is_as_good_as(wanted) => Ok(stay(Done::Unchanged)),
+        (Wish::Add, found) => {
+            let Edited { text: after, made } = client.with(text, wanted).map_err(|why| broken(file, &why))?;
+            let note = match (before, &found) {
+                (_, Some(_)) => ledger.note(file),
+                (None, None) => Note::of(Made::File, text, &after),
+                (Some(_), None) => Note::of(made, text, &after),
+            };
+            // The last guard before a file is replaced.
+            if !look(client, file, Some(&after))?.is_some_and(|entry| entry.is_as_good_as(wanted)) {
+                return Err(Problem::new(
+                    Code::Internal,
+                    format!("{} would have been damaged", file.display()),
+                ));
+            }
+            let done = if found.is_some() { Done::Updated } else { Done::Added };
+            Ok(Plan { done, after: Some(after), note })
+        }
+    }
+}
+
+fn look(client: Client, file: &Path, text: Option<&str>) -> Outcome<Option<Entry>> {
+    text.map_or(Ok(None), |text| client.found(text)).map_err(|why| broken(file, &why))
+}
+
+/// The text of a file, or nothing when there is none.
+fn read(path: &Path) -> Outcome<Option<String>> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => {}
+        Ok(_) => return Err(broken(path, "it is not a file")),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(problems::io(path, &error)),
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes));
+    file.map_err(|error| problems::io(path, &error))?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(broken(path, "it is larger than 64 MiB"));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| broken(path, "it is not UTF-8"))
+}
+
+fn broken(file: &Path, why: &str) -> Problem {
+    Problem::new(Code::SetupRefused, format!("{}: {}", file.display(), escaped(why)))
+        .hint("the file was left as it is; mend it, then try again")
+}
+
+fn taken(file: &Path, entry: &Entry, wish: Wish) -> Problem {
+    let what = match entry.words.as_slice() {
+        [] => "something that is no program".to_owned(),
+        words => format!("`{}`", escaped(&words.join(" "))),
+    };
+    let instead = if wish == Wish::Add { "replaces it" } else { "removes it all the same" };
+    let message = format!("{}: `{NAME}` is registered there for {what}", file.display());
+    Problem::new(Code::SetupRefused, message).hint(format!("the file was left as it is; `--force` {instead}"))
+}
+
+/// A link that came with a repository could lead a write anywhere. The user's own are followed.
+fn refuse_links(path: &Path) -> Outcome<()> {
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    match [Some(path), path.parent()].into_iter().flatten().find(|path| is_link(path)) {
+        None => Ok(()),
+        Some(link) => Err(broken(link, "it is a link, and in a repository only plain files are written")),
+    }
+}
+
+/// The lines between the first and the last difference.
+fn changes(before: &str, after: &str) -> Vec<String> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[head..], &new[head..]);
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let signed = |sign: char| move |line: &&str| format!("{sign} {}", escaped(line));
+    let gone = old[..old.len() - tail].iter().map(signed('-'));
+    gone.chain(new[..new.len() - tail].iter().map(signed('+'))).collect()
+}

@@ -1,0 +1,75 @@
+//! What is registered: a command, and where its fleet is.
+
+use std::path::Path;
+
+use fleet_core::problem::{Code, Outcome, Problem};
+
+use super::Scope;
+use crate::Engine;
+use crate::environment::Environment;
+
+/// The name under which our tool server is registered.
+pub const NAME: &str = "codefleet";
+
+/// The variable that says where the fleet is.
+pub(super) const HOME: &str = "FLEET_HOME";
+
+/// An entry of a client, as far as it matters here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The program and its arguments; empty when it is something else than a program.
+    pub(super) words: Vec<String>,
+    /// `FLEET_HOME`, if the entry sets it.
+    pub(super) home: Option<String>,
+}
+
+impl Entry {
+    /// What this binary registers.
+    ///
+    /// The name alone where the `PATH` leads to this very binary, because it stays right when a new version is installed
+    /// elsewhere; else the whole path. A file that is shared with others always has the name alone. A client may start us
+    /// without the user's variables, so that a home that is not the usual one is written down.
+    pub(super) fn ours(engine: &Engine, scope: Scope) -> Outcome<Self> {
+        if scope == Scope::Project {
+            return Ok(Self { words: vec!["fleet".to_owned(), "mcp".to_owned()], home: None });
+        }
+        let environment = engine.environment();
+        let binary = Environment::this_binary()?;
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_this = |found: &Path| {
+            let sibling = binary.with_file_name("fleet");
+            real(found).is_some_and(|found| [real(&binary), real(&sibling)].contains(&Some(found)))
+        };
+        let on_path = environment.find_program("fleet").is_some_and(|found| is_this(&found));
+        let program = if on_path { "fleet".to_owned() } else { text(&binary)? };
+        let is_moved = [HOME, "FLEET_BASE_DIR"].iter().any(|name| environment.get_os(name).is_some());
+        let home = is_moved.then(|| text(engine.home())).transpose()?;
+        Ok(Self { words: vec![program, "mcp".to_owned()], home })
+    }
+
+    /// Whether a codefleet wrote it, be it this one or another.
+    pub(super) fn is_codefleet(&self) -> bool {
+        let [program, argument] = self.words.as_slice() else { return false };
+        let name = Path::new(program).file_name().and_then(|name| name.to_str());
+        matches!(name, Some("fleet" | "flt")) && argument == "mcp"
+    }
+
+    /// The same; a binary may also have been renamed.
+    pub(super) fn is_ours(&self, wanted: &Self) -> bool {
+        self.is_codefleet() || self.words == wanted.words
+    }
+
+    /// Whether it does what `wanted` would.
+    pub(super) fn is_as_good_as(&self, wanted: &Self) -> bool {
+        self.words == wanted.words && (wanted.home.is_none() || self.home == wanted.home)
+    }
+}
+
+fn text(path: &Path) -> Outcome<String> {
+    path.to_str().map(ToOwned::to_owned).ok_or_else(|| {
+        Problem::new(
+            Code::SetupRefused,
+            format!("the path {} is not UTF-8, which no client could read", path.display()),
+        )
+    })
+}

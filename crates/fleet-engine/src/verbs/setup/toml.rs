@@ -1,0 +1,94 @@
+//! An entry in TOML: everything else stays as it is.
+
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
+
+use super::entry::{Entry, HOME, NAME};
+use super::{Edited, Made};
+
+/// What holds the entries.
+const TABLE: &str = "mcp_servers";
+
+pub(super) fn found(text: &str) -> Result<Option<Entry>, String> {
+    let document = parse(text)?;
+    let Some(table) = document.get(TABLE) else { return Ok(None) };
+    Ok(table.as_table_like().ok_or_else(not_a_table)?.get(NAME).map(read))
+}
+
+pub(super) fn with(text: &str, entry: &Entry) -> Result<Edited, String> {
+    let mut document = parse(text)?;
+    let made = if document.contains_key(TABLE) { Made::Entry } else { Made::Table };
+    let table = document.entry(TABLE).or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let is_inline = table.is_inline_table();
+    let table = table.as_table_like_mut().ok_or_else(not_a_table)?;
+    match table.get_mut(NAME).filter(|old| read(old).is_ours(entry)).and_then(Item::as_table_like_mut) {
+        // What somebody added to an entry of ours stays.
+        Some(old) => fill(old, entry),
+        None if is_inline => {
+            let mut inline = InlineTable::new();
+            fill(&mut inline, entry);
+            table.insert(NAME, value(inline));
+        }
+        None => {
+            let mut new = Table::new();
+            fill(&mut new, entry);
+            if !text.trim().is_empty() {
+                new.decor_mut().set_prefix("\n");
+            }
+            table.insert(NAME, Item::Table(new));
+        }
+    }
+    Ok(Edited { text: document.to_string(), made })
+}
+
+pub(super) fn without(text: &str, made: Made) -> Result<Option<String>, String> {
+    let mut document = parse(text)?;
+    if let Some(table) = document.get_mut(TABLE) {
+        let table = table.as_table_like_mut().ok_or_else(not_a_table)?;
+        table.remove(NAME);
+        if made != Made::Entry && table.is_empty() {
+            document.remove(TABLE);
+        }
+    }
+    let rest = document.to_string();
+    Ok(if made == Made::File && rest.trim().is_empty() { None } else { Some(rest) })
+}
+
+fn parse(text: &str) -> Result<DocumentMut, String> {
+    text.parse::<DocumentMut>().map_err(|error| {
+        let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(text));
+        let line = before.split('\n').count();
+        let message: Vec<&str> = error.message().lines().map(str::trim).collect();
+        format!("line {line}: not valid TOML: {}", message.join(", "))
+    })
+}
+
+fn not_a_table() -> String {
+    format!("`{TABLE}` is not a table")
+}
+
+/// What an entry starts. One that is no program, such as an address, has no words.
+fn read(entry: &Item) -> Entry {
+    let part = |name: &str| entry.as_table_like().and_then(|entry| entry.get(name));
+    let arguments = part("args").and_then(Item::as_array).into_iter().flatten();
+    let arguments = arguments.map(|item| item.as_str().map_or_else(|| item.to_string(), ToOwned::to_owned));
+    let words = part("command")
+        .and_then(Item::as_str)
+        .map(|command| std::iter::once(command.to_owned()).chain(arguments).collect());
+    let home = part("env").and_then(Item::as_table_like).and_then(|variables| variables.get(HOME));
+    Entry { words: words.unwrap_or_default(), home: home.and_then(Item::as_str).map(ToOwned::to_owned) }
+}
+
+fn fill(table: &mut dyn TableLike, entry: &Entry) {
+    let (program, arguments) = entry.words.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
+    table.insert("command", value(program));
+    table.insert("args", value(arguments.iter().collect::<Array>()));
+    if let Some(home) = &entry.home {
+        let mut variables = InlineTable::new();
+        variables.insert(HOME, home.as_str().into());
+        table.insert("env", value(variables));
+    }
+}
