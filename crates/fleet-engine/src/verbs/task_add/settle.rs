@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use fleet_core::problem::Outcome;
-use fleet_core::task::{AgentName, TaskSpec};
+use fleet_core::task::{AgentName, TaskSpec, Tuning};
 
 use crate::{Engine, problems};
 
@@ -20,12 +20,18 @@ pub(crate) fn settle(engine: &Engine, spec: &mut TaskSpec) -> Outcome<()> {
     let agent = spec.agent.as_ref().map_or(config.agent(), AgentName::as_str).to_owned();
     let model_key = format!("agents.{agent}.model");
     let says_model = spec.model.is_none() && config.is_here_alone(&model_key);
-    // A model is one of an agent: with another one it would be wrong.
-    if spec.agent.is_none() && (says_model || config.is_here_alone("agent")) {
+    let tuning = Tuning::of(&spec.meta).map_err(problems::field)?;
+    let says_effort = tuning.effort.is_none() && config.is_here_alone(&format!("agents.{agent}.effort"));
+    // A model is one of an agent, and so are the words for effort: with another one they would be wrong.
+    if spec.agent.is_none() && (says_model || says_effort || config.is_here_alone("agent")) {
         spec.agent = Some(agent.parse().map_err(problems::field)?);
     }
     if let Some(model) = config.model_for(&agent).filter(|_| says_model) {
         spec.model = Some(model.parse().map_err(problems::field)?);
+    }
+    if let Some(effort) = config.agent_settings(&agent).effort.filter(|_| says_effort) {
+        let tuning = Tuning { effort: Some(effort), ..tuning };
+        tuning.write(&mut spec.meta).map_err(problems::field)?;
     }
     let seconds = |key: &str, bound: Option<Duration>| {
         config.is_here_alone(key).then(|| bound.unwrap_or(NO_BOUND).as_secs().max(1))
@@ -88,6 +94,19 @@ mod tests {
         assert_eq!(who(&settled("", &model, Some("codex"))), (Some("codex"), Some("gpt-5")));
         let spec = settled("agent = 'codex'", &model, None);
         assert_eq!(who(&spec), (Some("codex"), Some("gpt-5")), "whatever the agent is by then");
+    }
+
+    #[test]
+    fn effort_goes_with_its_agent_too() {
+        let effort = |variables: &[(&str, &str)], agent| {
+            let spec = settled("agents.codex.effort = 'low'", variables, agent);
+            Tuning::of(&spec.meta).unwrap().effort
+        };
+        let max = [("FLEET_REASONING_EFFORT", "max")];
+        assert_eq!(effort(&max, Some("codex")).as_deref(), Some("xhigh"));
+        assert_eq!(effort(&max, Some("claude")).as_deref(), Some("max"));
+        assert_eq!(effort(&max, Some("gemini")), None);
+        assert_eq!(effort(&[], Some("codex")), None, "a file is seen by everybody");
     }
 
     #[test]
