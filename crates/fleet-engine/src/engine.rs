@@ -77,10 +77,19 @@ impl Engine {
     /// The same without any project: only the user's own configuration counts.
     #[must_use]
     pub fn nowhere(&self) -> Self {
-        let start = Start { directory: None, ..self.start.clone() };
         let nothing =
             DiscoverError::NotARepository { start: self.home.clone(), searched_to: self.home.clone() };
-        self.seen_from(start, Err(nothing))
+        self.seen_from(self.start.clone(), Err(nothing))
+    }
+
+    /// The same, seen from the directory that the process was started for, which must be in a repository. For those who
+    /// are nowhere.
+    pub fn back(&self) -> Outcome<Self> {
+        let directory = match &self.start.directory {
+            Some(directory) => directory.clone(),
+            None => self.start.environment.current_directory()?.to_owned(),
+        };
+        self.at(directory)
     }
 
     /// The same, with the settings read once more. Shares the store.

@@ -22,38 +22,67 @@ pub(super) fn read<T: DeserializeOwned>(
 }
 
 fn check(tool: &str, schema: &JsonObject, given: &JsonObject) -> Outcome<()> {
+    members(None, schema, given)
+        .map_err(|problem| Problem { message: format!("{tool}: {}", problem.message), ..problem })
+}
+
+/// The members of an object of this name; the call itself has none.
+fn members(of: Option<&str>, schema: &JsonObject, given: &JsonObject) -> Outcome<()> {
     let nothing = JsonObject::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
-    let names = || known.keys().cloned();
-    if let Some(unknown) = given.keys().find(|name| !known.contains_key(*name)) {
-        let shown = escaped(unknown);
-        let problem = Problem::new(Code::InvalidValue, format!("{tool}: there is no argument {shown:?}"));
-        let problem = match nearest(unknown, names()) {
-            Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-            None => problem,
-        };
-        let all = names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let takes = if all.is_empty() { "it takes none".to_owned() } else { format!("it takes {all}") };
-        return Err(problem.hint(takes));
+    if let Some(name) = given.keys().find(|name| !known.contains_key(*name)) {
+        return Err(unknown(of, name, known));
     }
+    let is_there = |name: &str| given.get(name).is_some_and(|value| !value.is_null());
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    if let Some(missing) = required.filter_map(Value::as_str).find(|name| !given.contains_key(*name)) {
-        let about =
-            known.get(missing).and_then(|property| property.get("description")).and_then(Value::as_str);
-        let problem =
-            Problem::new(Code::InvalidValue, format!("{tool}: the argument `{missing}` is missing"));
-        return Err(match about {
-            Some(about) => problem.hint(format!("`{missing}`: {about}")),
-            None => problem,
-        });
+    if let Some(name) = required.filter_map(Value::as_str).find(|name| !is_there(name)) {
+        return Err(missing(of, name, known.get(name)));
     }
-    for (name, value) in given {
+    for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
         if let Some(property) = known.get(name) {
-            fits(name, property, value)
-                .map_err(|problem| Problem { message: format!("{tool}: {}", problem.message), ..problem })?;
+            fits(&of.map_or_else(|| name.clone(), |of| format!("{of}.{name}")), property, value)?;
         }
     }
     Ok(())
+}
+
+fn unknown(of: Option<&str>, name: &str, known: &JsonObject) -> Problem {
+    let shown = escaped(name);
+    let message = match of {
+        None => format!("there is no argument {shown:?}"),
+        Some(of) => format!("`{of}` has no field {shown:?}"),
+    };
+    let problem = Problem::new(Code::InvalidValue, message);
+    let problem = match nearest(&underscored(name), known.keys().cloned()) {
+        Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
+        None => problem,
+    };
+    let all = known.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    problem.hint(if all.is_empty() { "it takes none".to_owned() } else { format!("it takes {all}") })
+}
+
+/// `dependsOn` as `depends_on`.
+fn underscored(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(c.to_ascii_lowercase());
+    }
+    text
+}
+
+fn missing(of: Option<&str>, name: &str, property: Option<&Value>) -> Problem {
+    let message = match of {
+        None => format!("the argument `{name}` is missing"),
+        Some(of) => format!("`{of}.{name}` is missing"),
+    };
+    let problem = Problem::new(Code::InvalidValue, message);
+    match property.and_then(|property| property.get("description")).and_then(Value::as_str) {
+        Some(about) => problem.hint(format!("`{name}`: {about}")),
+        None => problem,
+    }
 }
 
 fn fits(name: &str, property: &Value, value: &Value) -> Outcome<()> {
@@ -90,6 +119,12 @@ fn fits(name: &str, property: &Value, value: &Value) -> Outcome<()> {
         for (at, item) in values.iter().enumerate() {
             fits(&format!("{name}[{at}]"), items, item)?;
         }
+    }
+    // An object without properties takes any.
+    if let (Some(schema), Some(value)) = (property.as_object(), value.as_object())
+        && schema.contains_key("properties")
+    {
+        members(Some(name), schema, value)?;
     }
     Ok(())
 }
@@ -148,6 +183,14 @@ mod tests {
         count: Option<u32>,
         until: Option<Until>,
         tags: Option<Vec<String>>,
+        parts: Option<Vec<Part>>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Part {
+        name: String,
+        depends_on: Option<Vec<u32>>,
     }
 
     fn read(given: Value) -> Outcome<Args> {
@@ -162,6 +205,9 @@ mod tests {
             (args.worker_id.as_str(), args.count, args.until, args.tags),
             ("x", Some(3), Some(Until::Any), None)
         );
+        let args = read(json!({"worker_id": "x", "parts": [{"name": "a", "depends_on": null}]})).unwrap();
+        let part = &args.parts.unwrap()[0];
+        assert_eq!((part.name.as_str(), &part.depends_on), ("a", &None));
     }
 
     #[test]
@@ -179,6 +225,18 @@ mod tests {
             (json!({"worker_id": "x", "until": "ANY"}), "`until` cannot be \"ANY\"", "did you mean `any`?"),
             (json!({"worker_id": "x", "tags": "a"}), "`tags` must be an array, not \"a\"", "write `[\"a\"]`"),
             (json!({"worker_id": "x", "tags": ["a", 1]}), "`tags[1]` must be a string", ""),
+            (json!({"worker_id": "x", "parts": [1]}), "`parts[0]` must be an object, not 1", ""),
+            (json!({"worker_id": "x", "parts": [{"name": null}]}), "`parts[0].name` is missing", ""),
+            (
+                json!({"worker_id": "x", "parts": [{"name": "a", "dependsOn": [0]}]}),
+                "`parts[0]` has no field \"dependsOn\"",
+                "did you mean `depends_on`?",
+            ),
+            (
+                json!({"worker_id": "x", "parts": [{"name": "a", "depends_on": [-1]}]}),
+                "`parts[0].depends_on[0]` is -1",
+                "",
+            ),
         ] {
             let problem = read(given.clone()).unwrap_err();
             assert_eq!(problem.code, Code::InvalidValue);

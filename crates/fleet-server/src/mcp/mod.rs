@@ -3,11 +3,14 @@
 mod answer;
 mod arguments;
 mod call;
+mod open;
+mod place;
 mod prompts;
 mod resources;
 mod schema;
 mod server;
 mod tail;
+mod task;
 mod tools;
 mod worker;
 

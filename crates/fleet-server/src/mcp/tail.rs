@@ -40,3 +40,11 @@ pub(super) async fn read(engine: &Engine, tail: &Tail<'_>) -> Outcome<String> {
     });
     read.await.map_err(|error| Problem::new(Code::Internal, error.to_string()))?
 }
+
+/// The same; a sentence where there is none to be had.
+pub(super) async fn end(engine: &Engine, tail: Tail<'_>) -> Outcome<String> {
+    match read(engine, &tail).await {
+        Err(problem) if problem.code == Code::NotHere => Ok(format!("({})", problem.message)),
+        other => other,
+    }
+}

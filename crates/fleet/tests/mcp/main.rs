@@ -5,6 +5,7 @@
 
 mod arguments;
 mod clients;
+mod commander;
 mod http;
 mod in_a_run;
 mod reading;

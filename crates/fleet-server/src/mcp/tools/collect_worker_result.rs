@@ -1,15 +1,14 @@
 //! `collect_worker_result`
 
 use fleet_core::outcome::{AgentExit, RunResult};
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::Engine;
+use fleet_core::problem::Outcome;
 use fleet_engine::verbs::run_logs::Stream;
 use fleet_engine::verbs::run_result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::{Call, Nature, Tool};
+use crate::mcp::open::Open;
 use crate::mcp::tail::{self, Tail};
 use crate::mcp::worker::{self, Worker};
 
@@ -35,7 +34,7 @@ pub(super) struct Answer {
     worker: Worker,
     /// status, summary, files_changed, commits, tests, next_steps; files and commits as git shows them, not as claimed. Null
     /// while it works
-    result: Option<Map<String, Value>>,
+    result: Option<Open>,
     /// Why there is no result although the worker is over
     result_error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,13 +63,13 @@ impl Tool for This {
             None => None,
         };
         worker.exit_code = found.as_ref().and_then(exit_code);
-        let result = found.map(|result| fields(&result)).transpose()?;
+        let result = found.as_ref().map(Open::of).transpose()?;
         let result_error = (result.is_none() && worker.over).then(|| missing(&worker));
         let (mut stdout_tail, mut stderr_tail) = (None, None);
         if let (true, Some(run)) = (args.include_logs.unwrap_or_default(), worker.run_id.clone()) {
             let lines = args.log_tail_lines.unwrap_or(USUAL_LINES) as usize;
-            stdout_tail = Some(end(&engine, &run, Stream::Out, lines).await?);
-            stderr_tail = Some(end(&engine, &run, Stream::Err, lines).await?);
+            let end = |stream| tail::end(&engine, Tail { run: &run, stream, lines });
+            (stdout_tail, stderr_tail) = (Some(end(Stream::Out).await?), Some(end(Stream::Err).await?));
         }
         Ok(Answer { worker, result, result_error, stdout_tail, stderr_tail })
     }
@@ -84,24 +83,9 @@ fn exit_code(result: &RunResult) -> Option<i32> {
     }
 }
 
-fn fields(result: &RunResult) -> Outcome<Map<String, Value>> {
-    match serde_json::to_value(result) {
-        Ok(Value::Object(fields)) => Ok(fields),
-        _ => Err(Problem::new(Code::Internal, "the result is no object")),
-    }
-}
-
 fn missing(worker: &Worker) -> String {
     match &worker.run_id {
         None => "it never started".to_owned(),
         Some(run) => format!("run {run} ended without a result"),
-    }
-}
-
-/// The end of a log; a sentence where there is none to be had.
-async fn end(engine: &Engine, run: &str, stream: Stream, lines: usize) -> Outcome<String> {
-    match tail::read(engine, &Tail { run, stream, lines }).await {
-        Err(problem) if problem.code == Code::NotHere => Ok(format!("({})", problem.message)),
-        other => other,
     }
 }

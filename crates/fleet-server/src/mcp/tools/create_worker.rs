@@ -1,7 +1,6 @@
 //! `create_worker`
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -15,6 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Call, Nature, Tool};
+use crate::mcp::place;
 use crate::mcp::worker::{self, PARENT, PROFILE, Worker};
 
 pub(super) struct This;
@@ -79,7 +79,7 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Worker> {
         let engine = call.engine().await?;
-        let here = repository(&engine, &args.repo_path)?;
+        let here = place::repository(&engine, &args.repo_path)?;
         let mut meta = metadata(args.metadata.clone().unwrap_or_default())?;
         let profile = args.profile.as_ref().filter(|profile| !profile.is_empty());
         meta.extend(profile.map(|profile| format!("{PROFILE}={profile}")));
@@ -127,24 +127,6 @@ async fn parent_task(engine: &Engine, parent: &str) -> Outcome<TaskId> {
         message: problem.message.replacen("worker_id", "parent_worker_id", 1),
         ..problem
     })
-}
-
-/// The verbs' common ground, seen from the repository of a path.
-fn repository(engine: &Engine, path: &str) -> Outcome<Engine> {
-    let named = |problem: Problem| Problem { message: format!("repo_path: {}", problem.message), ..problem };
-    let path = match path.strip_prefix("~/") {
-        Some(rest) => engine.environment().user_home()?.join(rest),
-        None => PathBuf::from(path),
-    };
-    if !path.is_absolute() {
-        let message = format!("\"{}\" is not absolute", escaped(&path.to_string_lossy()));
-        return Err(named(Problem::new(Code::InvalidValue, message).hint("name the whole path, from / on")));
-    }
-    if !path.exists() {
-        let message = format!("\"{}\" does not exist", escaped(&path.to_string_lossy()));
-        return Err(named(Problem::new(Code::NotARepository, message)));
-    }
-    engine.at(path).map_err(named)
 }
 
 /// `KEY=VALUE` for each entry; what is no text is kept as JSON.

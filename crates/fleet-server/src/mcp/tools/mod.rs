@@ -104,6 +104,14 @@ tools! {
     prompt_worker,
     cancel_worker,
     cleanup_worker,
+    search_backlog,
+    find_similar_tasks,
+    create_task,
+    assign_task,
+    analyze_dependencies,
+    detect_conflicts,
+    review_completed,
+    check_agent_status,
 }
 
 pub(super) use get_diff::part as patch_part;

@@ -1,0 +1,70 @@
+//! Parts of answers whose fields the verb decides.
+//!
+//! Owns how a verb's answer gets the names that clients know. Must never hold what a client has to rely on: that is a type
+//! with a schema.
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// An object that is described in words, because its fields are many and those of `docs/json.md`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Open(Map<String, Value>);
+
+/// How a field is called by a verb, and here.
+pub(super) type Word = (&'static str, &'static str);
+
+impl Open {
+    pub(super) fn of(value: &impl Serialize) -> Outcome<Self> {
+        Self::renamed(value, &[])
+    }
+
+    /// With other names for some fields, wherever in it they are.
+    pub(super) fn renamed(value: &impl Serialize, words: &[Word]) -> Outcome<Self> {
+        let mut value =
+            serde_json::to_value(value).map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+        rename(&mut value, words);
+        match value {
+            Value::Object(fields) => Ok(Self(fields)),
+            _ => Err(Problem::new(Code::Internal, "a part of the answer is no object")),
+        }
+    }
+
+    /// All of a list.
+    pub(super) fn all<T: Serialize>(values: &[T], words: &[Word]) -> Outcome<Vec<Self>> {
+        values.iter().map(|value| Self::renamed(value, words)).collect()
+    }
+}
+
+fn rename(value: &mut Value, words: &[Word]) {
+    match value {
+        Value::Object(fields) => {
+            for (theirs, ours) in words {
+                if let Some(field) = fields.remove(*theirs) {
+                    fields.insert((*ours).to_owned(), field);
+                }
+            }
+            fields.values_mut().for_each(|field| rename(field, words));
+        }
+        Value::Array(list) => list.iter_mut().for_each(|item| rename(item, words)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_are_renamed_at_every_depth_and_lists_are_no_objects() {
+        let value = json!({"id": "a", "more": [{"id": "b", "on": "c"}], "id2": 1});
+        let open = Open::renamed(&value, &[("id", "task_id"), ("on", "depends_on")]).unwrap();
+        let wanted = json!({"task_id": "a", "more": [{"task_id": "b", "depends_on": "c"}], "id2": 1});
+        assert_eq!(serde_json::to_value(&open).unwrap(), wanted);
+        assert_eq!(Open::of(&[1, 2]).unwrap_err().code, Code::Internal);
+    }
+}

@@ -1,0 +1,48 @@
+//! Which repository a call is about.
+
+use std::path::PathBuf;
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::escaped;
+use fleet_engine::Engine;
+
+/// The verbs' common ground, seen from the repository of a path.
+pub(super) fn repository(engine: &Engine, path: &str) -> Outcome<Engine> {
+    let path = match path.strip_prefix("~/") {
+        Some(rest) => engine.environment().user_home()?.join(rest),
+        None => PathBuf::from(path),
+    };
+    let shown = escaped(&path.to_string_lossy()).into_owned();
+    if !path.is_absolute() {
+        let problem = Problem::new(Code::InvalidValue, format!("\"{shown}\" is not absolute"));
+        return Err(named(problem.hint("name the whole path, from / on")));
+    }
+    if !path.exists() {
+        return Err(named(Problem::new(Code::NotARepository, format!("\"{shown}\" does not exist"))));
+    }
+    engine.at(path).map_err(named)
+}
+
+/// The same; where no path is named, from the repository in which the server was started.
+pub(super) fn repository_or_own(engine: &Engine, path: Option<&str>) -> Outcome<Engine> {
+    match path {
+        Some(path) => repository(engine, path),
+        None => engine.back().map_err(|problem| match problem.code {
+            Code::NotARepository => Problem::new(
+                Code::NotARepository,
+                "repo_path: it is needed here, because the server was not started in a repository",
+            )
+            .hint("name the absolute path of the git repository"),
+            _ => named(problem),
+        }),
+    }
+}
+
+/// The same; nowhere in particular for what is about all repositories.
+pub(super) fn repository_or_all(engine: &Engine, path: Option<&str>, all: bool) -> Outcome<Engine> {
+    if all { Ok(engine.nowhere()) } else { repository_or_own(engine, path) }
+}
+
+fn named(problem: Problem) -> Problem {
+    Problem { message: format!("repo_path: {}", problem.message), ..problem }
+}

@@ -1,0 +1,112 @@
+//! A task of the backlog, in the words of the protocol's clients.
+
+use fleet_core::id::TaskId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_engine::Engine;
+use fleet_engine::verbs::task_similar::Similar;
+use fleet_engine::views::TaskView;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::worker;
+
+/// A task. Moments are seconds since 1970.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are those that clients know")]
+pub(super) struct Task {
+    /// Also its worker_id, for wait, get_worker_status, collect_worker_result and the others
+    task_id: String,
+    title: String,
+    /// Left out of lists
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// ready, blocked (by others), scheduled, held, running, waiting (for a person), done, failed or cancelled
+    status: String,
+    /// From 1 to 5; 5 is served first
+    priority: i64,
+    labels: Vec<String>,
+    /// The files that it may touch, as patterns; two tasks that claim the same never run together
+    file_scope: Vec<String>,
+    /// trivial, small, medium, large or xl
+    estimated_complexity: Option<String>,
+    /// Who does it; null is the user's default
+    executor: Option<String>,
+    model: Option<String>,
+    branch_name: Option<String>,
+    /// How many of the tasks that it depends on are not done; analyze_dependencies tells which, and what is in the way
+    open_dependencies: i64,
+    read_only: bool,
+    attempts: i64,
+    /// Why it is where it is
+    remark: Option<String>,
+    created_at: f64,
+    updated_at: f64,
+}
+
+impl From<&TaskView> for Task {
+    fn from(task: &TaskView) -> Self {
+        Self {
+            task_id: task.id.to_string(),
+            title: task.title.clone(),
+            description: task.description.clone(),
+            status: task.status.to_owned(),
+            priority: task.priority,
+            labels: task.labels.iter().map(ToString::to_string).collect(),
+            file_scope: task.scope.patterns().map(ToOwned::to_owned).collect(),
+            estimated_complexity: task.complexity.map(|complexity| complexity.to_string()),
+            executor: task.agent.clone(),
+            model: task.model.clone(),
+            branch_name: task.branch.clone(),
+            open_dependencies: task.open_dependencies,
+            read_only: task.read_only,
+            attempts: task.attempts,
+            remark: task.remark.clone(),
+            created_at: worker::seconds(task.created_at.0),
+            updated_at: worker::seconds(task.updated_at.0),
+        }
+    }
+}
+
+/// A task that says nearly the same as something else.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Alike {
+    #[serde(flatten)]
+    task: Task,
+    /// From 0 to 1: how alike they are; 0.7 is nearly the same
+    score: f64,
+    /// Words of both, those that say most first
+    shared_words: Vec<String>,
+    shared_paths: Vec<String>,
+}
+
+impl From<&Similar> for Alike {
+    fn from(similar: &Similar) -> Self {
+        Self {
+            task: Task::from(&similar.task),
+            score: similar.score,
+            shared_words: similar.shared_words.clone(),
+            shared_paths: similar.shared_paths.clone(),
+        }
+    }
+}
+
+/// The task that a client means: the beginning of its id is enough, and a run or branch will do.
+pub(super) async fn meant(engine: &Engine, task_id: &str) -> Outcome<TaskId> {
+    worker::meant(engine, task_id).await.map_err(|problem| match problem.code {
+        Code::TaskNotFound => {
+            let message =
+                problem.message.replacen("worker_id: there is no worker", "task_id: there is no task", 1);
+            Problem::new(Code::TaskNotFound, message).hint("`search_backlog` finds tasks")
+        }
+        _ => problem,
+    })
+}
+
+/// The same for several.
+pub(super) async fn all_meant(engine: &Engine, task_ids: Option<Vec<String>>) -> Outcome<Vec<String>> {
+    let mut ids = Vec::new();
+    for task_id in task_ids.unwrap_or_default() {
+        ids.push(meant(engine, &task_id).await?.to_string());
+    }
+    Ok(ids)
+}

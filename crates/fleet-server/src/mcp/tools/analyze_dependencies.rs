@@ -1,0 +1,86 @@
+//! `analyze_dependencies`
+
+use std::collections::BTreeMap;
+
+use fleet_core::id::TaskId;
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::task_order::{self, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::open::{Open, Word};
+use crate::mcp::{place, task};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Only these and what they wait for; all open tasks of the repository if left out
+    #[serde(default)]
+    task_ids: Option<Vec<String>>,
+    /// So many steps at most; 20 if left out. Everything else is about all of them
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 500))]
+    count: Option<u32>,
+    /// Absolute path of the git repository; the one in which the server was started if left out
+    #[serde(default)]
+    repo_path: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// An order in which the open tasks could be done: task_id, title, status, priority, depends_on (open ones), level (those
+    /// of one level could run together), unblocks (how many wait for it), critical, obstacle (what is in its way)
+    order: Vec<Open>,
+    /// The chain that takes longest, first task first: no number of agents is done before it
+    critical_path: Vec<String>,
+    /// How much work that is: a task counts 1 if trivial, 2 small, 4 medium or unknown, 8 large, 16 xl
+    critical_size: u32,
+    by_status: BTreeMap<String, usize>,
+    /// Tasks that start only when somebody acts, because what they wait for failed, was cancelled or is held
+    stuck: Vec<String>,
+    /// Those that most others wait for, most first
+    bottlenecks: Vec<String>,
+    /// Dependencies that seem to be missing: task_id should perhaps wait for depends_on, and why
+    suggestions: Vec<Open>,
+    /// Whether there are more open tasks than steps were asked for, or looked at
+    more: bool,
+}
+
+const USUAL: u32 = 20;
+const WORDS: [Word; 4] = [("id", "task_id"), ("task", "task_id"), ("after", "depends_on"), ("on", "depends_on")];
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Analyze dependencies";
+    const ABOUT: &'static str =
+        "The open tasks of a repository as a whole: the best order, what could run together, the longest chain, what holds \
+         up most, what is stuck, and dependencies that seem to be missing. Use it to plan phases, and when nothing moves.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
+        let tasks = task::all_meant(&engine, args.task_ids).await?;
+        let found = task_order::run(&here, &Request { tasks }).await?;
+        let count = args.count.unwrap_or(USUAL) as usize;
+        let shown = found.order.get(..count).unwrap_or(&found.order);
+        Ok(Answer {
+            order: Open::all(shown, &WORDS)?,
+            critical_path: ids(&found.critical_path),
+            critical_size: found.critical_size,
+            by_status: found.by_status.iter().map(|(status, count)| ((*status).to_owned(), *count)).collect(),
+            stuck: ids(&found.stuck),
+            bottlenecks: ids(&found.bottlenecks),
+            suggestions: Open::all(&found.suggestions, &WORDS)?,
+            more: found.more || found.order.len() > count,
+        })
+    }
+}
+
+fn ids(tasks: &[TaskId]) -> Vec<String> {
+    tasks.iter().map(ToString::to_string).collect()
+}

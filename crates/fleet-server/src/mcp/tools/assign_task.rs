@@ -1,0 +1,94 @@
+//! `assign_task`
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_engine::verbs::launch;
+use fleet_engine::verbs::task_assign::{self, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::task::{self, Task};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// The task, from search_backlog or create_task
+    task_id: String,
+    /// Which agent does it, see list_agents
+    #[serde(default)]
+    executor: Option<String>,
+    /// A model of that executor; without one, that of another executor is forgotten
+    #[serde(default)]
+    model: Option<String>,
+    /// From 1 to 5; 5 is served first
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 5))]
+    priority: Option<i64>,
+    /// queue: as soon as its turn comes, also if it was held, failed or cancelled; hold: not until you say so; unchanged if
+    /// left out
+    #[serde(default)]
+    start: Option<Start>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Start {
+    Unchanged,
+    Hold,
+    Queue,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    #[serde(flatten)]
+    task: Task,
+    /// The fields that are different now; state if it was moved
+    changed: Vec<String>,
+    /// Whether its executor can be started here; otherwise it waits
+    executor_is_here: bool,
+}
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Assign a task";
+    const ABOUT: &'static str =
+        "Says who does a task of the backlog, how urgent it is, and whether it may start: all of it at once, or nothing. \
+         Use it to give a task to another agent or model, to hold one back, and to try a failed one again. What is at work \
+         is not disturbed.";
+    const NATURE: Nature = Nature::Adds;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let task = task::meant(&engine, &args.task_id).await?.to_string();
+        let start = match args.start.unwrap_or(Start::Unchanged) {
+            Start::Unchanged => task_assign::Start::Unchanged,
+            Start::Hold => task_assign::Start::Hold,
+            Start::Queue => task_assign::Start::Queue,
+        };
+        let (agent, model, priority) = (args.executor, args.model, args.priority);
+        let done = task_assign::run(&engine, Request { task, agent, model, priority, start }).await;
+        let done = done.map_err(in_our_words)?;
+        if start == task_assign::Start::Queue {
+            // That nobody could be started does not undo the queueing.
+            let _ = launch::wake(&engine);
+        }
+        Ok(Answer {
+            task: Task::from(&done.task),
+            changed: done.changed.iter().map(|field| in_our_word(field).to_owned()).collect(),
+            executor_is_here: done.agent_is_here,
+        })
+    }
+}
+
+fn in_our_word(field: &str) -> &str {
+    if field == "agent" { "executor" } else { field }
+}
+
+fn in_our_words(problem: Problem) -> Problem {
+    let renamed = problem.message.strip_prefix("agent: ").filter(|_| problem.code == Code::InvalidValue);
+    let message = renamed.map_or(problem.message.clone(), |rest| format!("executor: {rest}"));
+    Problem { message, ..problem }
+}

@@ -1,0 +1,82 @@
+//! `check_agent_status`
+
+use std::collections::BTreeMap;
+
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::agents_status::{self, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::open::{Open, Word};
+use crate::mcp::{place, worker};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Only agents at work in this git repository, by its absolute path; those of all if left out
+    #[serde(default)]
+    repo_path: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// The agents at work, newest first: task_id (also its worker_id), title, run_id, executor, model, health, activity,
+    /// percent, seconds, branch_name, workspace, input_tokens, output_tokens, micro_usd, load
+    agents: Vec<Open>,
+    /// How many of them there are of each health
+    by_health: BTreeMap<String, usize>,
+    /// The runners that start agents here; none is no fault, one is started with the next work
+    runners: Vec<Open>,
+    /// How many agents those may run at a time
+    slots: u32,
+    /// How many more they could start now
+    free_slots: u32,
+    /// How many tasks could start
+    ready: usize,
+    /// Executors that can be started here
+    available: Vec<String>,
+    /// Executors that ready tasks ask for and that cannot be started here
+    missing_executors: Vec<String>,
+    /// Accounts that take no work for a while, and why
+    paused: Vec<Open>,
+    cost_today_usd: f64,
+    /// What may be used in a day, if that is bounded
+    budget_today_usd: Option<f64>,
+}
+
+const WORDS: [Word; 4] =
+    [("id", "run_id"), ("task", "task_id"), ("agent", "executor"), ("branch", "branch_name")];
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Check the agents";
+    const ABOUT: &'static str =
+        "How the fleet is doing right now: every agent at work and its health, free slots, what waits, what is paused, what \
+         was spent today. Use it before you start much, and when work does not move. Which agents there are at all is in \
+         list_agents.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let this_project = args.repo_path.is_some();
+        let here = place::repository_or_all(&engine, args.repo_path.as_deref(), !this_project)?;
+        let found = agents_status::run(&here, &Request { this_project }).await?;
+        Ok(Answer {
+            agents: Open::all(&found.agents, &WORDS)?,
+            by_health: found.by_health.iter().map(|(health, count)| ((*health).to_owned(), *count)).collect(),
+            runners: Open::all(&found.runners, &[])?,
+            slots: found.slots,
+            free_slots: found.free_slots,
+            ready: found.ready,
+            available: found.available,
+            missing_executors: found.missing_agents,
+            paused: Open::all(&found.paused, &WORDS)?,
+            cost_today_usd: worker::dollars(found.spent_today),
+            budget_today_usd: found.budget_today.map(worker::dollars),
+        })
+    }
+}

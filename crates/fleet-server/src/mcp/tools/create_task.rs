@@ -1,0 +1,172 @@
+//! `create_task`
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_engine::Engine;
+use fleet_engine::verbs::task_create::{self, Duplicates, Request};
+use fleet_engine::verbs::{launch, task_add};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::place;
+use crate::mcp::task::{self, Alike, Task};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// What is to be done, in one line
+    title: String,
+    /// All that its agent has to know: what to build, which files to touch and which not, how to tell that it is done
+    #[serde(default)]
+    description: Option<String>,
+    /// From 1 to 5; 5 is served first
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 5))]
+    priority: Option<i64>,
+    /// Ids of tasks that have to be done before
+    #[serde(default)]
+    depends_on: Option<Vec<String>>,
+    /// The files that it may touch, such as src/api/**; tasks that claim the same never run together
+    #[serde(default)]
+    file_scope: Option<Vec<String>>,
+    /// Words to find it by, without spaces
+    #[serde(default)]
+    labels: Option<Vec<String>>,
+    /// trivial (one line), small, medium, large or xl (architecture)
+    #[serde(default)]
+    estimated_complexity: Option<String>,
+    /// Which agent does it, see list_agents; the user's default if left out
+    #[serde(default)]
+    executor: Option<String>,
+    /// A model of that executor
+    #[serde(default)]
+    model: Option<String>,
+    /// The commit, branch or tag that the work starts from; the current commit, when it starts, if left out
+    #[serde(default)]
+    base_ref: Option<String>,
+    /// The agent is stopped after so long, and its work kept; the user's limit if left out or 0
+    #[serde(default)]
+    timeout_seconds: Option<u64>,
+    /// True if nothing is to be changed: then an end without changes is a success
+    #[serde(default)]
+    read_only: Option<bool>,
+    /// True if it must not start before assign_task says so
+    #[serde(default)]
+    hold: Option<bool>,
+    /// Do not create it if there is one that says nearly the same; true if left out
+    #[serde(default)]
+    check_duplicates: Option<bool>,
+    /// Create it all the same, and say which others are like it
+    #[serde(default)]
+    force: Option<bool>,
+    /// Absolute path of the git repository; the one in which the server was started if left out
+    #[serde(default)]
+    repo_path: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// False if there is a task already that says nearly the same
+    created: bool,
+    /// The new task; null if none was created
+    task: Option<Task>,
+    /// Tasks that say nearly the same and are not cancelled, the most alike first
+    similar: Vec<Alike>,
+    /// Whether its executor can be started here; otherwise it waits
+    executor_is_here: bool,
+    summary: String,
+}
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Create a task";
+    const ABOUT: &'static str =
+        "Puts a task into the backlog of a repository; agents take tasks by priority as soon as what they depend on is \
+         done. Use it to plan: split work so that tasks of one phase touch different files, and name what each depends on. \
+         Not created, and said so, if there is one that says nearly the same. To start something at once, use \
+         create_worker.";
+    const NATURE: Nature = Nature::Adds;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
+        let duplicates = match (args.force.unwrap_or_default(), args.check_duplicates.unwrap_or(true)) {
+            (true, _) => Duplicates::Tell,
+            (false, true) => Duplicates::Refuse,
+            (false, false) => Duplicates::Ignore,
+        };
+        let task = wanted(&engine, args).await?;
+        let done = task_create::run(&here, Request { task, duplicates, threshold: None }).await;
+        let done = done.map_err(in_our_words)?;
+        if done.task.is_some() {
+            // That nobody could be started does not undo the queueing.
+            let _ = launch::wake(&here);
+        }
+        Ok(Answer {
+            created: done.task.is_some(),
+            summary: summary(&done),
+            task: done.task.as_ref().map(Task::from),
+            similar: done.similar.iter().map(Alike::from).collect(),
+            executor_is_here: done.agent_is_here,
+        })
+    }
+}
+
+async fn wanted(engine: &Engine, args: Args) -> Outcome<task_add::Request> {
+    let seconds = args.timeout_seconds.filter(|seconds| *seconds > 0);
+    let after = task::all_meant(engine, args.depends_on).await.map_err(|problem| Problem {
+        message: problem.message.replacen("task_id", "depends_on", 1),
+        ..problem
+    })?;
+    Ok(task_add::Request {
+        title: args.title,
+        description: args.description,
+        priority: args.priority,
+        labels: args.labels.unwrap_or_default(),
+        scope: args.file_scope.unwrap_or_default(),
+        complexity: args.estimated_complexity,
+        after,
+        agent: args.executor,
+        model: args.model,
+        base: args.base_ref.filter(|base| !base.is_empty() && base != "HEAD"),
+        limits: seconds.map(|seconds| format!("time={seconds}s")).into_iter().collect(),
+        read_only: args.read_only.unwrap_or_default(),
+        hold: args.hold.unwrap_or_default(),
+        ..task_add::Request::default()
+    })
+}
+
+fn summary(done: &task_create::Response) -> String {
+    let nearest = done.similar.first().map(|other| (other.task.id, other.task.status));
+    match (&done.task, nearest) {
+        (None, Some((other, status))) => format!(
+            "not created: {other} ({status}) says nearly the same; use that one, or create this one with force"
+        ),
+        (None, None) => "not created".to_owned(),
+        (Some(task), nearest) => {
+            let alike = nearest.map(|(other, status)| format!("; {other} ({status}) says nearly the same"));
+            let nobody = (!done.agent_is_here).then_some("; its executor is not here, so that it waits for one");
+            format!("created {} ({}){}{}", task.id, task.status, alike.unwrap_or_default(), nobody.unwrap_or_default())
+        }
+    }
+}
+
+/// Fields of tasks have other names here.
+fn in_our_words(problem: Problem) -> Problem {
+    let names = [
+        ("agent: ", "executor: "),
+        ("base: ", "base_ref: "),
+        ("label: ", "labels: "),
+        ("scope: ", "file_scope: "),
+        ("complexity: ", "estimated_complexity: "),
+        ("limit: ", "timeout_seconds: "),
+    ];
+    let is_field = problem.code == Code::InvalidValue;
+    let renamed = names.iter().filter(|_| is_field).find_map(|(ours, theirs)| {
+        Some(format!("{theirs}{}", problem.message.strip_prefix(ours)?))
+    });
+    Problem { message: renamed.unwrap_or(problem.message), ..problem }
+}

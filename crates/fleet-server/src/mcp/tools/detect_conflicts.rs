@@ -1,0 +1,68 @@
+//! `detect_conflicts`
+
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::conflicts::{self, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::open::{Open, Word};
+use crate::mcp::{place, task};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Only conflicts of these, with whatever other task; all if left out
+    #[serde(default)]
+    task_ids: Option<Vec<String>>,
+    /// Absolute path of the git repository; the one in which the server was started if left out
+    #[serde(default)]
+    repo_path: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// The worst first: kind (merge: git cannot merge them; files: both changed the same, and it can; scope: they claim the
+    /// same), tasks (two; one if it is in the way of where it should land), with, files, file_count, scopes, advice
+    conflicts: Vec<Open>,
+    /// Files that several tasks have changed: path, tasks
+    files: Vec<Open>,
+    /// How many tasks were compared
+    looked_at: usize,
+    /// How many pairs git was not asked about, because there were too many
+    unchecked: usize,
+    /// Tasks whose work could not be looked at: task_id, why
+    unseen: Vec<Open>,
+    /// Whether there are more tasks than were compared
+    more: bool,
+}
+
+const WORDS: [Word; 2] = [("task", "task_id"), ("branch", "branch_name")];
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Detect conflicts";
+    const ABOUT: &'static str =
+        "Which tasks get in each other's way: by the files that they claim, by those that they have changed, and by what git \
+         says when their branches are merged; also branches that no longer go with where they should land. Use it before \
+         you merge, and before you start work on the same files.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
+        let tasks = task::all_meant(&engine, args.task_ids).await?;
+        let found = conflicts::run(&here, &Request { tasks }).await?;
+        Ok(Answer {
+            conflicts: Open::all(&found.conflicts, &WORDS)?,
+            files: Open::all(&found.files, &WORDS)?,
+            looked_at: found.looked_at,
+            unchecked: found.unchecked,
+            unseen: Open::all(&found.unseen, &WORDS)?,
+            more: found.more,
+        })
+    }
+}

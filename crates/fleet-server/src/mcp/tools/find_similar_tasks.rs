@@ -1,0 +1,70 @@
+//! `find_similar_tasks`
+
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::task_similar::{self, Of, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::place;
+use crate::mcp::task::Alike;
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// What the task says, its title on the first line; or the id of a task
+    query: String,
+    /// So many at most; 5 if left out
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 50))]
+    count: Option<u32>,
+    /// Only tasks that are as alike as this, from 0 to 1; 0.4, which is about the same things, if left out
+    #[serde(default)]
+    threshold: Option<f64>,
+    /// Absolute path of the git repository; the one in which the server was started if left out
+    #[serde(default)]
+    repo_path: Option<String>,
+    /// True for the tasks of all repositories
+    #[serde(default)]
+    all_repositories: Option<bool>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// The most alike first; tasks that are over are among them
+    tasks: Vec<Alike>,
+    count: usize,
+    /// How many tasks were looked at
+    looked_at: usize,
+    /// Whether there are older ones that were not looked at
+    more: bool,
+}
+
+const USUAL: u32 = 5;
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Find similar tasks";
+    const ABOUT: &'static str =
+        "Tasks, open or over, that say nearly the same as a text or another task, by their words and paths. Use it before \
+         you create a task, and to learn how something like it went.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let all_projects = args.all_repositories.unwrap_or_default();
+        let here = place::repository_or_all(&engine, args.repo_path.as_deref(), all_projects)?;
+        let request = Request {
+            of: Of::guess(args.query),
+            threshold: args.threshold,
+            all_projects,
+            limit: Some(args.count.unwrap_or(USUAL)),
+        };
+        let found = task_similar::run(&here, &request).await?;
+        let tasks: Vec<Alike> = found.similar.iter().map(Alike::from).collect();
+        Ok(Answer { count: tasks.len(), tasks, looked_at: found.looked_at, more: found.more })
+    }
+}

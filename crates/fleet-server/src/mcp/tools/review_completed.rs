@@ -1,0 +1,60 @@
+//! `review_completed`
+
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::review::{self, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::open::{Open, Word};
+use crate::mcp::place;
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// So many at most; 20 if left out
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 200))]
+    count: Option<u32>,
+    /// Only what ended since then: such as 24h (ago), a date, or RFC 3339; a week if left out
+    #[serde(default)]
+    since: Option<String>,
+    /// Absolute path of the git repository; the one in which the server was started if left out
+    #[serde(default)]
+    repo_path: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// The newest first, failures among them: task_id, title, state, verdict (mergeable, conflicting, landed, unchanged,
+    /// doubtful, gone or failed), run_id, executor, model, branch_name, summary, files, commits, tests, remarks (where claim
+    /// and git differ), next_steps, landed, conflicts, tokens, micro_usd, seconds, ended_at, next (what to do)
+    reviews: Vec<Open>,
+    count: usize,
+    /// Whether there is more of it
+    more: bool,
+}
+
+const WORDS: [Word; 4] =
+    [("task", "task_id"), ("run", "run_id"), ("agent", "executor"), ("branch", "branch_name")];
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Review what was completed";
+    const ABOUT: &'static str =
+        "The work that ended lately in a repository: what the agents say, what git shows, what it cost, whether it has \
+         landed or could be merged, and what to do next. Use it to catch up, and to decide what to merge; get_diff shows the \
+         change itself.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
+        let found = review::run(&here, &Request { since: args.since, limit: args.count }).await?;
+        let reviews = Open::all(&found.reviews, &WORDS)?;
+        Ok(Answer { count: reviews.len(), reviews, more: found.more })
+    }
+}

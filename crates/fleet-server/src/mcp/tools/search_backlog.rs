@@ -1,0 +1,101 @@
+//! `search_backlog`
+
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::task_search::{self, Hit, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::place;
+use crate::mcp::task::Task;
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Words, beginnings of words, or paths; everything in the order of service if left out
+    #[serde(default)]
+    query: Option<String>,
+    /// Only tasks of these statuses, such as ready, blocked, held or failed; all that are not over if left out
+    #[serde(default)]
+    statuses: Option<Vec<String>>,
+    /// Only tasks with all of these
+    #[serde(default)]
+    labels: Option<Vec<String>>,
+    /// So many at most; 10 if left out
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 200))]
+    count: Option<u32>,
+    /// next_cursor of the answer before
+    #[serde(default)]
+    cursor: Option<String>,
+    /// Absolute path of the git repository; the one in which the server was started if left out
+    #[serde(default)]
+    repo_path: Option<String>,
+    /// True for the tasks of all repositories
+    #[serde(default)]
+    all_repositories: Option<bool>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// The best first, then as they are served
+    tasks: Vec<Found>,
+    count: usize,
+    /// For the next part of the answer; null at its end
+    next_cursor: Option<String>,
+    /// How many tasks were looked at
+    looked_at: usize,
+    /// Whether there are older ones that were not looked at
+    more: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Found {
+    #[serde(flatten)]
+    task: Task,
+    /// From 0 to 1: how much of the query it has; null without one
+    score: Option<f64>,
+    /// The words and paths that were found
+    matched: Vec<String>,
+}
+
+const USUAL: u32 = 10;
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Search the backlog";
+    const ABOUT: &'static str =
+        "The tasks of a repository that are not over, or those that match: what is to be done, in which order, and what is \
+         in the way. Use it to see what there is before you plan, and to find a task's id. For a task that would say the \
+         same as yours, use find_similar_tasks.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let all_projects = args.all_repositories.unwrap_or_default();
+        let request = Request {
+            query: args.query.unwrap_or_default(),
+            statuses: args.statuses.unwrap_or_default(),
+            labels: args.labels.unwrap_or_default(),
+            all_projects,
+            limit: Some(args.count.unwrap_or(USUAL)),
+            cursor: args.cursor,
+        };
+        let here = place::repository_or_all(&engine, args.repo_path.as_deref(), all_projects)?;
+        let found = task_search::run(&here, request).await?;
+        Ok(Answer {
+            count: found.tasks.len(),
+            tasks: found.tasks.iter().map(shown).collect(),
+            next_cursor: found.next_cursor,
+            looked_at: found.looked_at,
+            more: found.more,
+        })
+    }
+}
+
+fn shown(hit: &Hit) -> Found {
+    Found { task: Task::from(&hit.task), score: hit.score, matched: hit.matched.clone() }
+}
