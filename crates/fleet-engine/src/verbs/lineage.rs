@@ -1,6 +1,6 @@
-//! Whose task a task is: agents may act only on what comes from their own.
+//! Whose task a task or a workflow is: agents may act only on what comes from their own.
 
-use fleet_core::id::TaskId;
+use fleet_core::id::{TaskId, WorkflowId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_store::ops;
 
@@ -26,10 +26,31 @@ pub async fn check(engine: &Engine, task: TaskId) -> Outcome<()> {
     if descends(engine, task, own).await? {
         return Ok(());
     }
-    let message = format!("task {task} does not come from task {own}, whose agent asks");
-    Err(Problem::new(Code::NotYours, message).hint(
-        "an agent may see and end only workers that it started, and theirs; say in your report what you need",
-    ))
+    Err(not_yours(&format!("task {task}"), own))
+}
+
+/// The same for a workflow.
+pub async fn check_workflow(engine: &Engine, workflow: WorkflowId) -> Outcome<()> {
+    let Some(own) = own_task(engine).await? else { return Ok(()) };
+    if brought(engine, workflow, own).await? {
+        return Ok(());
+    }
+    Err(not_yours(&format!("workflow {workflow}"), own))
+}
+
+fn not_yours(what: &str, own: TaskId) -> Problem {
+    let message = format!("{what} does not come from task {own}, whose agent asks");
+    Problem::new(Code::NotYours, message).hint(
+        "an agent may see and end only what it started, and what that started; say in your report what you need",
+    )
+}
+
+/// Whether a workflow was added by an agent that works on this task, or on one that comes from it.
+pub async fn brought(engine: &Engine, workflow: WorkflowId, own: TaskId) -> Outcome<bool> {
+    let detail = engine.call(ops::GetWorkflow { id: workflow, with_results: false }).await?;
+    let Some(parent) = detail.workflow.spawn.parent else { return Ok(false) };
+    let task = engine.call(ops::GetRun { run: parent }).await?.run.task;
+    descends(engine, task, own).await
 }
 
 /// Whether a task is this one, or was added by an agent that works on it, or on one that was, and so on. All attempts at a

@@ -119,7 +119,7 @@ async fn branch(engine: &Engine, request: Request, response: &mut Response) -> O
 }
 
 /// A keeper tells of the end before it gives its workspace back: whoever comes right after that waits a moment.
-async fn tidied(home: &Home, runs: &[RunId]) {
+pub(super) async fn tidied(home: &Home, runs: &[RunId]) {
     let deadline = clock::uptime() + PATIENCE;
     while runs.iter().any(|run| home.live_run(*run).exists()) && clock::uptime() < deadline {
         tokio::time::sleep(LOOK).await;

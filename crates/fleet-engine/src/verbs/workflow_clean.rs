@@ -1,6 +1,6 @@
 //! Removes workflows that are over, with the branches and folders of their stages.
 
-use fleet_core::id::{TaskId, WorkflowId};
+use fleet_core::id::{RunId, TaskId, WorkflowId};
 use fleet_core::problem::{Outcome, Problem};
 use fleet_core::tidy::Reach;
 use fleet_core::workflow::{Workflow, WorkflowState};
@@ -8,7 +8,9 @@ use fleet_store::{StoreError, ops};
 use serde::Serialize;
 
 use super::clean::{self, Item, Kept};
+use super::task_clean;
 use super::workflow_show::meant;
+use crate::home::Home;
 use crate::views::WorkflowView;
 use crate::{Engine, problems};
 
@@ -80,6 +82,9 @@ pub async fn plan(engine: &Engine, request: Request) -> Outcome<Plan> {
     for id in ids(engine, &request).await? {
         let detail = engine.call(ops::GetWorkflow { id, with_results: false }).await?;
         refuse_live(&detail.workflow)?;
+        // The last stage may have ended just now, and its worktree not be given back yet.
+        let runs: Vec<RunId> = detail.parts.iter().filter_map(|part| Some(part.run.as_ref()?.id)).collect();
+        task_clean::tidied(&Home::new(engine.home()), &runs).await;
         let tasks = detail.parts.iter().filter_map(|part| part.task.as_ref());
         let tasks: Vec<TaskId> = tasks.map(|task| task.id).collect();
         plan.workflows.push(PlannedWorkflow {

@@ -85,9 +85,14 @@ impl Plan {
 
 /// Checks everything, and starts nothing.
 pub async fn plan(engine: &Engine, request: Request) -> Outcome<Plan> {
-    allowed::check(engine)?;
     engine.repository()?;
     let source = workflow_file::find(engine, &request.workflow)?;
+    plan_of(engine, source, request).await
+}
+
+/// The same for a workflow that somebody has at hand, whatever the request calls it.
+pub async fn plan_of(engine: &Engine, source: Source, request: Request) -> Outcome<Plan> {
+    allowed::check(engine)?;
     let Request { task, set, agent, base, priority, .. } = request;
     let given = Given { task, set, agent, purpose: Purpose::Run };
     let loaded = workflow_file::load(engine, &source, &given)?
@@ -157,8 +162,16 @@ fn settle_stage(engine: &Engine, stage: &mut Stage) -> Outcome<()> {
     Ok(())
 }
 
-/// Commands of a file that came with the repository run only if the user agreed to them.
+/// Commands of a file that came with the repository run only if the user agreed to them, and those of a text that
+/// somebody handed over do not run at all.
 fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
+    let has_commands = |stage: &&Stage| source.kind == Kind::Given && !stage.checks.is_empty();
+    if let Some(stage) = spec.stages.iter().find(has_commands) {
+        let message = format!("stage {}: checks can only come from a file", stage.name);
+        return Err(Problem::new(Code::Untrusted, message).hint(
+            "leave them out, or write the workflow into .fleet/workflows, where the user can agree to them",
+        ));
+    }
     let Some(asked) = commands(engine, source, spec)? else { return Ok(()) };
     if asked.is_trusted(engine.home())? {
         return Ok(());
@@ -182,7 +195,8 @@ pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<Projec
 fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<Option<ProjectCommands>> {
     // Whoever works in a run may have written any file, and must not get commands run outside of it.
     let is_own = match source.kind {
-        Kind::Shipped | Kind::User => true,
+        // What is handed over has no commands, and its arguments are those that the user allows to every task.
+        Kind::Shipped | Kind::User | Kind::Given => true,
         Kind::Repository => false,
         Kind::Path => !is_inside_a_run(engine)? && !lies_in(engine, &source.path),
     };

@@ -58,6 +58,11 @@ pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
     look(engine, meant(engine, typed).await?, Depth::Results).await
 }
 
+/// The same without what agents said in the end, which may be long.
+pub async fn glance(engine: &Engine, id: WorkflowId) -> Outcome<Response> {
+    look(engine, id, Depth::States).await
+}
+
 /// So many workflows are looked at for a name, the newest first.
 const MOST_NAMED: i64 = 10_000;
 

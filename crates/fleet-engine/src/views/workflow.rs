@@ -85,6 +85,8 @@ pub struct StageView {
     /// As its stage, with its number where there are several.
     pub name: String,
     pub stage: String,
+    /// Where its stage stands in the file, from 0.
+    pub index: usize,
     pub number: u32,
     pub item: Option<String>,
     pub needs: Vec<String>,

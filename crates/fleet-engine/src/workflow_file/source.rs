@@ -60,6 +60,8 @@ pub enum Kind {
     Shipped,
     /// It was named by its path.
     Path,
+    /// It was handed over as a text, by somebody who need not be the user.
+    Given,
 }
 
 /// The text of a workflow.
@@ -76,6 +78,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// A workflow that is no file, in JSON. It is called so if it does not say otherwise.
+    pub fn given(name: &str, text: String) -> Self {
+        Self { text, format: Format::Json, path: PathBuf::from(name), kind: Kind::Given }
+    }
+
     /// What it is called if it does not say so itself.
     pub fn stem(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()

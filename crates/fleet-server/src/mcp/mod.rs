@@ -9,10 +9,12 @@ mod prompts;
 mod resources;
 mod schema;
 mod server;
+mod stages;
 mod tail;
 mod task;
 mod tools;
 mod worker;
+mod workflow;
 
 pub(crate) use call::Closing;
 pub(crate) use server::Server;

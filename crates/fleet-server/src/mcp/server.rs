@@ -27,7 +27,9 @@ const INSTRUCTIONS: &str = "codefleet runs coding agents (\"workers\"), each on 
 Start one with create_worker, which answers at once; then call wait instead of polling, and collect_worker_result for \
 the outcome. get_diff shows what was changed; merge the branch yourself if you want it. Workers queue when all slots are \
 busy, survive the end of this session, and keep their work on their branch. list_agents says which executors can work \
-here.";
+here. When several agents should build on each other (write and review, compete and judge, plan and split), use \
+create_workflow. To plan work that is to be done later or in order, use the backlog: search_backlog, create_task, \
+analyze_dependencies.";
 
 impl Server {
     pub(crate) fn new(engine: &Engine) -> Self {

@@ -344,7 +344,7 @@ pub(super) fn dollars(micro: u64) -> f64 {
     micro as f64 / 1_000_000.0
 }
 
-fn age(since: Option<Millis>, until: Millis) -> String {
+pub(super) fn age(since: Option<Millis>, until: Millis) -> String {
     duration(since.and_then(|since| u64::try_from(until.0 - since.0).ok()).map(|millis| millis / 1_000))
 }
 

@@ -12,3 +12,4 @@ mod reading;
 mod refused;
 mod stage;
 mod tools;
+mod workflows;

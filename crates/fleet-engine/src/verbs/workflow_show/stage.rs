@@ -63,6 +63,7 @@ impl Shown<'_> {
         StageView {
             name: part.name(self.spec),
             stage: stage.name.to_string(),
+            index: part.stage,
             number: part.number,
             item: part.item.clone(),
             needs: stage.needs.iter().filter_map(named).collect(),

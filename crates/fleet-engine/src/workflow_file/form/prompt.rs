@@ -45,7 +45,7 @@ fn prompt_file(reader: &mut Reader<'_>, source: &Source, field: Option<Field<'_>
 /// A file below the folder of the workflow. What is elsewhere on the machine is nothing that a workflow, which may come
 /// from anybody, can have an agent read.
 fn beside(source: &Source, named: &str) -> Result<String, String> {
-    if source.kind == Kind::Shipped {
+    if matches!(source.kind, Kind::Shipped | Kind::Given) {
         return Err("a workflow that is no file has none beside it".to_owned());
     }
     let folder = source.path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,0 +1,69 @@
+//! `cleanup_workflow`
+
+use std::collections::BTreeSet;
+
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::workflow_clean::{self, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::open::{Open, Word};
+use crate::mcp::workflow;
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// A workflow that is over
+    workflow_id: String,
+    /// Remove branches even if their commits have not landed; they are kept as snapshots for `fleet undo`
+    #[serde(default)]
+    discard_unlanded: Option<bool>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    workflow_id: String,
+    /// How many stages left nothing behind
+    stages_cleaned: usize,
+    /// True if the workflow itself is gone; it stays as long as one of its branches does
+    workflow_removed: bool,
+    branches_removed: Vec<String>,
+    /// What stays: worker_id, title, branch_name, why
+    kept: Vec<Open>,
+    errors: Vec<String>,
+}
+
+const WORDS: [Word; 2] = [("task", "worker_id"), ("branch", "branch_name")];
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Clean up after a workflow";
+    const ABOUT: &'static str =
+        "Removes a workflow with the branches and folders of its stages, once you have its result. Never loses work: what has \
+         not landed stays, and the workflow with it, unless discard_unlanded is true, and then the commits are kept as \
+         snapshots. Merge what you want first, and clean up again.";
+    const NATURE: Nature = Nature::Ends;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let id = workflow::meant(&engine, &args.workflow_id).await?.to_string();
+        let discard = args.discard_unlanded.unwrap_or_default();
+        let request = Request { ids: vec![id.clone()], all_finished: false, discard };
+        let plan = workflow_clean::plan(&engine, request).await?;
+        let done = workflow_clean::run(&engine, plan).await?;
+        let kept: BTreeSet<_> = done.kept.iter().map(|kept| kept.task).collect();
+        let cleaned: BTreeSet<_> = done.removed.iter().map(|item| item.task).collect();
+        Ok(Answer {
+            workflow_id: id,
+            stages_cleaned: cleaned.difference(&kept).count(),
+            workflow_removed: !done.deleted.is_empty(),
+            branches_removed: done.removed.iter().filter_map(|item| item.branch.clone()).collect(),
+            kept: Open::all(&done.kept, &WORDS)?,
+            errors: Vec::new(),
+        })
+    }
+}

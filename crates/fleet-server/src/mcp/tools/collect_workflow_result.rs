@@ -1,0 +1,153 @@
+//! `collect_workflow_result`
+
+use fleet_core::problem::Outcome;
+use fleet_engine::Engine;
+use fleet_engine::verbs::run_logs::Stream;
+use fleet_engine::verbs::workflow_result::{self, Request, StageResult};
+use fleet_engine::verbs::workflow_show;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::open::Open;
+use crate::mcp::tail::{self, Tail};
+use crate::mcp::workflow::{self, StageStatus, Workflow};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// The workflow
+    workflow_id: String,
+    /// Also what came of every stage; only of the last ones if left out
+    #[serde(default)]
+    include_all_stages: Option<bool>,
+    /// Also the end of what the agents of those stages printed, of ten stages at most
+    #[serde(default)]
+    include_logs: Option<bool>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    #[serde(flatten)]
+    workflow: Workflow,
+    /// What came of the stage that no other needs; of several, the first that came to a result. Null if none did
+    final_result: Option<Collected>,
+    /// What came of all stages that no other needs
+    final_results: Vec<Collected>,
+    /// What came of every stage, if that was asked for
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage_results: Option<Vec<Collected>>,
+    /// What the last stage that judges said: approve, winner, scores
+    verdict: Option<Open>,
+    /// Whom a judge named: stage, branch, by
+    winner: Option<Open>,
+    /// The branches to merge: that of the winner, or those of the last stages
+    branches: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct Collected {
+    index: usize,
+    name: String,
+    status: StageStatus,
+    worker_id: Option<String>,
+    run_id: Option<String>,
+    executor: Option<String>,
+    branch_name: Option<String>,
+    error_message: Option<String>,
+    /// approve, winner, scores, if it was to judge
+    verdict: Option<Open>,
+    /// The list that it returned
+    items: Vec<String>,
+    /// status, summary, files_changed, commits, tests, next_steps; files and commits as git shows them. Null if there is none
+    result: Option<Open>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdout_tail: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr_tail: Option<String>,
+}
+
+const LINES: usize = 80;
+/// Logs of more stages are more than a client can hold.
+const MOST_LOGS: usize = 10;
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "Collect a workflow's result";
+    const ABOUT: &'static str =
+        "What came of a workflow: the results of its last stages, the verdict and the winner if one judged, and the branches \
+         to merge. Use it when wait says that the workflow is over; with include_all_stages and include_logs to find out why \
+         one failed.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let id = workflow::meant(&engine, &args.workflow_id).await?.to_string();
+        let workflow = workflow::one(&engine, workflow_show::run(&engine, &id).await?).await?;
+        let of = |all| workflow_result::run(&engine, Request { id: id.clone(), all, stage: None });
+        let (found, all) = (of(false).await?, of(true).await?);
+        let mut final_results = collected(&workflow, &found.results)?;
+        let mut stage_results = collected(&workflow, &all.results)?;
+        let verdict = verdict(&workflow, &stage_results);
+        let wants_all = args.include_all_stages.unwrap_or_default();
+        if args.include_logs.unwrap_or_default() {
+            let shown = if wants_all { &mut stage_results } else { &mut final_results };
+            for stage in shown.iter_mut().take(MOST_LOGS) {
+                stage.read_logs(&engine).await?;
+            }
+        }
+        let best = final_results.iter().find(|stage| stage.result.is_some()).or(final_results.first());
+        Ok(Answer {
+            final_result: best.cloned(),
+            verdict,
+            winner: found.winner.as_ref().map(Open::of).transpose()?,
+            branches: found.branches,
+            workflow,
+            final_results,
+            stage_results: wants_all.then_some(stage_results),
+        })
+    }
+}
+
+/// What was judged last, in the order in which stages build on each other.
+fn verdict(workflow: &Workflow, results: &[Collected]) -> Option<Open> {
+    let of = |name: &str| results.iter().find(|stage| stage.name == name)?.verdict.clone();
+    workflow.stage_summary.iter().rev().find_map(|stage| of(&stage.name))
+}
+
+fn collected(workflow: &Workflow, results: &[StageResult]) -> Outcome<Vec<Collected>> {
+    let index = |name: &str| {
+        workflow.stage_summary.iter().find(|stage| stage.name == name).map_or(0, |stage| stage.index)
+    };
+    let one = |stage: &StageResult| {
+        Ok(Collected {
+            index: index(&stage.name),
+            name: stage.name.clone(),
+            status: StageStatus::of(stage.state),
+            worker_id: stage.task.map(|task| task.to_string()),
+            run_id: stage.run.map(|run| run.to_string()),
+            executor: stage.agent.clone(),
+            branch_name: stage.branch.clone(),
+            error_message: stage.why.clone(),
+            verdict: stage.verdict.as_ref().map(Open::of).transpose()?,
+            items: stage.items.clone(),
+            result: stage.result.as_ref().map(Open::of).transpose()?,
+            stdout_tail: None,
+            stderr_tail: None,
+        })
+    };
+    results.iter().map(one).collect()
+}
+
+impl Collected {
+    async fn read_logs(&mut self, engine: &Engine) -> Outcome<()> {
+        let Some(run) = &self.run_id else { return Ok(()) };
+        let end = |stream| tail::end(engine, Tail { run, stream, lines: LINES });
+        let (out, err) = (end(Stream::Out).await?, end(Stream::Err).await?);
+        (self.stdout_tail, self.stderr_tail) = (Some(out), Some(err));
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! `create_workflow`
+
+use std::collections::BTreeMap;
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::escaped;
+use fleet_engine::Engine;
+use fleet_engine::verbs::launch;
+use fleet_engine::verbs::workflow_run::{self, Request};
+use fleet_engine::workflow_file::{self, Given, Purpose, Source};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Call, Nature, Tool};
+use crate::mcp::place;
+use crate::mcp::stages::{Sent, Stage};
+use crate::mcp::workflow::{self, Workflow};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Absolute path of the git repository, or of a directory in it; the one in which the server was started if left out
+    #[serde(default)]
+    repo_path: Option<String>,
+    /// What all of it is for: stands in for {task_prompt}
+    #[serde(default)]
+    task_prompt: Option<String>,
+    /// What your workflow is called; needed with stages
+    #[serde(default)]
+    name: Option<String>,
+    /// The stages of your workflow. Commands (checks) and files (prompt_file) can only come from the user's workflow files
+    #[serde(default)]
+    stages: Option<Vec<Stage>>,
+    /// A ready one instead, by its name: write-review-refine, parallel-review, compete-judge, plan-fanout-integrate, bug-hunt,
+    /// or one of the repository or the user
+    #[serde(default)]
+    workflow: Option<String>,
+    /// Values for its parameters
+    #[serde(default)]
+    params: Option<BTreeMap<String, Value>>,
+    /// The agent of every stage, whatever they say
+    #[serde(default)]
+    executor: Option<String>,
+    /// The commit, branch or tag that it starts from; the current commit if left out
+    #[serde(default)]
+    base_ref: Option<String>,
+    /// The agent of a stage that says nothing else is stopped after so long; only with stages
+    #[serde(default)]
+    timeout_seconds: Option<u64>,
+}
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Workflow;
+    const TITLE: &'static str = "Start a workflow";
+    const ABOUT: &'static str =
+        "Has several agents work together: a graph of stages, each a worker on a branch of its own, that starts when the \
+         stages it needs are over and is told what they did. Use it for write, review, refine; for two that compete and a \
+         judge; for a plan whose pieces run at the same time. Everything is checked first; then it answers at once. Then use \
+         wait with workflow_ids, and collect_workflow_result. Either stages or workflow is needed.";
+    const NATURE: Nature = Nature::Adds;
+
+    async fn run(call: Call, args: Args) -> Outcome<Workflow> {
+        let engine = call.engine().await?;
+        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
+        let request = Request {
+            workflow: String::new(),
+            task: args.task_prompt.clone(),
+            set: Vec::new(),
+            agent: args.executor.clone(),
+            base: args.base_ref.clone().filter(|base| !base.is_empty() && base != "HEAD"),
+            priority: None,
+        };
+        let (source, set) = match (args.stages, args.workflow) {
+            (Some(stages), None) => {
+                let name = args.name.ok_or_else(unnamed)?;
+                let params = args.params.unwrap_or_default();
+                let sent = Sent { name, timeout_seconds: args.timeout_seconds, params, stages };
+                (checked(&here, &sent, &request)?, Vec::new())
+            }
+            (None, Some(workflow)) => {
+                for (field, is_given) in
+                    [("name", args.name.is_some()), ("timeout_seconds", args.timeout_seconds.is_some())]
+                {
+                    refuse_beside_workflow(field, is_given)?;
+                }
+                (found(&here, &workflow)?, settings(args.params.unwrap_or_default()))
+            }
+            (stages, _) => return Err(neither_or_both(stages.is_some())),
+        };
+        let plan = workflow_run::plan_of(&here, source, Request { set, ..request }).await;
+        let started = workflow_run::run(&here, plan.map_err(in_our_words)?).await?;
+        // That nobody could be started does not undo the queueing; the stages say what they wait for.
+        let _ = launch::wake(&here);
+        workflow::one(&engine, started).await
+    }
+}
+
+/// The file of a workflow that a client sent, if nothing is wrong with it.
+fn checked(engine: &Engine, sent: &Sent, request: &Request) -> Outcome<Source> {
+    let source = sent.source()?;
+    let given = Given {
+        task: request.task.clone(),
+        set: Vec::new(),
+        agent: request.agent.clone(),
+        purpose: Purpose::Run,
+    };
+    match workflow_file::load(engine, &source, &given).map_err(in_our_words)? {
+        Ok(_) => Ok(source),
+        Err(diagnostics) => Err(sent.refusal(&diagnostics)),
+    }
+}
+
+/// A workflow by its name. A path would have the server read whatever file the client wants.
+fn found(engine: &Engine, name: &str) -> Outcome<Source> {
+    if name.contains(['/', '.', '\\']) {
+        let message = format!("workflow: {:?} is not a name", escaped(name));
+        return Err(Problem::new(Code::InvalidValue, message)
+            .hint("files are found by their name in .fleet/workflows of the repository, and are not read from elsewhere"));
+    }
+    workflow_file::find(engine, name)
+        .map_err(|problem| Problem { message: format!("workflow: {}", problem.message), ..problem })
+}
+
+fn settings(params: BTreeMap<String, Value>) -> Vec<String> {
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    params.into_iter().map(|(name, value)| format!("{name}={}", text(value))).collect()
+}
+
+fn unnamed() -> Problem {
+    Problem::new(Code::InvalidValue, "name: it is needed, because `stages` are given")
+        .hint("say what the workflow is called")
+}
+
+fn refuse_beside_workflow(field: &str, is_given: bool) -> Outcome<()> {
+    if !is_given {
+        return Ok(());
+    }
+    let message = format!("{field}: it goes with `stages` only; the workflow that you named says its own");
+    Err(Problem::new(Code::InvalidValue, message).hint(format!("leave out `{field}`")))
+}
+
+fn neither_or_both(both: bool) -> Problem {
+    let message = if both {
+        "`stages` and `workflow` are both given: leave out one of the two"
+    } else {
+        "neither `stages` nor `workflow` is given"
+    };
+    Problem::new(Code::InvalidValue, message)
+        .hint("give the stages of your own workflow, or name a ready one such as write-review-refine")
+}
+
+/// Fields have other names here.
+fn in_our_words(problem: Problem) -> Problem {
+    let names = [("agent: ", "executor: "), ("base: ", "base_ref: "), ("task: ", "task_prompt: ")];
+    let renamed = names
+        .iter()
+        .find_map(|(ours, theirs)| Some(format!("{theirs}{}", problem.message.strip_prefix(ours)?)));
+    let message = renamed.unwrap_or(problem.message).replace("--set: ", "params: ");
+    let hints = problem.hints.iter().map(|hint| {
+        hint.replace("`--task TEXT`", "`task_prompt`").replace("--set", "params").replace("--agent", "executor")
+    });
+    Problem { message, hints: hints.collect(), ..problem }
+}

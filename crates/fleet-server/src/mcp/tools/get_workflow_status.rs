@@ -1,0 +1,34 @@
+//! `get_workflow_status`
+
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::workflow_show;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Call, Nature, Tool};
+use crate::mcp::workflow::{self, Workflow};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// The id from create_workflow; its beginning, or the workflow's name if only one has it, will do
+    workflow_id: String,
+}
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Workflow;
+    const TITLE: &'static str = "Look at a workflow";
+    const ABOUT: &'static str =
+        "How one workflow and each of its stages stand right now. To wait for its end, use wait with workflow_ids instead of \
+         calling this again and again; for the outcome, use collect_workflow_result.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Workflow> {
+        let engine = call.engine().await?;
+        let id = workflow::meant(&engine, &args.workflow_id).await?.to_string();
+        workflow::one(&engine, workflow_show::run(&engine, &id).await?).await
+    }
+}

@@ -1,0 +1,78 @@
+//! `list_workflows`
+
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::workflow_list::{self, Request};
+use fleet_engine::verbs::{lineage, workflow_show};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Nature, Tool};
+use crate::mcp::workflow::{self, Workflow, WorkflowStatus};
+
+pub(super) struct This;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Only workflows of these statuses; all if left out
+    #[serde(default)]
+    statuses: Option<Vec<WorkflowStatus>>,
+    /// So many at most; 25 if left out
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u32>,
+    /// next_cursor of the page before
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// Newest first
+    workflows: Vec<Workflow>,
+    count: usize,
+    summary: String,
+    /// For the next page; null on the last one
+    next_cursor: Option<String>,
+}
+
+const USUAL: u32 = 25;
+
+impl Tool for This {
+    type Args = Args;
+    type Answer = Answer;
+    const TITLE: &'static str = "List workflows";
+    const ABOUT: &'static str =
+        "The workflows of all repositories, newest first, a page at a time. Use it to find workflows of earlier sessions; for \
+         one that you started, use wait.";
+    const NATURE: Nature = Nature::Reads;
+
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
+        let engine = call.engine().await?;
+        let statuses = args.statuses.unwrap_or_default();
+        let states: Vec<String> =
+            statuses.iter().flat_map(|status| status.states()).map(|state| state.to_string()).collect();
+        // No workflow is ever in the one status that has no states.
+        let limit = if !statuses.is_empty() && states.is_empty() { 0 } else { args.limit.unwrap_or(USUAL) };
+        let request =
+            Request { states, all: true, all_projects: true, limit: Some(limit), before: args.cursor };
+        let page = workflow_list::run(&engine, request).await?;
+        let mut seen = Vec::with_capacity(page.workflows.len());
+        let own = lineage::own_task(&engine).await?;
+        for listed in &page.workflows {
+            if let Some(own) = own
+                && !lineage::brought(&engine, listed.id, own).await?
+            {
+                continue;
+            }
+            seen.push(workflow_show::glance(&engine, listed.id).await?);
+        }
+        let workflows = workflow::shown(&engine, &seen).await?;
+        Ok(Answer {
+            count: workflows.len(),
+            summary: workflow::summary(&workflows),
+            workflows,
+            next_cursor: page.next.map(|next| next.to_string()),
+        })
+    }
+}

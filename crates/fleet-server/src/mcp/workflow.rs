@@ -1,0 +1,299 @@
+//! A workflow with its stages, in the words of the protocol's clients.
+//!
+//! Owns the names and meanings of its fields, and which state is which status. Must never ask the store itself.
+
+use std::collections::BTreeMap;
+
+use fleet_core::id::WorkflowId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::{escaped, shortened};
+use fleet_core::workflow::{PartState, WorkflowState};
+use fleet_engine::Engine;
+use fleet_engine::verbs::workflow_show::Response;
+use fleet_engine::verbs::{lineage, project_list, workflow_watch};
+use fleet_engine::views::{Progress, StageView};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::worker::{age, dollars, seconds};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WorkflowStatus {
+    Pending,
+    Running,
+    Succeeded,
+    Failed,
+    Cancelled,
+}
+
+impl WorkflowStatus {
+    const fn of(state: WorkflowState) -> Self {
+        match state {
+            WorkflowState::Running | WorkflowState::Cancelling => Self::Running,
+            WorkflowState::Succeeded => Self::Succeeded,
+            WorkflowState::Failed => Self::Failed,
+            WorkflowState::Cancelled => Self::Cancelled,
+        }
+    }
+
+    /// The states that have this status. A workflow runs from its beginning, so that none has the first one.
+    pub(super) fn states(self) -> impl Iterator<Item = WorkflowState> {
+        WorkflowState::ALL.iter().copied().filter(move |state| Self::of(*state) == self)
+    }
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Pending => "[PENDING]",
+            Self::Running => "[RUNNING]",
+            Self::Succeeded => "[OK]",
+            Self::Failed => "[FAILED]",
+            Self::Cancelled => "[CANCELLED]",
+        }
+    }
+
+    /// As a list is summed up, in its order.
+    const COUNTED: [(Self, &'static str); 4] = [
+        (Self::Running, "running"),
+        (Self::Succeeded, "ok"),
+        (Self::Failed, "failed"),
+        (Self::Cancelled, "cancelled"),
+    ];
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StageStatus {
+    Pending,
+    Running,
+    Succeeded,
+    Failed,
+    Cancelled,
+    Skipped,
+}
+
+impl StageStatus {
+    pub(super) const fn of(state: PartState) -> Self {
+        match state {
+            PartState::Pending => Self::Pending,
+            PartState::Running => Self::Running,
+            PartState::Done => Self::Succeeded,
+            PartState::Failed => Self::Failed,
+            PartState::Cancelled => Self::Cancelled,
+            PartState::Skipped => Self::Skipped,
+        }
+    }
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Pending => "[PENDING]",
+            Self::Running => "[RUNNING]",
+            Self::Succeeded => "[OK]",
+            Self::Failed => "[FAILED]",
+            Self::Cancelled => "[CANCELLED]",
+            Self::Skipped => "[SKIPPED]",
+        }
+    }
+}
+
+/// A workflow. Moments are seconds since 1970.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are those that clients know")]
+pub(super) struct Workflow {
+    pub(super) workflow_id: String,
+    pub(super) name: String,
+    pub(super) status: WorkflowStatus,
+    /// The finer state: running, cancelling, succeeded, failed, cancelled
+    state: String,
+    /// True when nothing more happens unless somebody acts
+    pub(super) over: bool,
+    repo_path: Option<String>,
+    task_prompt: String,
+    /// The commit that it starts from
+    base_commit: String,
+    /// Its stages, each after those that it needs
+    pub(super) stage_summary: Vec<StageSummary>,
+    created_at: f64,
+    pub(super) completed_at: Option<f64>,
+    error_message: Option<String>,
+    input_tokens: u64,
+    output_tokens: u64,
+    cost_usd: f64,
+    elapsed: String,
+    progress: String,
+    pub(super) summary_line: String,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct StageSummary {
+    /// The number of its stage, from 0, in the order in which they were given
+    pub(super) index: usize,
+    pub(super) name: String,
+    executor: Option<String>,
+    status: StageStatus,
+    /// Its worker, for the tools of workers; null as long as it waits for other stages
+    worker_id: Option<String>,
+    status_label: String,
+    elapsed: String,
+    model: Option<String>,
+    /// The stages that it needs
+    needs: Vec<String>,
+    /// What it is for, if its stage is spread over a list
+    item: Option<String>,
+    branch_name: Option<String>,
+    /// What its agent is doing, or what it waits for
+    heartbeat_message: Option<String>,
+    /// Why it failed or was skipped, or does not go on
+    error_message: Option<String>,
+    /// What its agent says it did
+    summary: Option<String>,
+}
+
+/// The id of the workflow that a client means: the beginning of it is enough, or its name, if only one has it. An
+/// agent may mean only what comes from its own task.
+pub(super) async fn meant(engine: &Engine, workflow_id: &str) -> Outcome<WorkflowId> {
+    let found = workflow_watch::find(engine, workflow_id).await.map_err(|problem| match problem.code {
+        Code::WorkflowNotFound => Problem::new(
+            Code::WorkflowNotFound,
+            format!("workflow_id: there is no workflow {:?}", escaped(&shortened(workflow_id, 60))),
+        )
+        .hint("`list_workflows` shows the workflows"),
+        _ => problem,
+    })?;
+    lineage::check_workflow(engine, found).await?;
+    Ok(found)
+}
+
+/// These workflows.
+pub(super) async fn shown(engine: &Engine, workflows: &[Response]) -> Outcome<Vec<Workflow>> {
+    let projects: BTreeMap<_, String> = project_list::run(engine)
+        .await?
+        .into_iter()
+        .map(|project| (project.id, project.path.display().to_string()))
+        .collect();
+    let one = |seen: &Response| workflow(engine, seen, projects.get(&seen.workflow.project).cloned());
+    Ok(workflows.iter().map(one).collect())
+}
+
+/// One workflow.
+pub(super) async fn one(engine: &Engine, seen: Response) -> Outcome<Workflow> {
+    let gone = || Problem::new(Code::Internal, "the workflow was lost on the way");
+    shown(engine, &[seen]).await?.pop().ok_or_else(gone)
+}
+
+fn workflow(engine: &Engine, seen: &Response, repo_path: Option<String>) -> Workflow {
+    let view = &seen.workflow;
+    let status = WorkflowStatus::of(view.state);
+    let ended = view.ended_at.map(|at| at.0);
+    let elapsed = age(Some(view.created_at.0), ended.unwrap_or(engine.now()));
+    let progress = progress(&view.progress);
+    Workflow {
+        workflow_id: view.id.to_string(),
+        name: view.name.clone(),
+        status,
+        state: view.state.to_string(),
+        over: seen.is_at_rest(),
+        repo_path,
+        task_prompt: seen.task.clone(),
+        base_commit: view.base.clone(),
+        stage_summary: seen.stages.iter().map(|stage| summary_of(engine, stage)).collect(),
+        created_at: seconds(view.created_at.0),
+        completed_at: ended.map(seconds),
+        error_message: view.why.clone(),
+        input_tokens: seen.stages.iter().map(|stage| stage.input_tokens).sum(),
+        output_tokens: seen.stages.iter().map(|stage| stage.output_tokens).sum(),
+        cost_usd: dollars(seen.stages.iter().map(|stage| stage.micro_usd).sum()),
+        summary_line: format!("{} {} — {progress} — {elapsed}", status.label(), view.name),
+        elapsed,
+        progress,
+    }
+}
+
+fn summary_of(engine: &Engine, stage: &StageView) -> StageSummary {
+    // A stage whose task waits for a slot has not begun.
+    let status = match StageStatus::of(stage.state) {
+        StageStatus::Running if stage.status != "running" => StageStatus::Pending,
+        status => status,
+    };
+    let is_over = stage.state.is_over();
+    let ended = stage.ended_at.map(|at| at.0);
+    let waits = || Some(stage.status.to_owned()).filter(|_| stage.task.is_some());
+    StageSummary {
+        index: stage.index,
+        name: stage.name.clone(),
+        executor: stage.agent.clone(),
+        status,
+        worker_id: stage.task.map(|task| task.to_string()),
+        status_label: status.label().to_owned(),
+        elapsed: age(stage.started_at.map(|at| at.0), ended.unwrap_or(engine.now())),
+        model: stage.model.clone(),
+        needs: stage.needs.clone(),
+        item: stage.item.clone(),
+        branch_name: stage.branch.clone(),
+        heartbeat_message: if is_over { None } else { stage.activity.clone().or_else(waits) },
+        error_message: stage.why.clone(),
+        summary: stage.summary.clone(),
+    }
+}
+
+/// `2/5 stages complete (2 done, 1 running, 2 pending, 0 failed)`.
+fn progress(counts: &Progress) -> String {
+    let skipped = match counts.skipped {
+        0 => String::new(),
+        skipped => format!(", {skipped} skipped"),
+    };
+    let cancelled = match counts.cancelled {
+        0 => String::new(),
+        cancelled => format!(", {cancelled} cancelled"),
+    };
+    format!(
+        "{}/{} stages complete ({} done, {} running, {} pending, {} failed{skipped}{cancelled})",
+        counts.over(),
+        counts.total,
+        counts.done,
+        counts.running,
+        counts.pending,
+        counts.failed
+    )
+}
+
+/// `3 workflows: 2 running, 1 ok`.
+pub(super) fn summary(workflows: &[Workflow]) -> String {
+    let counts = WorkflowStatus::COUNTED.iter().filter_map(|(status, word)| {
+        let count = workflows.iter().filter(|workflow| workflow.status == *status).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    });
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    let colon = if counts.is_empty() { "" } else { ": " };
+    format!("{} workflow{}{colon}{counts}", workflows.len(), if workflows.len() == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_one_status_that_finds_it() {
+        let statuses = [
+            WorkflowStatus::Pending,
+            WorkflowStatus::Running,
+            WorkflowStatus::Succeeded,
+            WorkflowStatus::Failed,
+            WorkflowStatus::Cancelled,
+        ];
+        let found: Vec<WorkflowState> = statuses.iter().flat_map(|status| status.states()).collect();
+        assert_eq!(found.len(), WorkflowState::ALL.len());
+        assert!(WorkflowState::ALL.iter().all(|state| found.contains(state)));
+        assert_eq!(WorkflowStatus::Pending.states().count(), 0);
+    }
+
+    #[test]
+    fn progress_names_what_is_rare_only_where_it_is() {
+        let counts =
+            Progress { total: 6, pending: 1, running: 1, done: 2, failed: 0, cancelled: 0, skipped: 2 };
+        assert_eq!(
+            progress(&counts),
+            "4/6 stages complete (2 done, 1 running, 1 pending, 0 failed, 2 skipped)"
+        );
+    }
+}
