@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use fleet_testkit::mcp_client::McpClient;
 use fleet_testkit::python::Python;
@@ -18,7 +18,7 @@ const STUB: &str = include_str!("stub.sh");
 /// As in the other benchmarks of runs.
 const FILES: usize = 100;
 /// Longer than anything takes that is measured here.
-const PATIENCE: Duration = Duration::from_mins(10);
+const PATIENCE: Duration = Duration::from_mins(5);
 /// So often the end of something is asked for. Both are asked in the same way, because one of them knows no other.
 const ASK: Duration = Duration::from_millis(2);
 
@@ -153,26 +153,14 @@ impl Served {
 
     /// Asks again and again until it is over, and returns the last answer.
     pub(super) fn until_over(&mut self, tool: &str, arguments: &Value) -> Value {
-        self.until(ASK, tool, arguments, |answer| {
-            !matches!(answer["status"].as_str(), Some("pending" | "running"))
-        })
-    }
-
-    pub(super) fn until(
-        &mut self,
-        every: Duration,
-        tool: &str,
-        arguments: &Value,
-        done: impl Fn(&Value) -> bool,
-    ) -> Value {
         let begun = Instant::now();
         loop {
             let answer = self.call(tool, arguments.clone());
-            if done(&answer) {
+            if !matches!(answer["status"].as_str(), Some("pending" | "running")) {
                 return answer;
             }
             assert!(begun.elapsed() < PATIENCE, "{:?}: not after {PATIENCE:?}: {answer}", self.whose);
-            std::thread::sleep(every);
+            thread::sleep(ASK);
         }
     }
 
