@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// A server on a port of its own, killed in the end.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     address: String,
-    token: String,
+    pub(crate) token: String,
 }
 
 /// An answer: the status, the headers in lower case, and the body.
@@ -24,7 +24,7 @@ struct Answer {
 }
 
 impl Server {
-    fn start(stage: &Stage) -> Self {
+    pub(crate) fn start(stage: &Stage) -> Self {
         let token = stage.fleet.ok(&["mcp", "token"]).trim_end().to_owned();
         let mut command = stage.fleet.command(&["mcp", "--http", "127.0.0.1:0"]);
         let mut child =
@@ -33,6 +33,10 @@ impl Server {
         BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.split("http://").nth(1).unwrap().split("/mcp").next().unwrap().to_owned();
         Self { child, address, token }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
     }
 
     /// One request over a connection of its own. HTTP/1.0, so that the end of the answer is the end of the connection.

@@ -4,10 +4,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod arguments;
+mod claude;
 mod clients;
 mod commander;
 mod http;
 mod in_a_run;
+mod python;
 mod reading;
 mod refused;
 mod stage;

@@ -1,5 +1,7 @@
 //! A home with a repository, clients that start servers on it, and no runner left behind.
 
+use std::ffi::OsStr;
+
 use fleet_testkit::fleet::Fleet;
 use fleet_testkit::mcp_client::McpClient;
 use fleet_testkit::repo::Repo;
@@ -32,6 +34,15 @@ impl Stage {
     #[track_caller]
     pub(crate) fn client(&self) -> McpClient {
         McpClient::start(self.fleet.command(&["mcp"]))
+    }
+
+    /// The same server for clients that start it themselves: command, arguments and environment.
+    pub(crate) fn server(&self) -> Value {
+        let command = self.fleet.command(&["mcp"]);
+        let text = |text: &OsStr| text.to_str().unwrap().to_owned();
+        let env: Value =
+            command.get_envs().filter_map(|(name, value)| Some((text(name), json!(text(value?))))).collect();
+        json!({"command": text(command.get_program()), "args": ["mcp"], "env": env})
     }
 
     pub(crate) fn path(&self) -> &str {
