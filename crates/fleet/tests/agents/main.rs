@@ -69,3 +69,28 @@ agents! {
         setup: knows_our_server;
     }
 }
+
+/// Several of them at once.
+mod together {
+    use crate::stories::workflows;
+
+    #[test]
+    fn written_reviewed_and_refined() {
+        workflows::written_reviewed_and_refined();
+    }
+
+    #[test]
+    fn written_in_parallel_and_reviewed() {
+        workflows::written_in_parallel_and_reviewed();
+    }
+
+    #[test]
+    fn written_twice_and_judged() {
+        workflows::written_twice_and_judged();
+    }
+
+    #[test]
+    fn played_by_the_demo_agent() {
+        workflows::played_by_the_demo_agent();
+    }
+}

@@ -7,3 +7,4 @@ pub(crate) mod setup;
 pub(crate) mod silence;
 pub(crate) mod success;
 pub(crate) mod tools;
+pub(crate) mod workflows;
