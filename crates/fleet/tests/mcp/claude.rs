@@ -33,6 +33,37 @@ fn answers(stage: &Stage, calls: &[(&str, Value)]) -> Option<(Ended, Vec<String>
 }
 
 #[test]
+fn runs_a_workflow() {
+    let stage = Stage::new();
+    let one = |name: &str, file: &str, needs: &[usize]| {
+        let prompt = format!("{{task_prompt}}\n```demo\nwrite {file} hi\n```");
+        let strategy = if needs.is_empty() { "new" } else { "inherit" };
+        json!({
+            "name": name, "executor": "demo", "prompt_template": prompt, "worktree_strategy": strategy,
+            "depends_on": needs,
+        })
+    };
+    let stages = [one("implement", "a.txt", &[]), one("review", "b.txt", &[0]), one("refine", "c.txt", &[1])];
+    let which = json!({"workflow_id": "$1.workflow_id"});
+    let calls = [
+        (
+            "create_workflow",
+            json!({"name": "line", "repo_path": stage.path(), "task_prompt": "Build it", "stages": stages}),
+        ),
+        ("wait", json!({"workflow_ids": ["$1.workflow_id"]})),
+        ("get_workflow_status", which.clone()),
+        ("collect_workflow_result", which.clone()),
+        ("cleanup_workflow", which),
+    ];
+    let Some((ended, heard)) = answers(&stage, &calls) else { return };
+    assert_eq!((ended.code, heard.len()), (0, calls.len()), "{heard:#?}\n{}", ended.stdout);
+    let says = ["workflow_id", "\"done\":true", "3/3 stages complete", "c.txt", "\"errors\":[]"];
+    for ((heard, says), (tool, _)) in heard.iter().zip(says).zip(&calls) {
+        assert!(heard.contains(says), "{tool} should say {says}: {heard}");
+    }
+}
+
+#[test]
 fn starts_a_worker_and_looks_at_its_work() {
     let stage = Stage::new();
     let which = json!({"worker_id": "$2.worker_id"});

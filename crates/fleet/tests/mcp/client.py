@@ -130,6 +130,38 @@ async def worker(server, repo):
         return seen
 
 
+async def workflow(server, repo):
+    """Three agents in a row from the order to the cleaning up, and the same once more, cancelled in the middle."""
+    script = "```demo\nwrite {0}.txt hi\n```"
+    stages = [
+        {"name": "implement", "prompt_template": "{task_prompt}\n" + script.format("a")},
+        {"name": "review", "prompt_template": "{stage_0_summary}\n{stage_0_files}\n" + script.format("b")},
+        {"name": "refine", "prompt_template": "{stage_1_summary}\n{stage_1_next_steps}\n" + script.format("c")},
+    ]
+    for at, stage in enumerate(stages):
+        needs, strategy = ([at - 1], "inherit") if at else ([], "new")
+        stage |= {"executor": "demo", "worktree_strategy": strategy, "depends_on": needs}
+    wish = {"repo_path": repo, "task_prompt": "Build it", "stages": stages}
+    async with connected(server) as client:
+        made = await call(client, "create_workflow", name="write-review-refine", **wish)
+        which = {"workflow_id": made["workflow_id"]}
+        seen = {"made": made}
+        seen["waited"] = await waited(client, workflow_ids=[made["workflow_id"]], timeout_seconds=120)
+        seen["status"] = await call(client, "get_workflow_status", **which)
+        seen["collected"] = await call(client, "collect_workflow_result", include_all_stages=True, **which)
+
+        stages[0]["prompt_template"] = "```demo\nsleep 600s\n```"
+        other = await call(client, "create_workflow", name="too long", **wish)
+        seen["cancelled"] = await call(client, "cancel_workflow", workflow_id=other["workflow_id"])
+        seen["after"] = await waited(client, workflow_ids=[other["workflow_id"]], timeout_seconds=120)
+        seen["end"] = await call(client, "get_workflow_status", workflow_id=other["workflow_id"])
+        seen["listed"] = await call(client, "list_workflows")
+        seen["cleaned"] = [
+            await call(client, "cleanup_workflow", workflow_id=one["workflow_id"]) for one in (made, other)
+        ]
+        return seen
+
+
 async def refusals(server, repo):
     """What a client is told when it asks for what cannot be."""
     async with connected(server) as client:
@@ -169,7 +201,7 @@ async def two(server, repo):
         }
 
 
-STORIES = {story.__name__: story for story in (worker, refusals, two)}
+STORIES = {story.__name__: story for story in (worker, workflow, refusals, two)}
 
 if __name__ == "__main__":
     asked = json.load(sys.stdin)

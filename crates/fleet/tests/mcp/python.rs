@@ -102,6 +102,38 @@ fn check_offer(offered: &Value) {
 }
 
 #[test]
+fn runs_a_workflow_over_stdio() {
+    let stage = Stage::new();
+    seen(&stage, Way::Stdio, "workflow").iter().for_each(check_workflow);
+}
+
+#[test]
+fn runs_a_workflow_over_http() {
+    let stage = Stage::new();
+    seen(&stage, Way::Http, "workflow").iter().for_each(check_workflow);
+}
+
+fn check_workflow(seen: &Value) {
+    assert_eq!(seen["waited"]["answer"]["done"], true, "{seen:#}");
+    assert_eq!(seen["status"]["status"], "succeeded", "{seen:#}");
+    let stages = seen["status"]["stage_summary"].as_array().unwrap().iter();
+    let stages: Vec<Value> =
+        stages.map(|stage| json!([stage["index"], stage["name"], stage["status"]])).collect();
+    assert_eq!(
+        json!(stages),
+        json!([[0, "implement", "succeeded"], [1, "review", "succeeded"], [2, "refine", "succeeded"]])
+    );
+    let results = seen["collected"]["stage_results"].as_array().unwrap();
+    assert_eq!(results.len(), 3, "{}", seen["collected"]);
+    assert!(results[2]["result"].to_string().contains("c.txt"), "{}", results[2]);
+    assert_eq!(seen["end"]["status"], "cancelled", "{}", seen["end"]);
+    assert_eq!(seen["listed"]["count"], 2, "{}", seen["listed"]);
+    for cleaned in seen["cleaned"].as_array().unwrap() {
+        assert_eq!(cleaned["errors"], json!([]), "{cleaned}");
+    }
+}
+
+#[test]
 fn is_told_what_is_wrong() {
     let stage = Stage::quiet();
     let Some(seen) = seen(&stage, Way::Stdio, "refusals") else { return };
