@@ -79,9 +79,9 @@ fn round(rig: &Rig, whose: Whose) -> Seen {
     for order in orders.into_iter().chain(more) {
         server.answer(order);
     }
-    let (lost, last) = all_over(&mut server);
+    let (lost, ended) = all_over(&mut server);
     assert!(whose == Whose::Theirs || lost == 0, "none of ours is lost");
-    let all = (last - begun).as_secs_f64() * 1_000.0;
+    let all = (ended - begun).as_secs_f64() * 1_000.0;
     Seen { all, lost, other, mib: server.resident_mib() }
 }
 

@@ -129,7 +129,7 @@ pub(super) fn repository(work: Work) -> Repo {
 
 /// A server at work, with its client.
 pub(super) struct Served {
-    whose: Whose,
+    pub(super) whose: Whose,
     pub(super) client: McpClient,
 }
 
