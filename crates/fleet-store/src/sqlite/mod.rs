@@ -1,7 +1,7 @@
 //! SQLite: one file, many processes.
 //!
 //! Owns the file, its lock and its wake file. Writes of a process go through one thread that joins many
-//! operations into one commit ([`writer`]); reads use a connection of their own. Between processes a lock file
+//! operations into one commit ([`writer`]); whoever reads meanwhile has a connection of its own. Between processes a lock file
 //! is taken around every write transaction: the kernel queues the waiters and wakes them at once, where
 //! SQLite's own busy handler would sleep and starve them.
 
@@ -26,7 +26,7 @@ pub(crate) struct Sqlite {
 
 struct Shared {
     path: PathBuf,
-    readers: reader::Readers,
+    readers: Arc<reader::Readers>,
     /// Started by the first write: most commands only read.
     writer: OnceLock<writer::Writer>,
 }
@@ -40,7 +40,7 @@ impl Sqlite {
         }
         let shared = Shared {
             path: path.to_owned(),
-            readers: reader::Readers::new(path.to_owned(), connection),
+            readers: Arc::new(reader::Readers::new(path.to_owned(), connection)),
             writer: OnceLock::new(),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -54,7 +54,8 @@ impl Sqlite {
     }
 
     fn writer(&self) -> &writer::Writer {
-        self.shared.writer.get_or_init(|| writer::Writer::start(self.shared.path.clone()))
+        let start = || writer::Writer::start(self.shared.path.clone(), Arc::clone(&self.shared.readers));
+        self.shared.writer.get_or_init(start)
     }
 
     pub(crate) fn watch(&self) -> Result<Watch, StoreError> {

@@ -1,4 +1,5 @@
-//! Reads, on connections that are kept for the next one.
+//! Connections, kept for the next one who needs one, and reads on them. Whoever writes takes its own from here, too: a
+//! command that looks first and writes then, as most do, opens the file once.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -47,12 +48,12 @@ impl Readers {
         result
     }
 
-    fn take(&self) -> Result<Connection, StoreError> {
+    pub(super) fn take(&self) -> Result<Connection, StoreError> {
         let kept = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         kept.map_or_else(|| connection::open(&self.path), Ok)
     }
 
-    fn give_back(&self, connection: Connection) {
+    pub(super) fn give_back(&self, connection: Connection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // A connection that is still inside a transaction would pin an old state: better to close it.
         if idle.len() < KEPT && connection.is_autocommit() {

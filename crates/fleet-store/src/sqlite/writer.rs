@@ -11,9 +11,10 @@ use rusqlite::Connection;
 use rustix::fs::FlockOperation;
 use tokio::sync::oneshot;
 
-use super::connection::{beside, open, open_private};
+use super::connection::{beside, open_private};
 use super::failure::explain_io;
 use super::log::Log;
+use super::reader::Readers;
 use super::tx::{SqliteTx, finish};
 use super::wake::Bell;
 use crate::StoreError;
@@ -33,11 +34,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(path: PathBuf) -> Self {
+    pub(super) fn start(path: PathBuf, connections: Arc<Readers>) -> Self {
         let (jobs, queue) = sync_channel(MOST_WAITING);
         // If no thread can be had, the queue is dropped with the closure and every call says so.
-        let _ =
-            std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || serve(&path, &queue));
+        let serve = move || serve(&path, &connections, &queue);
+        let _ = std::thread::Builder::new().name("store-writer".to_owned()).spawn(serve);
         Self { jobs }
     }
 
@@ -126,7 +127,6 @@ impl<O: Op> Job for Pending<O> {
 
 /// What the writing thread holds; opened at its first job, opened again if that failed.
 struct Desk {
-    connection: Connection,
     lock: File,
     bell: Bell,
     log: Log,
@@ -134,34 +134,40 @@ struct Desk {
 
 impl Desk {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = open(path)?;
         let lock = open_private(&beside(path, ".lock"))?;
-        Ok(Self { connection, lock, bell: Bell::new(path), log: Log::of(path) })
+        Ok(Self { lock, bell: Bell::new(path), log: Log::of(path) })
     }
 }
 
-fn serve(path: &Path, queue: &Receiver<Box<dyn Job>>) {
+fn serve(path: &Path, connections: &Readers, queue: &Receiver<Box<dyn Job>>) {
     let mut desk = None;
     while let Ok(first) = queue.recv() {
         let opened = match desk.take() {
             Some(desk) => Ok(desk),
             None => Desk::open(path),
         };
-        match opened {
-            Ok(ready) => desk = Some(serve_batch(ready, path, first, queue)),
+        match opened.and_then(|desk| Ok((desk, connections.take()?))) {
+            Ok((ready, mut connection)) => {
+                desk = Some(serve_batch((ready, &mut connection), path, first, queue));
+                connections.give_back(connection);
+            }
             Err(error) => first.reply(&Err(error)),
         }
     }
 }
 
 /// One transaction: the first job and those that came meanwhile.
-fn serve_batch(mut desk: Desk, path: &Path, first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) -> Desk {
+fn serve_batch(
+    (mut desk, connection): (Desk, &mut Connection),
+    path: &Path,
+    first: Box<dyn Job>,
+    queue: &Receiver<Box<dyn Job>>,
+) -> Desk {
     let locked = FileLock::hold(&desk.lock, path);
     let mut jobs: Vec<_> =
         std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).filter(|job| job.begin()).collect();
-    let outcome = locked.and_then(|_lock| {
-        run_batch(&mut desk.connection, path, &mut jobs).inspect(|()| desk.log.tend(&desk.connection))
-    });
+    let outcome = locked
+        .and_then(|_lock| run_batch(connection, path, &mut jobs).inspect(|()| desk.log.tend(connection)));
     if outcome.is_ok() && jobs.iter().any(|job| job.rings()) {
         desk.bell.ring();
     }
