@@ -15,6 +15,7 @@ fn a_frozen_keeper_is_replaced() {
     let task = stage.add(&stage.steps());
     let runner = stage.run(None);
     stage.wait_for("written");
+    wait_stored(&stage);
     let run = stage.live_run();
     let (keeper, agent) = (stage.keeper_pid(&run), stage.agent_pid(&run));
     send(keeper, Signal::STOP);
@@ -26,6 +27,12 @@ fn a_frozen_keeper_is_replaced() {
     stage.assert_in_snapshots();
 }
 
+/// A keeper that is frozen while it writes to the store keeps everybody from it.
+fn wait_stored(stage: &Stage) {
+    let is_stored = || stage.events().iter().any(|event| event["kind"] == "run.used_tool");
+    wait_until(BOUND, "what the agent did is stored", is_stored);
+}
+
 /// A stage whose store others can use, with an agent at work that is not tried again.
 fn shared() -> (Stage, Elsewhere, String) {
     let mut stage = Stage::new();
@@ -34,9 +41,7 @@ fn shared() -> (Stage, Elsewhere, String) {
     let task = stage.add_with(&stage.steps(), 0);
     let mut runner = stage.run(None);
     stage.wait_for("written");
-    // A keeper that is frozen while it writes to the store keeps everybody from it.
-    let is_stored = || stage.events().iter().any(|event| event["kind"] == "run.used_tool");
-    wait_until(BOUND, "what the agent did is stored", is_stored);
+    wait_stored(&stage);
     runner.kill();
     let other = Fleet::new(env!("CARGO_BIN_EXE_fleet")).env("FLEET_STORE", &store);
     (stage, Elsewhere(other.env("FLEET_RUNNER_LEASE_SECONDS", "2")), task)
