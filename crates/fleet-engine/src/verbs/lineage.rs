@@ -5,18 +5,16 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_store::ops;
 
 use crate::Engine;
+use crate::caller::Caller;
 
 /// More generations than any setting allows.
 const MOST_GENERATIONS: usize = 64;
 
 /// The task on which the agent works that asks; none if a person does.
 pub async fn own_task(engine: &Engine) -> Outcome<Option<TaskId>> {
-    let Some(run) = engine.caller()?.run() else { return Ok(None) };
-    match engine.call(ops::GetRun { run }).await {
-        Ok(detail) => Ok(Some(detail.run.task)),
-        // A run of another store, such as that of a test: its agent is nobody here.
-        Err(problem) if problem.code == Code::RunNotFound => Ok(None),
-        Err(problem) => Err(problem),
+    match engine.caller()?.clone() {
+        Caller::Person => Ok(None),
+        Caller::Agent { run, proof } => engine.call(ops::OwnTask { run, proof }).await,
     }
 }
 

@@ -1,11 +1,12 @@
 //! Who adds tasks.
 
-use fleet_core::id::RunId;
+use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::RunState;
 use fleet_core::task::Spawn;
 
 use crate::StoreError;
-use crate::tx::{Tx, sql};
+use crate::tx::{Mode, Op, Tx, sql};
+use crate::value::Row;
 
 /// Who adds tasks.
 #[derive(Debug, Clone)]
@@ -43,21 +44,8 @@ impl Author {
             Self::Person { spawn_depth } => return Ok(Spawn::of_a_person(*spawn_depth)),
             Self::Agent { run, proof, spawn_depth } => (*run, proof, *spawn_depth),
         };
-        let find = sql!(
-            "SELECT r.token_hash, r.state, t.depth, t.spawn_depth FROM runs r JOIN tasks t ON t.id = r.task \
-             WHERE r.id = $1",
-            run,
-        );
-        let mut row = match (tx.query_one(find).await?, proof) {
-            (Some(row), _) => row,
-            (None, Proof::Token(_)) => return Err(StoreError::RunNotFound(run.to_string())),
-            // Somebody's agent plays with a fleet of its own, such as that of a test.
-            (None, Proof::Seen) => return Ok(Spawn::of_a_person(wish)),
-        };
-        let hash = row.optional_text()?;
-        if matches!(proof, Proof::Token(shown) if hash.as_ref() != Some(shown)) {
-            return Err(StoreError::TokenRefused { run });
-        }
+        let Some(mut row) = known(tx, run, proof).await? else { return Ok(Spawn::of_a_person(wish)) };
+        let _task: TaskId = row.parse()?;
         let state: RunState = row.parse()?;
         if !state.is_live() {
             return Err(StoreError::LeaseLost { run });
@@ -65,5 +53,43 @@ impl Author {
         let mut number = || row.int().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         let own = Spawn { parent: None, depth: number()?, most: number()? };
         Ok(own.child(run, wish)?)
+    }
+}
+
+/// The task on which an agent works; none if its run is one of another store.
+#[derive(Debug, Clone)]
+pub struct OwnTask {
+    /// Its run.
+    pub run: RunId,
+    /// How it is known for that.
+    pub proof: Proof,
+}
+
+impl Op for OwnTask {
+    type Out = Option<TaskId>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<TaskId>, StoreError> {
+        known(tx, self.run, &self.proof).await?.map(|mut row| row.parse()).transpose()
+    }
+}
+
+/// The task and the state of a run whose agent has proven to be that, and how deep the task is and may be. Nothing, if
+/// somebody's agent plays with a fleet of its own, such as that of a test.
+async fn known<T: Tx>(tx: &mut T, run: RunId, proof: &Proof) -> Result<Option<Row>, StoreError> {
+    let find = sql!(
+        "SELECT r.token_hash, t.id, r.state, t.depth, t.spawn_depth FROM runs r JOIN tasks t ON t.id = r.task \
+         WHERE r.id = $1",
+        run,
+    );
+    let mut row = match (tx.query_one(find).await?, proof) {
+        (Some(row), _) => row,
+        (None, Proof::Token(_)) => return Err(StoreError::RunNotFound(run.to_string())),
+        (None, Proof::Seen) => return Ok(None),
+    };
+    let hash = row.optional_text()?;
+    match proof {
+        Proof::Token(shown) if hash.as_ref() != Some(shown) => Err(StoreError::TokenRefused { run }),
+        _ => Ok(Some(row)),
     }
 }

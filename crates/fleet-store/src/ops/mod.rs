@@ -24,7 +24,7 @@ mod workflows;
 
 pub use all::{All, Both};
 pub use audit::Audit;
-pub use author::{Author, Proof};
+pub use author::{Author, OwnTask, Proof};
 pub use branches::BranchHolder;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};

@@ -4,7 +4,7 @@ use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::Run;
 use fleet_core::task::{Spawn, Task, TooDeep};
 use fleet_store::StoreError;
-use fleet_store::ops::{AddTasks, Author, Prepared, Proof};
+use fleet_store::ops::{AddTasks, Author, OwnTask, Prepared, Proof};
 
 use crate::harness::Rig;
 
@@ -14,6 +14,7 @@ story! {
     nobody_adds_in_the_name_of_another
     a_run_that_is_over_adds_nothing
     an_agent_of_another_fleet_is_nobody_here
+    what_an_agent_works_on_is_told_to_nobody_else
 }
 
 const HASH: &str = "the hash of a secret";
@@ -92,4 +93,18 @@ async fn a_run_that_is_over_adds_nothing(rig: &Rig) {
 async fn an_agent_of_another_fleet_is_nobody_here(rig: &Rig) {
     let task = add(rig, seen(rig.id())).await;
     assert_eq!(task.spawn, Spawn::of_a_person(100));
+}
+
+async fn what_an_agent_works_on_is_told_to_nobody_else(rig: &Rig) {
+    let task = rig.task("one").await;
+    let run = started(rig, task).await.id;
+    for proof in [Proof::Token(HASH.to_owned()), Proof::Seen] {
+        assert_eq!(rig.ok(OwnTask { run, proof }).await, Some(task));
+    }
+    let error = rig.refused(OwnTask { run, proof: Proof::Token(String::new()) }).await;
+    assert!(matches!(error, StoreError::TokenRefused { .. }), "{error}");
+    let (run, proof) = (rig.id(), Proof::Token(HASH.to_owned()));
+    let error = rig.refused(OwnTask { run, proof }).await;
+    assert!(matches!(error, StoreError::RunNotFound(_)), "{error}");
+    assert_eq!(rig.ok(OwnTask { run, proof: Proof::Seen }).await, None);
 }

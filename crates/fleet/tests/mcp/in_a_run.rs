@@ -49,6 +49,18 @@ fn an_agent_sees_and_ends_only_its_own_workers() {
     let answer = agent.ask("resources/read", json!({"uri": format!("fleet://task/{other}")}));
     assert_eq!(answer["error"]["data"]["code"], "not-yours", "{answer}");
     assert_eq!(agent.call("cancel_worker", json!({"worker_id": child["worker_id"]}))["status"], "cancelled");
+    // Whoever claims to be an agent and cannot prove it is neither that agent nor a person.
+    let child = child["worker_id"].as_str().unwrap();
+    for (run, token, code) in [
+        (environment["FLEET_RUN"], "guessed", "token-refused"),
+        ("r0smmyvymnt4z7j", environment["FLEET_TOKEN"], "run-not-found"),
+    ] {
+        let fleet = stage.fleet.env("FLEET_RUN", run).env("FLEET_TOKEN", token);
+        let mut liar = McpClient::start(fleet.command(&["mcp"]));
+        for worker in [other.as_str(), child] {
+            assert_eq!(liar.refused("get_worker_status", json!({"worker_id": worker})).0, code);
+        }
+    }
     for id in [own, other] {
         assert_eq!(person.call("cancel_worker", json!({"worker_id": id}))["status"], "cancelled");
     }
