@@ -82,8 +82,8 @@ pub struct Winner {
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let id = meant(engine, &request.id).await?;
     let detail = engine.call(ops::GetWorkflow { id, with_results: true }).await?;
-    let parts = chosen(&detail, &request)?;
     let landing = Landing::new(&detail);
+    let parts = chosen(&detail, &landing, &request)?;
     let winner = landing.winner();
     let branches = match &winner {
         Some(Winner { branch: Some(branch), .. }) => vec![branch.clone()],
@@ -100,13 +100,17 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
 }
 
 /// The parts whose results are wanted, in their order.
-fn chosen<'a>(detail: &'a WorkflowDetail, request: &Request) -> Outcome<Vec<&'a PartDetail>> {
+fn chosen<'a>(
+    detail: &'a WorkflowDetail,
+    landing: &Landing<'_>,
+    request: &Request,
+) -> Outcome<Vec<&'a PartDetail>> {
     let current = detail.parts.iter().filter(|part| !part.part.replaced);
     let mut parts: Vec<&PartDetail> = current.collect();
     parts.sort_by_key(|part| (part.part.stage, part.part.number));
     let Some(wanted) = &request.stage else {
-        let sinks = detail.spec.sinks();
-        parts.retain(|part| request.all || sinks.contains(&part.part.stage));
+        let ends = landing.ends();
+        parts.retain(|part| request.all || ends.contains(&part.part.stage));
         return Ok(parts);
     };
     let stage = detail.spec.find(wanted);

@@ -78,6 +78,22 @@ impl<'a> Landing<'a> {
         })
     }
 
+    /// The stages whose results are those of the workflow: the last ones. One that its condition left out is looked
+    /// through, to what it would have gone on with.
+    pub(super) fn ends(&self) -> Vec<usize> {
+        let (mut next, mut ends) = (self.spec.sinks(), BTreeSet::new());
+        while let Some(stage) = next.pop() {
+            let mut pieces = self.pieces.iter().filter(|piece| piece.part.stage == stage);
+            let needs = &self.spec.stages[stage].needs;
+            if !needs.is_empty() && pieces.all(|piece| piece.part.skip == Some(Skip::Condition)) {
+                next.extend(needs);
+            } else {
+                ends.insert(stage);
+            }
+        }
+        ends.into_iter().collect()
+    }
+
     /// The branches that hold what the last stages came to. One that changed nothing passes on what it looked at.
     pub(super) fn branches(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -203,6 +219,14 @@ mod tests {
         (landing.branches(), landing.winner().map(|winner| (winner.stage, winner.branch)))
     }
 
+    /// The last stages, when each was skipped for this reason or not.
+    fn ends(spec: &Spec, skips: &[Option<Skip>]) -> Vec<usize> {
+        let part = |(at, skip): (usize, &Option<Skip>)| Part { skip: *skip, ..Part::new(at, 1, None) };
+        let parts: Vec<Part> = skips.iter().enumerate().map(part).collect();
+        let piece = |(at, part)| Piece { at, part, name: "", branch: None, result: None };
+        Landing::of(spec, parts.iter().enumerate().map(piece).collect()).ends()
+    }
+
     #[test]
     fn the_work_is_where_the_last_stage_left_it() {
         let line = spec(&[("write", &[]), ("review*", &[0]), ("refine*", &[1])]);
@@ -210,6 +234,13 @@ mod tests {
         assert_eq!(landed(&line, &[done(1), done(0), done(0)]).0, ["write"], "who changed nothing passes on");
         let skipped = (PartState::Skipped, Some(Skip::Condition), result(0, None));
         assert_eq!(landed(&line, &[done(1), done(0), skipped]).0, ["write"]);
+        assert_eq!(ends(&line, &[None, None, None]), [2]);
+        assert_eq!(
+            ends(&line, &[None, None, Some(Skip::Condition)]),
+            [1],
+            "what was not needed says nothing"
+        );
+        assert_eq!(ends(&line, &[None, None, Some(Skip::Upstream)]), [2]);
         let failed = (PartState::Failed, None, result(1, None));
         assert_eq!(landed(&line, &[done(1), done(0), failed]).0, [""; 0], "half of it is not offered");
     }
