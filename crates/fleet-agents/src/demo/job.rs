@@ -12,7 +12,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_NAME: usize = 40;
 
 /// What codefleet says before the task.
-const TASK: &str = "Your task: ";
+const TASK: &str = "Your task:\n";
 
 /// Notes on the task, written in a few steps; when nothing may be changed, only words about it. A verdict or a list that
 /// is asked for is there, and says how little thought went into it.

@@ -156,7 +156,7 @@ fn without_a_script_it_takes_notes() {
 fn without_a_script_it_returns_what_is_asked_for() {
     let reported = |terms: &str, read_only: bool| {
         let steps = job(
-            &format!("End with {{{terms}}}\n\nYour task: Look at \"verdict\": and \"items\":"),
+            &format!("End with {{{terms}}}\n\nYour task:\n\nLook at \"verdict\": and \"items\":"),
             read_only,
         );
         steps.into_iter().find_map(|step| match step {

@@ -27,7 +27,7 @@ async fn places_are_filled_with_what_is_known_and_words_of_agents_are_set_off() 
     let play = Play::of(vec![writer("write", "echo hello > a; echo > 'b c'"), judge]).await;
     assert_eq!(play.told(), ["write succeeded", "judge succeeded"], "{:?}", play.runs);
     let told = play.prompt("write");
-    assert!(told.contains("Your task: Do it: Make it good. short {task_prompt} { braces }"), "{told}");
+    assert!(told.contains("Your task:\n\nDo it: Make it good. short {task_prompt} { braces }"), "{told}");
     assert!(!told.contains("stages before this one"), "{told}");
 
     let told = play.prompt("judge");

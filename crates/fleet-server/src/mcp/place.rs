@@ -6,6 +6,9 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use fleet_engine::Engine;
 
+/// What a call can do about it.
+const REPOSITORY: &str = "name the absolute path of a git repository, or of a folder in one";
+
 /// The verbs' common ground, seen from the repository of a path.
 pub(super) fn repository(engine: &Engine, path: &str) -> Outcome<Engine> {
     let path = match path.strip_prefix("~/") {
@@ -32,7 +35,7 @@ pub(super) fn repository_or_own(engine: &Engine, path: Option<&str>) -> Outcome<
                 Code::NotARepository,
                 "repo_path: it is needed here, because the server was not started in a repository",
             )
-            .hint("name the absolute path of the git repository"),
+            .hint(REPOSITORY),
             _ => named(problem),
         }),
     }
@@ -44,5 +47,10 @@ pub(super) fn repository_or_all(engine: &Engine, path: Option<&str>, all: bool) 
 }
 
 fn named(problem: Problem) -> Problem {
-    Problem { message: format!("repo_path: {}", problem.message), ..problem }
+    let message = format!("repo_path: {}", problem.message);
+    match problem.code {
+        // What helps on the command line does not help here.
+        Code::NotARepository => Problem::new(Code::NotARepository, message).hint(REPOSITORY),
+        _ => Problem { message, ..problem },
+    }
 }

@@ -43,7 +43,7 @@ fn a_first_attempt_is_told_where_it_is_and_what_to_do() {
         text.starts_with("You work alone in a git worktree") && text.contains("branch `fix/login`"),
         "{text}"
     );
-    assert!(text.ends_with("Your task: Fix {branch} names\n\nThey hold {braces}.\n"), "{text}");
+    assert!(text.ends_with("Your task:\n\nFix {branch} names\n\nThey hold {braces}.\n"), "{text}");
     assert!(text.contains("\"status\": \"completed\"") && !text.contains("attempt"), "{text}");
 }
 
@@ -90,7 +90,7 @@ fn a_later_attempt_hears_what_was_left_and_what_was_added() {
     let resumed = prompt.resumed(&templates());
     assert!(resumed.starts_with("Your work was interrupted: it ran out of time."), "{resumed}");
     assert!(
-        resumed.contains("Your task, once more: Look") && resumed.contains("Also the docs."),
+        resumed.contains("Your task, once more:\n\nLook") && resumed.contains("Also the docs."),
         "{resumed}"
     );
     assert!(!resumed.contains("This is attempt"), "{resumed}");
@@ -108,7 +108,7 @@ fn a_stage_is_told_its_own_words_and_what_to_return() {
         (prompt.text(&templates()), prompt.resumed(&templates()))
     };
     let (text, resumed) = told(Returns::Verdict, &["a-1", "a-2"]);
-    assert!(text.ends_with("Your task: Look at {this}.\n") && !text.contains("write.diff"), "{text}");
+    assert!(text.ends_with("Your task:\n\nLook at {this}.\n") && !text.contains("write.diff"), "{text}");
     assert!(text.contains("`winner` is the name of the stage (a-1, a-2) that did best"), "{text}");
     let found = fleet_core::report::Report::find(&text).unwrap();
     assert!(found.verdict.is_some(), "the example is a report itself");
