@@ -20,6 +20,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
 use crate::broken;
+use crate::lines::LONGEST_MESSAGE;
 use crate::mcp::Server;
 use crate::stdio::end_signal;
 
@@ -29,8 +30,6 @@ pub const DEFAULT_ADDRESS: &str = "127.0.0.1:8642";
 
 /// The path of the one endpoint.
 const PATH: &str = "/mcp";
-/// A prompt may have a megabyte; with what surrounds it, and escapes, this is ample.
-const LARGEST_REQUEST: usize = 4 * 1024 * 1024;
 
 /// A server that is bound and serves when told to.
 pub struct Http {
@@ -80,7 +79,7 @@ impl Http {
             .with_allowed_hosts(self.hosts())
             .with_allowed_origins(self.origins())
             .enforce_origin_validation()
-            .with_max_request_body_bytes(LARGEST_REQUEST);
+            .with_max_request_body_bytes(LONGEST_MESSAGE);
         let ended = config.cancellation_token.clone();
         let sessions: Arc<LocalSessionManager> = Arc::default();
         let service =

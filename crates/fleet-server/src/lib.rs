@@ -4,6 +4,7 @@
 //! never write anything but the protocol to standard output.
 
 mod http;
+mod lines;
 mod mcp;
 mod stdio;
 

@@ -1,27 +1,23 @@
 //! The protocol on standard input and output: one message on each line.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-
 use fleet_core::problem::Outcome;
 use fleet_engine::Engine;
 use rmcp::ServiceExt;
 use rmcp::transport::io::stdio_pipes;
-use tokio::io::{AsyncRead, ReadBuf};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::broken;
-use crate::mcp::{Closing, Server};
+use crate::lines::Lines;
+use crate::mcp::Server;
 
 /// Serves until the input ends, or somebody interrupts. Agents go on: they never belong to this process.
 pub async fn serve(engine: &Engine) -> Outcome<()> {
     let server = Server::new(engine);
     let (input, output) = stdio_pipes();
-    let input = Watched { input, closing: server.closing() };
+    let client = Lines::new(input, output, server.closing());
     let end = end_signal()?;
     tokio::pin!(end);
-    let serving = server.clone().serve((input, output));
+    let serving = server.clone().serve(client);
     let service = tokio::select! {
         service = serving => service,
         () = &mut end => return Ok(()),
@@ -44,25 +40,4 @@ pub(crate) fn end_signal() -> Outcome<impl Future<Output = ()>> {
             _ = terminate.recv() => {}
         }
     })
-}
-
-/// The input, which tells when it ends: whoever waits on behalf of a client that is gone can stop.
-struct Watched<I> {
-    input: I,
-    closing: Closing,
-}
-
-impl<I: AsyncRead + Unpin> AsyncRead for Watched<I> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        let read = ready!(Pin::new(&mut self.input).poll_read(cx, buf));
-        if read.is_err() || buf.filled().len() == before {
-            self.closing.close();
-        }
-        Poll::Ready(read)
-    }
 }

@@ -131,8 +131,7 @@ impl Report {
     #[must_use]
     pub fn bounded(mut self) -> Self {
         shorten(&mut self.summary, LONGEST_SUMMARY);
-        let lists = [&mut self.files_changed, &mut self.commits, &mut self.next_steps];
-        for list in lists.into_iter().chain(&mut self.items) {
+        for list in [&mut self.files_changed, &mut self.commits, &mut self.next_steps] {
             list.truncate(MOST_ITEMS);
             for item in list {
                 shorten(item, LONGEST_ITEM);

@@ -42,7 +42,7 @@ fn plain_report(object: &Object) -> Option<Report> {
         tests: tests(first(object, TESTS)),
         next_steps: texts(first(object, NEXT_STEPS), &["step", "text", "title", "description"]),
         verdict: verdict(object),
-        items: first(object, ITEMS).map(|items| texts(Some(items), ENTRY)),
+        items: first(object, ITEMS).map(entries),
     })
 }
 
@@ -144,6 +144,21 @@ fn texts(value: Option<&Value>, names: &[&str]) -> Vec<String> {
         Some(one) => text(one).into_iter().collect(),
         None => Vec::new(),
     }
+}
+
+/// A list of which each entry is somebody's whole task: none is cut or left out, and what is no text is given on as it was
+/// written. How long all of it can be is bounded by what is looked at.
+fn entries(value: &Value) -> Vec<String> {
+    let entry = |value: &Value| match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Object(object) if object.len() == 1 => {
+            let text = first(object, ENTRY).and_then(Value::as_str);
+            text.map_or_else(|| value.to_string(), |text| text.trim().to_owned())
+        }
+        other => other.to_string(),
+    };
+    let list = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    list.iter().filter(|value| !value.is_null()).map(entry).filter(|entry| !entry.is_empty()).collect()
 }
 
 /// A list of tests, one test, or an object from names to outcomes.

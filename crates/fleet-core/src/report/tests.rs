@@ -200,8 +200,19 @@ fn a_verdict_is_found_however_it_is_written() {
     let items = |text: &str| found(text).items;
     assert_eq!(
         items(r#"{"summary": "s", "items": [{"title": "x"}, "y", 3]}"#),
-        Some(vec!["x".to_owned(), "y".to_owned()])
+        Some(vec!["x".to_owned(), "y".to_owned(), "3".to_owned()])
     );
+    let task = r#"{"description":"All of it","title":"x"}"#;
+    assert_eq!(
+        items(&format!(r#"{{"summary": "s", "items": [{task}, null, " "]}}"#)),
+        Some(vec![task.to_owned()])
+    );
+    let entries: Vec<String> = (0..600).map(|number| format!("{number} {}", "long ".repeat(80))).collect();
+    let long = "l".repeat(3 * LONGEST_ITEM);
+    for whole in [entries.iter().map(|entry| entry.trim().to_owned()).collect(), vec![long]] {
+        let text = serde_json::json!({"summary": "s", "items": whole}).to_string();
+        assert_eq!(items(&text), Some(whole), "each entry is a task: none is cut or left out");
+    }
     assert_eq!(items(r#"{"summary": "s", "items": []}"#), Some(Vec::new()), "an empty list is an answer");
     assert_eq!(items(r#"{"summary": "s", "status": "done", "items": null}"#), None);
 }

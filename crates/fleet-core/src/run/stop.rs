@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::task::TaskMove;
 use crate::transition::{UnknownName, named};
 
 named! {
@@ -32,6 +33,12 @@ impl Stop {
     pub fn beats(&self, earlier: Option<&Self>) -> bool {
         earlier.is_none_or(|earlier| self.kind > earlier.kind)
     }
+
+    /// Whether the task is cancelled in place of what its run came to by itself. What nobody wants any more is neither
+    /// tried again nor asked about; that it was done, or cannot be done, remains.
+    pub const fn overrides(&self, event: TaskMove) -> bool {
+        matches!((self.kind, event), (StopKind::Cancel, TaskMove::Requeue | TaskMove::Ask))
+    }
 }
 
 #[cfg(test)]
@@ -48,5 +55,15 @@ mod tests {
         let json = serde_json::to_string(&cancel).unwrap();
         assert_eq!(json, r#"{"kind":"cancel","why":"not needed"}"#);
         assert_eq!(serde_json::from_str::<Stop>(&json).unwrap(), cancel);
+    }
+
+    #[test]
+    fn what_nobody_wants_is_not_tried_again() {
+        let overridden = |kind| {
+            let stop = Stop { kind, why: String::new() };
+            TaskMove::ALL.iter().copied().filter(|event| stop.overrides(*event)).collect::<Vec<_>>()
+        };
+        assert_eq!(overridden(StopKind::Release), []);
+        assert_eq!(overridden(StopKind::Cancel), [TaskMove::Requeue, TaskMove::Ask]);
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::facts::FACTS;
-use super::{Copies, MOST_PARTS, MOST_STAGES, Returns, Spec, Stage, Start, place};
+use super::{Copies, MOST_PARTS, MOST_STAGES, Returns, Spec, Stage, StageName, Start, place};
 use crate::text::escaped;
 
 /// Something that is wrong.
@@ -57,6 +57,14 @@ pub fn check(spec: &Spec) -> Vec<Flaw> {
     flaws
 }
 
+/// The stage of which a copy would have this name.
+fn spreads_to<'a>(spec: &'a Spec, name: &str) -> Option<&'a StageName> {
+    let (of, number) = name.rsplit_once('-')?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let stage = &spec.stages[spec.find(of).filter(|_| is_number)?];
+    (stage.copies != Copies::One).then_some(&stage.name)
+}
+
 fn overall(spec: &Spec) -> Vec<Flaw> {
     let flaw = |field, message| Flaw { stage: None, field, message, choices: None };
     let mut flaws = Vec::new();
@@ -81,6 +89,10 @@ fn overall(spec: &Spec) -> Vec<Flaw> {
         }
         if matches!(stage.name.as_str(), "params" | "item" | "task_prompt" | "workflow") {
             flaws.push(Flaw::new(at, "name", format!("{} means something else in prompts", stage.name)));
+        }
+        if let Some(other) = spreads_to(spec, stage.name.as_str()) {
+            let message = format!("{} is what one of the copies of {other} is called", stage.name);
+            flaws.push(Flaw::new(at, "name", message));
         }
     }
     let known: usize = spec

@@ -31,6 +31,7 @@ pub use predict::{Prediction, predict};
 pub use record::{Tally, Workflow};
 pub use source::{Source, sources};
 pub use spec::{
-    Changes, Copies, MOST_PARTS, MOST_STAGES, OnConflict, OnFailure, Returns, Spec, Stage, StageName, Start,
+    Changes, Copies, LONGEST_PROMPT, MOST_PARTS, MOST_STAGES, OnConflict, OnFailure, Returns, Spec, Stage,
+    StageName, Start,
 };
 pub use state::{WorkflowMove, WorkflowState};

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Flaw, Spec};
+use super::{Copies, Flaw, LONGEST_PROMPT, Spec};
 use crate::text::escaped;
 use crate::transition::{UnknownName, named};
 
@@ -84,7 +84,8 @@ impl Place {
             "number" => return Ok(Some(Self::Number)),
             _ => {}
         }
-        if let Some(rest) = name.strip_prefix("stage_") {
+        // A stage may itself be called stage_1: with a dot it is meant by its name.
+        if let Some(rest) = name.strip_prefix("stage_").filter(|rest| !rest.contains('.')) {
             return by_number(spec, name, rest);
         }
         match name.split_once('.') {
@@ -164,9 +165,12 @@ fn names(template: &str) -> Vec<String> {
 pub(super) fn check(spec: &Spec, at: usize, template: &str) -> Vec<Flaw> {
     let upstream = spec.upstream(at);
     let flaw = |message, choices| Flaw { stage: Some(at), field: "prompt", message, choices };
-    let mut flaws = Vec::new();
+    let (mut flaws, mut length) = (Vec::new(), template.len());
     for name in names(template) {
-        match Place::read(spec, &name) {
+        let place = Place::read(spec, &name);
+        length +=
+            place.as_ref().ok().and_then(Option::as_ref).map_or(0, |place| known_length(spec, at, place));
+        match place {
             Err(error) => flaws.push(flaw(error.message, error.choices)),
             Ok(Some(Place::Of(stage, _))) if !upstream.contains(&stage) => {
                 let (this, other) = (&spec.stages[at].name, &spec.stages[stage].name);
@@ -182,7 +186,25 @@ pub(super) fn check(spec: &Spec, at: usize, template: &str) -> Vec<Flaw> {
             Ok(_) => {}
         }
     }
+    if length > LONGEST_PROMPT {
+        let (long, most) = (length / 1024, LONGEST_PROMPT / 1024);
+        let message = format!("with all that it names the prompt has {long} KiB, at most {most} are allowed");
+        flaws.push(flaw(message, None));
+    }
     flaws
+}
+
+/// How long what stands in a place is, if that is known before anything starts.
+fn known_length(spec: &Spec, at: usize, place: &Place) -> usize {
+    match place {
+        Place::Task => spec.task.len(),
+        Place::Param(name) => spec.params.get(name).map_or(0, String::len),
+        Place::Item => match &spec.stages[at].copies {
+            Copies::Each(items) => items.iter().map(String::len).max().unwrap_or(0),
+            _ => 0,
+        },
+        Place::Number | Place::Of(..) => 0,
+    }
 }
 
 /// Words of another agent, set off from what the author of the prompt says. The mark is one that the other agent could

@@ -16,6 +16,8 @@ use crate::transition::{UnknownName, named};
 pub const MOST_STAGES: usize = 500;
 /// The most parts that it may come to, when stages with copies and lists are counted out.
 pub const MOST_PARTS: usize = 1_000;
+/// A prompt with the task, the parameters and its entry filled in has so many bytes at most.
+pub const LONGEST_PROMPT: usize = 256 * 1024;
 
 named! {
     /// Where the branch of a stage starts.

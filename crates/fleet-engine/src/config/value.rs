@@ -126,6 +126,10 @@ impl Value {
             }
             list.push(item.to_owned());
         }
+        // Nothing but separators is a mistake (`$A,$B`, neither set), and an empty list may allow everything.
+        if list.is_empty() && !text.is_empty() {
+            return Err(Mismatch::new(Kind::List(form), quoted(text)));
+        }
         Ok(Self::List(list))
     }
 
@@ -311,6 +315,7 @@ mod tests {
     fn lists_come_with_commas_or_as_in_a_file() {
         assert_eq!(text(LIST, "a, b,"), Ok(list(&["a", "b"])));
         assert_eq!(text(LIST, ""), Ok(list(&[])));
+        assert_eq!(text(LIST, " ,"), Err("must be a list of strings, not ` ,`".to_owned()));
         assert_eq!(text(LIST, " ['a,b', \"c\"] "), Ok(list(&["a,b", "c"])));
         assert_eq!(toml(LIST, "[]"), Ok(list(&[])));
         assert_eq!(text(LIST, "[a"), Err("must be a list of strings, not `[a`".to_owned()));

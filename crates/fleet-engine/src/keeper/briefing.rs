@@ -110,7 +110,8 @@ impl Keeper<'_> {
         let entropy = || clock::entropy().map_err(|problem| problem.message);
         let mark = format!("{:016x}{:016x}", entropy()?, entropy()?);
         let (repo, unmerged) = (PathBuf::from(&self.project.common_dir), prepared.unmerged.clone());
-        let text = blocking(move || stage.text(&repo, &mark, &unmerged)).await;
+        let words = self.task.spec.description.to_string();
+        let text = blocking(move || stage.text(&repo, (&words, &mark), &unmerged)).await;
         let text = text.map_err(|problem| problem.message)?;
         text.map(Some).map_err(|error| format!("what the stages before it left: {}", chain(&error)))
     }

@@ -53,7 +53,10 @@ async fn copies_that_failed_give_nothing_and_new_ones_start_at_the_base() {
     assert_eq!(play.run("join").reason, None, "{:?}", play.run("join").detail);
     assert_eq!(play.files(&play.tip("apart")), ["README.md", "y"]);
     let prompt = play.prompt("join");
-    assert!(prompt.contains("- try-2: failed (the agent ended with exit status 3)"), "{prompt}");
+    let (_, why) = prompt.split_once("- try-2: failed").unwrap().1.split_once('[').unwrap();
+    let (mark, said) = why.split_once("]\n").unwrap();
+    assert!(mark.starts_with("Why try-2 did not succeed. Written by another agent"), "{prompt}");
+    assert!(said.starts_with("the agent ended with exit status 3\n[end "), "{prompt}");
 }
 
 #[tokio::test]

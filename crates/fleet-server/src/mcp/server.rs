@@ -5,10 +5,10 @@ use std::sync::Arc;
 use fleet_core::problem::{Kind, Problem};
 use fleet_engine::Engine;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, Implementation, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -30,6 +30,19 @@ busy, survive the end of this session, and keep their work on their branch. list
 here. When several agents should build on each other (write and review, compete and judge, plan and split), use \
 create_workflow. To plan work that is to be done later or in order, use the backlog: search_backlog, create_task, \
 analyze_dependencies.";
+
+/// What the params of each method are.
+const SHAPES: [(&str, &str); 9] = [
+    ("initialize", "an object with `protocolVersion`, `capabilities` and `clientInfo`"),
+    ("ping", "none"),
+    ("tools/list", "none, or an object with `cursor`, a text"),
+    ("tools/call", "an object with `name`, a text, and `arguments`, an object"),
+    ("resources/list", "none, or an object with `cursor`, a text"),
+    ("resources/templates/list", "none, or an object with `cursor`, a text"),
+    ("resources/read", "an object with `uri`, a text"),
+    ("prompts/list", "none, or an object with `cursor`, a text"),
+    ("prompts/get", "an object with `name`, a text, and `arguments`, an object of texts"),
+];
 
 impl Server {
     pub(crate) fn new(engine: &Engine) -> Self {
@@ -109,6 +122,21 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         Ok(ListPromptsResult::with_all_items(prompts::described()))
+    }
+
+    /// What has the name of one of the methods above and is not one has another shape.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let shape = SHAPES.iter().find(|(method, _)| *method == request.method);
+        Err(match shape {
+            Some((method, shape)) => {
+                ErrorData::invalid_params(format!("the params of {method}: {shape}"), None)
+            }
+            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None),
+        })
     }
 
     async fn get_prompt(

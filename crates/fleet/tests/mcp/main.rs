@@ -9,6 +9,7 @@ mod clients;
 mod commander;
 mod http;
 mod in_a_run;
+mod lines;
 mod python;
 mod reading;
 mod refused;

@@ -68,3 +68,21 @@ fn a_task_that_is_retried_by_hand_brings_its_workflow_back() {
     assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(states(&bench.show(id)), "a done, b done");
 }
+
+#[test]
+fn a_prompt_that_was_mended_is_the_one_that_is_used() {
+    let bench = Bench::new();
+    let mut text = stage("a", "", "write a.txt x");
+    text += &stage("b", "needs = ['a']\nstart = 'inherit'", "exit 1");
+    assert_eq!(bench.follow(&text).code, 8);
+    let failed = bench.newest();
+    let task = named(&failed, "b")["task"].as_str().unwrap().to_owned();
+    let mended = "Go on from {a.branch}.\n\n```demo\nwrite b.txt x\n```\n";
+    bench.fleet.ok(&["task", "edit", &task, "-d", mended]);
+    let output = bench.fleet.run(&["workflow", "retry", "w"]);
+    assert_eq!(output.code, 0, "{output:?}\n{}", bench.reasons());
+    let workflow = bench.newest();
+    assert_eq!(bench.files(&branch(&workflow, "b")), ["a.txt", "b.txt"]);
+    let told = bench.prompt(named(&workflow, "b"));
+    assert!(told.contains(&format!("Go on from {}.", branch(&workflow, "a"))), "{told}");
+}

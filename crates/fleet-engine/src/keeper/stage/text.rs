@@ -6,17 +6,20 @@ use std::path::Path;
 
 use fleet_core::template::fill;
 use fleet_core::text::{escaped, shortened};
-use fleet_core::workflow::{PartState, Returns, places};
+use fleet_core::workflow::{PartState, Returns, marked, places};
 use fleet_host::git::GitError;
 use fleet_store::ops::Upstream;
 
 use super::values::{self, Value, status};
 use super::{StageRun, Unmerged, base, head};
 
-/// No prompt is longer, whatever is filled in.
+/// So much is told of what others did. What the author of the workflow wrote is there in full, and bounded before anything
+/// starts.
 const LONGEST: usize = 384 * 1024;
 /// So many parts are listed.
 const LISTED: usize = 100;
+/// What stands in the place of what is too long even in its shortest form.
+const LEFT_OUT: &str = "[left out: too long]";
 /// The reason of a failure is told in so many bytes.
 const LONGEST_DETAIL: usize = 500;
 
@@ -30,19 +33,20 @@ pub(in crate::keeper) struct StageText {
 }
 
 impl StageRun {
-    /// All that its agent is told of the task. `mark` is one that no other agent can know.
+    /// All that its agent is told of the task. The words are those of the task: somebody may have mended them there since
+    /// the workflow began. `mark` is one that no other agent can know.
     pub(in crate::keeper) fn text(
         &self,
         repo: &Path,
-        mark: &str,
+        (words, mark): (&str, &str),
         unmerged: &[Unmerged],
     ) -> Result<StageText, GitError> {
-        let template = self.stage.prompt.as_str();
+        let template = if words.is_empty() { self.stage.prompt.as_str() } else { words };
         let mut found = BTreeMap::new();
         for (name, place) in places(&self.around.spec, template) {
             found.insert(name, self.value(repo, &place)?);
         }
-        let parts = [filled(template, mark, &found), merges(unmerged), self.branches(repo)?];
+        let parts = [filled(template, mark, &found), merges(unmerged), self.branches(repo, mark)?];
         let parts: Vec<&str> =
             parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
         Ok(StageText { text: parts.join("\n\n"), returns: self.stage.returns, names: self.names() })
@@ -57,11 +61,11 @@ impl StageRun {
     }
 
     /// A reviewer or a judge has to see the work itself, even if the author of the prompt did not think of it.
-    fn branches(&self, repo: &Path) -> Result<String, GitError> {
+    fn branches(&self, repo: &Path, mark: &str) -> Result<String, GitError> {
         let upstream = &self.around.upstream;
         let mut lines = Vec::new();
         for part in upstream.iter().take(LISTED) {
-            lines.push(format!("\n- {}: {}", part.name, told(repo, part)?));
+            lines.push(format!("\n- {}: {}{}", part.name, told(repo, part)?, reason(part, mark)));
         }
         if lines.is_empty() {
             return Ok(String::new());
@@ -91,14 +95,19 @@ fn merges(unmerged: &[Unmerged]) -> String {
     )
 }
 
+/// Why a part came to nothing: often what its agent said of it.
+fn reason(part: &Upstream, mark: &str) -> String {
+    let why = part.detail.as_ref().filter(|_| part.part.state.is_bad());
+    let told = |why: &String| {
+        let what = format!("Why {} did not succeed", part.name);
+        format!("\n{}", marked(&what, mark, &escaped(&shortened(why, LONGEST_DETAIL))))
+    };
+    why.map(told).unwrap_or_default()
+}
+
 /// What a part left, in a line.
 fn told(repo: &Path, part: &Upstream) -> Result<String, GitError> {
-    let mut told = status(part);
-    if part.part.state.is_bad()
-        && let Some(why) = &part.detail
-    {
-        told = format!("{told} ({})", escaped(&shortened(why, LONGEST_DETAIL)));
-    }
+    let told = status(part);
     let (Some(run), Some(base), Some(head)) = (&part.run, base(part), head(repo, part)?) else {
         return Ok(told);
     };
@@ -110,12 +119,14 @@ fn told(repo: &Path, part: &Upstream) -> Result<String, GitError> {
     })
 }
 
-/// Fills the template, with less of everything if all of it would be too much.
+/// Fills the template, with less of what others did if all of it would be too much.
 fn filled(template: &str, mark: &str, values: &BTreeMap<String, Value>) -> String {
     let mut most = values::MOST;
     loop {
-        let texts: BTreeMap<&str, String> =
-            values.iter().map(|(name, value)| (name.as_str(), value.text(mark, most))).collect();
+        let texts: BTreeMap<&str, (String, bool)> = values
+            .iter()
+            .map(|(name, value)| (name.as_str(), (value.text(mark, most), value.is_authors())))
+            .collect();
         let (text, is_whole) = bounded(template, &texts);
         if is_whole || most <= values::LEAST {
             return text;
@@ -125,15 +136,19 @@ fn filled(template: &str, mark: &str, values: &BTreeMap<String, Value>) -> Strin
 }
 
 /// The filled template, and whether all of it is there. A place may stand in it many times: what counts is the whole.
-fn bounded(template: &str, texts: &BTreeMap<&str, String>) -> (String, bool) {
-    let room = Cell::new(LONGEST.saturating_sub(template.len()));
-    let is_whole = Cell::new(true);
+fn bounded(template: &str, texts: &BTreeMap<&str, (String, bool)>) -> (String, bool) {
+    let (room, is_whole) = (Cell::new(LONGEST), Cell::new(true));
     let text = fill(template, |name| {
-        let text = texts.get(name)?;
-        let end = text.floor_char_boundary(room.get());
-        room.set(room.get() - end);
-        is_whole.set(is_whole.get() && end == text.len());
-        Some(&text[..end])
+        let (text, is_authors) = texts.get(name)?;
+        if *is_authors {
+            return Some(text.as_str());
+        }
+        // All or nothing: half of a quotation has no end.
+        let fits = text.len() <= room.get();
+        let text = if fits { text.as_str() } else { LEFT_OUT };
+        room.set(room.get().saturating_sub(text.len()));
+        is_whole.set(is_whole.get() && fits);
+        Some(text)
     });
-    (shortened(&text, LONGEST).into_owned(), is_whole.get())
+    (text, is_whole.get())
 }

@@ -37,9 +37,14 @@ struct Piece {
 
 impl Value {
     fn plain(text: &str) -> Self {
-        // What the author of the workflow wrote is never cut: it is bounded by what a workflow may be.
+        // What the author of the workflow wrote, or the entry that a part is for, is never cut: both are bounded.
         let piece = Piece { name: String::new(), text: text.to_owned(), foreign: None, rest: String::new() };
         Self { pieces: vec![piece], is_list: false }
+    }
+
+    /// Whether it is what the author of the workflow wrote, or the entry that a part is for.
+    pub(super) fn is_authors(&self) -> bool {
+        self.pieces.iter().all(|piece| piece.rest.is_empty())
     }
 
     /// As it is filled in, with so much of every part that all together stay within `most` bytes, more or less.

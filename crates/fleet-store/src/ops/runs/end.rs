@@ -52,12 +52,16 @@ impl EndRun {
         run: &Run,
     ) -> Result<Task, StoreError> {
         let state = next_state(run, self.ending.run_move())?;
-        let Consequence { event, fact } = match &self.ending {
+        let consequence = match &self.ending {
             Ending::Failed(reason, detail) => {
                 self.failed(tx, &mut task, run, (*reason, shown(detail))).await?
             }
             Ending::Succeeded if said_meanwhile(tx, run).await? => goes_on(&mut task),
             _ => self.ended(&mut task),
+        };
+        let Consequence { event, fact } = match &run.stop {
+            Some(stop) if stop.overrides(consequence.event) => cancelled(&mut task, &stop.why),
+            _ => consequence,
         };
         step(&mut task, event)?;
         let (reason, detail) = match &self.ending {
@@ -97,17 +101,20 @@ impl EndRun {
                 let fact = Fact::TaskRequeued { reason: None, detail, failures, not_before: None };
                 Consequence { event: TaskMove::Requeue, fact }
             }
-            Ending::Cancelled(why) => {
-                task.history.remark = Some(shown(why));
-                let fact = Fact::TaskCancelled { remark: Some(shown(why)) };
-                Consequence { event: TaskMove::Cancel, fact }
-            }
+            Ending::Cancelled(why) => cancelled(task, why),
             Ending::Succeeded | Ending::Failed(..) => {
                 task.history.reason = None;
                 Consequence { event: TaskMove::Finish, fact: Fact::TaskDone {} }
             }
         }
     }
+}
+
+/// A task that nobody wants any more.
+fn cancelled(task: &mut Task, why: &str) -> Consequence {
+    task.history.remark = Some(shown(why));
+    task.history.retry_at = None;
+    Consequence { event: TaskMove::Cancel, fact: Fact::TaskCancelled { remark: Some(shown(why)) } }
 }
 
 /// A task that would be done, had nobody said more while its run came to its end: the next run is told.

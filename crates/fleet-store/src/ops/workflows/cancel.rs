@@ -14,7 +14,7 @@ use crate::ops::rows::record;
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// Ends everything that belongs to a workflow: what waits is cancelled, what runs is asked to stop. It is over when the
-/// last run has ended. Asking again changes nothing.
+/// last run has ended. Asking again asks those again that have not.
 #[derive(Debug, Clone)]
 pub struct CancelWorkflow {
     /// Which.
@@ -40,7 +40,9 @@ impl Op for CancelWorkflow {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<CancelledWorkflow, StoreError> {
         let mut flow = Flow::lock_named(tx, self.id).await?;
-        if !matches!(flow.workflow.state, WorkflowState::Cancelling | WorkflowState::Cancelled) {
+        if flow.workflow.state == WorkflowState::Cancelling {
+            flow.go(tx, self.now).await?;
+        } else if flow.workflow.state != WorkflowState::Cancelled {
             flow.step(WorkflowMove::Cancel)?;
             flow.workflow.why = self.why.as_ref().map(|why| why.as_str().to_owned());
             let fact = Fact::WorkflowCancelling { workflow: self.id, why: flow.workflow.why.clone() };

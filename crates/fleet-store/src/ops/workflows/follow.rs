@@ -1,14 +1,12 @@
 //! The workflow follows its tasks.
 
-use fleet_core::event::Fact;
 use fleet_core::task::{Task, TaskState};
 use fleet_core::time::Millis;
-use fleet_core::workflow::{Again, PartState, StageOf, WorkflowMove, WorkflowState, again};
+use fleet_core::workflow::{Again, PartState, StageOf, WorkflowState, again};
 
 use super::flow::Flow;
-use super::row::{about, stored_place};
+use super::row::stored_place;
 use crate::StoreError;
-use crate::ops::rows::record;
 use crate::tx::{Tx, sql};
 
 /// Lets the workflow of a task that has just moved go on. Costs nothing for a task that has none.
@@ -53,41 +51,27 @@ impl Flow {
         let why = task.history.remark.clone().filter(|_| to.is_bad());
         self.end(tx, at, (to, why, now)).await?;
         if to == PartState::Running && self.workflow.state != WorkflowState::Cancelling {
-            self.revive(tx, now).await?;
-            self.wake_others()?;
+            if self.workflow.state.is_over() {
+                self.revive(tx, None, now).await?;
+            }
+            self.wake_others(tx, now).await?;
         }
         self.go(tx, now).await
     }
 
-    /// Somebody wants a stage tried again: the workflow goes on, even if it was over.
-    pub(super) async fn revive<T: Tx>(&mut self, tx: &mut T, now: Millis) -> Result<(), StoreError> {
-        if !self.workflow.state.is_over() {
-            return Ok(());
-        }
-        self.step(WorkflowMove::Retry)?;
-        (self.workflow.why, self.workflow.ended_at) = (None, None);
-        let fact = Fact::WorkflowRetried { workflow: self.workflow.id, from: None };
-        record(tx, now, about(&self.workflow, None), &fact).await
-    }
-
-    /// What never began, because of the stage that is tried again or of another, is looked at anew.
-    fn wake_others(&mut self) -> Result<(), StoreError> {
+    /// What never began, because of the stage that is tried again or of another, is looked at anew. In a hurry, what was
+    /// stopped or failed beside it is tried again as well: otherwise that would stop it at once.
+    async fn wake_others<T: Tx>(&mut self, tx: &mut T, now: Millis) -> Result<(), StoreError> {
         let parts: Vec<_> = self.parts.iter().map(|row| row.part.clone()).collect();
         for fate in again(&self.spec, &parts, None).fates {
             match fate {
-                Again::Retried { part } if self.part(part)?.task.is_none() => self.wait_again(part)?,
+                Again::Retried { part } if self.spec.fail_fast || self.part(part)?.task.is_none() => {
+                    self.try_again(tx, part, now).await?;
+                }
                 Again::Retried { .. } => {}
                 Again::Replaced { part } => self.part(part)?.part.replaced = true,
             }
         }
-        Ok(())
-    }
-
-    /// A part that never began waits again.
-    pub(super) fn wait_again(&mut self, at: usize) -> Result<(), StoreError> {
-        let row = self.part(at)?;
-        (row.part.state, row.part.skip) = (PartState::Pending, None);
-        (row.detail, row.ended_at) = (None, None);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use fleet_core::id::TaskId;
 use fleet_core::outcome::RunResult;
 use fleet_core::run::Run;
-use fleet_core::workflow::{Part, Spec, StageOf, Workflow};
+use fleet_core::workflow::{Part, Spec, Workflow};
 
 use super::results::results_of;
 use super::row::{self, PartRow, TextKind, part, parts_of, text_of, workflow_columns};
@@ -25,9 +25,7 @@ pub struct StageSurroundings {
     pub workflow: Workflow,
     /// What it says.
     pub spec: Spec,
-    /// Which part of it the task is.
-    pub stage: StageOf,
-    /// That part.
+    /// The part of it that the task is.
     pub part: Part,
     /// What that is called.
     pub name: String,
@@ -44,8 +42,6 @@ pub struct Upstream {
     pub name: String,
     /// A sentence about a bad end.
     pub detail: Option<String>,
-    /// Its task, if it ever became one.
-    pub task: Option<TaskId>,
     /// The newest run of that which succeeded, else the newest: branch, base and workspace.
     pub run: Option<Run>,
     /// What that run left. Left out where results are so many and large that they would not fit in memory.
@@ -71,7 +67,7 @@ impl Op for StageInputs {
         let own = parts.get(stage.part).cloned().ok_or_else(gone)?;
         let upstream = upstream(tx, &spec, (&own.part, parts)).await?;
         let PartRow { part, name, .. } = own;
-        Ok(Some(StageSurroundings { workflow, spec, stage, part, name, upstream }))
+        Ok(Some(StageSurroundings { workflow, spec, part, name, upstream }))
     }
 }
 
@@ -89,8 +85,8 @@ async fn upstream<T: Tx>(
     let upstream = parts.into_iter().map(|row| {
         let left = row.task.and_then(|task| left.remove(&task));
         let (run, result) = left.map(|left| (left.run, left.result)).unzip();
-        let PartRow { part, name, detail, task, .. } = row;
-        Upstream { part, name, detail, task, run, result: result.flatten() }
+        let PartRow { part, name, detail, .. } = row;
+        Upstream { part, name, detail, run, result: result.flatten() }
     });
     Ok(upstream.collect())
 }

@@ -38,14 +38,10 @@ impl Op for RetryWorkflow {
             let event = WorkflowMove::Retry;
             return Err(StoreError::IllegalWorkflow { workflow: self.id, from: state, event });
         }
-        flow.step(WorkflowMove::Retry)?;
-        (flow.workflow.why, flow.workflow.ended_at) = (None, None);
-        let from = self.from.as_ref().map(ToString::to_string);
-        let fact = Fact::WorkflowRetried { workflow: self.id, from };
-        record(tx, self.now, about(&flow.workflow, None), &fact).await?;
+        flow.revive(tx, self.from.as_ref(), self.now).await?;
         for fate in revival.fates {
             match fate {
-                Again::Retried { part } => self.retry(tx, &mut flow, part).await?,
+                Again::Retried { part } => flow.try_again(tx, part, self.now).await?,
                 Again::Replaced { part } => flow.part(part)?.part.replaced = true,
             }
         }
@@ -65,10 +61,30 @@ impl RetryWorkflow {
             choices: flow.spec.stages.iter().map(|stage| stage.name.to_string()).collect(),
         })
     }
+}
+
+impl Flow {
+    /// Somebody wants stages tried again: the workflow goes on.
+    pub(super) async fn revive<T: Tx>(
+        &mut self,
+        tx: &mut T,
+        from: Option<&StageName>,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        self.step(WorkflowMove::Retry)?;
+        (self.workflow.why, self.workflow.ended_at) = (None, None);
+        let fact = Fact::WorkflowRetried { workflow: self.workflow.id, from: from.map(ToString::to_string) };
+        record(tx, now, about(&self.workflow, None), &fact).await
+    }
 
     /// Queues the task of a part again, with a clean record; one that never was a task waits again.
-    async fn retry<T: Tx>(&self, tx: &mut T, flow: &mut Flow, at: usize) -> Result<(), StoreError> {
-        let Some(id) = flow.part(at)?.task else { return flow.wait_again(at) };
+    pub(super) async fn try_again<T: Tx>(
+        &mut self,
+        tx: &mut T,
+        at: usize,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        let Some(id) = self.part(at)?.task else { return self.wait_again(at) };
         let mut task = lock_task(tx, id).await?;
         step(&mut task, TaskMove::Retry)?;
         task.history.forgive();
@@ -77,7 +93,15 @@ impl RetryWorkflow {
         if task.history.handed_to.take().is_some() {
             write_agent(tx, &task).await?;
         }
-        write_move_alone(tx, &task, self.now, (rows::about(&task), &Fact::TaskRetried {})).await?;
-        flow.end(tx, at, (PartState::Running, None, self.now)).await
+        write_move_alone(tx, &task, now, (rows::about(&task), &Fact::TaskRetried {})).await?;
+        self.end(tx, at, (PartState::Running, None, now)).await
+    }
+
+    /// A part that never began waits again.
+    fn wait_again(&mut self, at: usize) -> Result<(), StoreError> {
+        let row = self.part(at)?;
+        (row.part.state, row.part.skip) = (PartState::Pending, None);
+        (row.detail, row.ended_at) = (None, None);
+        Ok(())
     }
 }

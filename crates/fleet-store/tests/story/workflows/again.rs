@@ -2,7 +2,7 @@
 
 use fleet_core::outcome::RunResult;
 use fleet_core::task::{TaskMove, TaskState};
-use fleet_core::workflow::{Copies, OnFailure, PartState, Returns};
+use fleet_core::workflow::{Copies, OnFailure, PartState, Returns, Spec};
 use fleet_store::StoreError;
 use fleet_store::ops::AddPrompt;
 
@@ -12,6 +12,7 @@ use crate::harness::Rig;
 story! {
     a_failed_stage_that_is_retried_brings_its_workflow_back
     a_prompt_brings_a_failed_stage_back
+    in_a_hurry_all_that_was_stopped_is_tried_again
     what_was_tolerated_can_be_tried_again
     all_that_failed_is_tried_again
     a_cancelled_workflow_goes_on
@@ -44,6 +45,24 @@ async fn a_prompt_brings_a_failed_stage_back(rig: &Rig) {
     let (task, text) = (rig.task_of(id, "a").await, "try the other way".parse().unwrap());
     rig.ok(AddPrompt { task, text, by: "ada".to_owned(), now: rig.now() }).await;
     assert_eq!(rig.shown(id).await, "running: a running, b pending");
+}
+
+async fn in_a_hurry_all_that_was_stopped_is_tried_again(rig: &Rig) {
+    let stages = vec![stage("a", &[]), stage("b", &[]), stage("c", &[0, 1])];
+    let id = rig.workflow(Spec { fail_fast: true, ..spec(stages) }).await;
+    let task = rig.task_of(id, "a").await;
+    let text = || "try the other way".parse().unwrap();
+    for by in ["a retry", "a prompt"] {
+        rig.play(id, &[("a", Failed), ("b", Cancelled)]).await;
+        assert_eq!(rig.shown(id).await, "failed: a failed, b cancelled, c skipped: over", "{by}");
+        match by {
+            "a retry" => drop(rig.moved(task, TaskMove::Retry).await),
+            _ => drop(rig.ok(AddPrompt { task, text: text(), by: by.to_owned(), now: rig.now() }).await),
+        }
+        assert_eq!(rig.shown(id).await, "running: a running, b running, c pending", "{by}");
+    }
+    rig.play(id, &[("a", Done), ("b", Done), ("c", Done)]).await;
+    assert_eq!(rig.shown(id).await, "succeeded: a done, b done, c done");
 }
 
 async fn what_was_tolerated_can_be_tried_again(rig: &Rig) {

@@ -1,8 +1,8 @@
 //! Workflows that somebody does not want any more, whenever that is.
 
-use fleet_core::run::RunState;
+use fleet_core::run::{Ending, Reason, RunState};
 use fleet_core::task::{Remark, TaskMove, TaskState};
-use fleet_core::workflow::{PartState, WorkflowState};
+use fleet_core::workflow::{PartState, Spec, WorkflowState};
 use fleet_store::StoreError;
 use fleet_store::ops::{AddPrompt, CancelIdle, CancelWorkflow};
 
@@ -12,6 +12,7 @@ use crate::harness::{Rig, together};
 story! {
     a_workflow_is_cancelled_before_anybody_works_on_it
     a_workflow_is_cancelled_while_stages_run
+    a_run_that_ends_by_itself_after_the_stop_is_not_tried_again
     what_is_held_or_waits_for_an_answer_ends_at_once
     only_what_is_not_over_can_be_cancelled
     a_stage_that_goes_on_after_it_was_done_is_stopped_too
@@ -65,12 +66,48 @@ async fn a_workflow_is_cancelled_while_stages_run(rig: &Rig) {
     assert_eq!(once, 2, "each is asked once");
 }
 
+/// Its agent failed, asked or was interrupted while the order was on its way.
+async fn a_run_that_ends_by_itself_after_the_stop_is_not_tried_again(rig: &Rig) {
+    let endings = [
+        Ending::Failed(Reason::AgentError, "broke".to_owned()),
+        Ending::Failed(Reason::Lost, "gone".to_owned()),
+        Ending::Asked,
+        Ending::Released("shutdown".to_owned()),
+    ];
+    for ending in endings {
+        let mut patient = stage("a", &[]);
+        patient.retries = Some(2);
+        let id = rig.workflow(spec(vec![patient.clone(), stage("b", &[0])])).await;
+        let run = rig.run_of(id, "a").await;
+        rig.work(&run).await;
+        rig.ok(rig.cancelling(id)).await;
+        rig.end(&run, ending.clone()).await;
+        assert_eq!(rig.shown(id).await, "cancelled: a cancelled, b cancelled", "{ending:?}");
+        let task = rig.get(rig.task_of(id, "a").await).await.task;
+        assert_eq!(
+            (task.state(), task.history.remark.as_deref(), task.history.retry_at),
+            (TaskState::Cancelled, Some("its workflow was cancelled"), None),
+            "{ending:?}"
+        );
+
+        let hasty = Spec { fail_fast: true, ..spec(vec![patient, stage("c", &[])]) };
+        let id = rig.workflow(hasty).await;
+        let runs = rig.claim_all().await;
+        let (a, c) = (&runs[&rig.task_of(id, "a").await], &runs[&rig.task_of(id, "c").await]);
+        rig.work(a).await;
+        rig.ok(rig.ending_as(c, Failed)).await;
+        rig.end(a, ending.clone()).await;
+        assert_eq!(rig.shown(id).await, "failed: a cancelled, c failed", "{ending:?}");
+        assert!(rig.claim_all().await.is_empty(), "{ending:?}");
+    }
+}
+
 async fn what_is_held_or_waits_for_an_answer_ends_at_once(rig: &Rig) {
     let id = rig.workflow(spec(vec![stage("a", &[]), stage("b", &[])])).await;
     rig.moved(rig.task_of(id, "a").await, TaskMove::Hold).await;
     let run = rig.run_of(id, "b").await;
     rig.work(&run).await;
-    rig.end(&run, fleet_core::run::Ending::Asked).await;
+    rig.end(&run, Ending::Asked).await;
     assert_eq!(rig.shown(id).await, "running: a running, b running");
     rig.ok(rig.cancelling(id)).await;
     assert_eq!(rig.shown(id).await, "cancelled: a cancelled, b cancelled");
