@@ -1,10 +1,11 @@
 //! How a workflow must end, said without any order of events.
 //!
 //! A second opinion on [`super::advance`], for all tests that play workflows through, here, in the store and with real
-//! processes. Only for workflows without conditions, copies and lists, that nobody cancels: there the graph and the fates
-//! of the stages say everything.
+//! processes. Only for workflows without copies and lists, that nobody cancels, and whose conditions ask for nothing but
+//! whether stages are ok: there the graph and the fates of the stages say everything.
 
-use super::{OnFailure, PartState, Spec, WorkflowState};
+use super::condition::Value;
+use super::{Facts, OnFailure, Part, PartState, Results, Skip, Spec, WorkflowState};
 
 /// How a workflow ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,34 +19,48 @@ pub struct Prediction {
 /// The end of a workflow whose stages come to `fates`, should they be started.
 pub fn predict(spec: &Spec, fates: &[PartState]) -> Prediction {
     let free = undisturbed(spec, fates);
-    let policy = |at: usize| spec.stages[at].on_failure;
-    let is_doomed = (0..free.len()).any(|at| free[at].is_bad() && policy(at) == OnFailure::Fail);
-    let has_result = spec.sinks().into_iter().any(|at| free[at] == PartState::Done);
+    let is_fatal = |part: &Part| part.state.is_bad() && spec.stages[part.stage].on_failure == OnFailure::Fail;
+    let is_doomed = free.iter().any(is_fatal);
+    let is_fine = |part: &Part| part.state == PartState::Done || part.skip == Some(Skip::Condition);
+    let has_result = spec.sinks().into_iter().any(|at| is_fine(&free[at]));
     let state = if is_doomed || !has_result { WorkflowState::Failed } else { WorkflowState::Succeeded };
-    let stages = free.iter().map(|state| match is_doomed {
-        false => vec![*state],
+    let stages = free.iter().map(|part| match is_doomed {
+        false => vec![part.state],
         // Whatever is at work when another fails is stopped in a hurry, or else comes to its end.
-        true if spec.fail_fast => vec![*state, PartState::Skipped, PartState::Cancelled],
-        true => vec![*state, PartState::Skipped],
+        true if spec.fail_fast => vec![part.state, PartState::Skipped, PartState::Cancelled],
+        true => vec![part.state, PartState::Skipped],
     });
     Prediction { state, stages: stages.collect() }
 }
 
 /// What each stage would come to if no failure ever doomed the whole.
-fn undisturbed(spec: &Spec, fates: &[PartState]) -> Vec<PartState> {
-    let mut free: Vec<Option<PartState>> = vec![None; spec.stages.len()];
-    while free.contains(&None) {
-        for (at, stage) in spec.stages.iter().enumerate() {
-            let Some(needs) = stage.needs.iter().map(|need| free[*need]).collect::<Option<Vec<_>>>() else {
-                continue;
-            };
-            let bars = |(need, state): (&usize, PartState)| {
-                let goes_on = spec.stages[*need].on_failure == OnFailure::Continue;
-                state == PartState::Skipped || (state.is_bad() && !goes_on)
-            };
-            let is_barred = stage.needs.iter().zip(needs).any(bars);
-            free[at] = Some(if is_barred { PartState::Skipped } else { fates[at] });
-        }
+fn undisturbed(spec: &Spec, fates: &[PartState]) -> Vec<Part> {
+    let mut free: Vec<Part> = (0..spec.stages.len()).map(|at| Part::new(at, 1, None)).collect();
+    let is_next = |free: &[Part], at: usize| {
+        let needs = &spec.stages[at].needs;
+        !free[at].state.is_over() && needs.iter().all(|need| free[*need].state.is_over())
+    };
+    while let Some(at) = (0..free.len()).find(|at| is_next(&free, *at)) {
+        let skip = skip(spec, &free, at);
+        let state = if skip.is_some() { PartState::Skipped } else { fates[at] };
+        free[at] = Part { state, skip, ..Part::new(at, 1, None) };
     }
-    free.into_iter().flatten().collect()
+    free
+}
+
+/// Why a stage is not started, now that all that it needs is over.
+fn skip(spec: &Spec, free: &[Part], at: usize) -> Option<Skip> {
+    let bars = |need: &usize| match free[*need].state {
+        PartState::Skipped => free[*need].skip == Some(Skip::Upstream),
+        state => state.is_bad() && spec.stages[*need].on_failure != OnFailure::Continue,
+    };
+    let is_ok = |name: &str| {
+        let of = name.strip_suffix(".ok").and_then(|name| spec.find(name));
+        of.map_or(Value::Null, |of| Facts::of(of, free, &Results::new()).value("ok"))
+    };
+    let stage = &spec.stages[at];
+    if stage.needs.iter().any(bars) {
+        return Some(Skip::Upstream);
+    }
+    stage.when.as_ref().filter(|when| !when.holds(&is_ok)).map(|_| Skip::Condition)
 }

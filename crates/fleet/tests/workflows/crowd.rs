@@ -30,7 +30,7 @@ fn a_root_and_many_and_a_join() {
 }
 
 #[test]
-#[ignore = "an hour of machine: cargo nextest run -p codefleet --run-ignored all -E 'test(heavy_fifty)'"]
+#[ignore = "long: FLEET_TEST_BINARY=target/release/fleet cargo test -p codefleet --test workflows heavy_fifty -- --ignored"]
 fn heavy_fifty_between_a_root_and_a_join_two_hundred_times() {
     repeated(50, 200);
 }
