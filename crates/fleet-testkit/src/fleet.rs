@@ -13,6 +13,14 @@ use std::{env, fs, thread};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// Names another binary for long tests: the one of the release profile, say.
+pub const BINARY_VARIABLE: &str = "FLEET_TEST_BINARY";
+
+/// The binary that was built for the tests, unless another one is named.
+pub fn binary(built: &str) -> PathBuf {
+    env::var_os(BINARY_VARIABLE).map_or_else(|| built.into(), PathBuf::from)
+}
+
 /// A binary, and the surroundings in which it is run.
 ///
 /// The methods that change the surroundings return a changed copy, so `fleet.stdin("…").ok(&["…"])` leaves

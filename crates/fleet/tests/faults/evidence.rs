@@ -65,34 +65,10 @@ impl Stage {
         assert_eq!(bad.collect::<Vec<_>>(), Vec::<&Value>::new());
     }
 
-    /// The task ended once, and never had two runs at a time; each had a higher fencing number than those before.
+    /// The task ended once, and its runs came one after the other.
     #[track_caller]
     pub(crate) fn assert_once(&self, task: &str) {
-        let events = self.events();
-        let (mut live, mut fence, mut done) = (None, 0, 0);
-        let mut runs = BTreeSet::new();
-        for event in events.iter().filter(|event| event["task"] == task) {
-            match event["kind"].as_str().unwrap() {
-                "task.started" => {
-                    assert_eq!(live, None, "two runs at a time");
-                    live = Some(event["run"].as_str().unwrap().to_owned());
-                    assert!(runs.insert(event["run"].to_string()));
-                    let attempt = event["data"]["attempt"].as_i64().unwrap();
-                    assert!(attempt > fence, "attempt {attempt} after {fence}");
-                    fence = attempt;
-                }
-                "task.done" | "task.failed" | "task.requeued" | "task.waiting" => {
-                    assert_eq!(event["run"].as_str(), live.as_deref(), "ended by another run");
-                    live = None;
-                    done += usize::from(event["kind"] == "task.done");
-                }
-                kind if kind.starts_with("run.") => {
-                    assert_eq!(event["run"].as_str(), live.as_deref(), "{kind} of a run that is over");
-                }
-                _ => {}
-            }
-        }
-        assert_eq!((live, done), (None, 1));
+        assert_eq!(assert_in_turn(&self.events(), task), 1);
     }
 
     /// What a file says in a commit, without the last line end; `None` if it is not there.
@@ -118,4 +94,35 @@ impl Stage {
             assert!(found, "{path} is in none of {snapshots:?}");
         }
     }
+}
+
+/// The task never had two runs at a time, each had a higher fencing number than those before, and none is left. Returns how
+/// often it was done.
+#[track_caller]
+pub(crate) fn assert_in_turn(events: &[Value], task: &str) -> usize {
+    let (mut live, mut fence, mut done) = (None, 0, 0);
+    let mut runs = BTreeSet::new();
+    for event in events.iter().filter(|event| event["task"] == task) {
+        match event["kind"].as_str().unwrap() {
+            "task.started" => {
+                assert_eq!(live, None, "two runs at a time");
+                live = Some(event["run"].as_str().unwrap().to_owned());
+                assert!(runs.insert(event["run"].to_string()));
+                let attempt = event["data"]["attempt"].as_i64().unwrap();
+                assert!(attempt > fence, "attempt {attempt} after {fence}");
+                fence = attempt;
+            }
+            "task.done" | "task.failed" | "task.requeued" | "task.waiting" | "task.cancelled" => {
+                assert_eq!(event["run"].as_str(), live.as_deref(), "ended by another run");
+                live = None;
+                done += usize::from(event["kind"] == "task.done");
+            }
+            kind if kind.starts_with("run.") => {
+                assert_eq!(event["run"].as_str(), live.as_deref(), "{kind} of a run that is over");
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(live, None, "a run of {task} is left");
+    done
 }

@@ -18,11 +18,13 @@
 )]
 
 mod adoption;
+mod checks;
 mod crowd;
 mod damage;
 mod disk;
 mod evidence;
 mod frozen;
+mod graphs;
 mod halted;
 mod identity;
 mod matrix;

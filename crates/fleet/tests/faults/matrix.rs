@@ -10,9 +10,9 @@ use super::stage::{BOUND, Stage};
 
 /// Who is killed.
 #[derive(Debug, Clone, Copy)]
-struct Victims {
-    keeper: bool,
-    runner: bool,
+pub(crate) struct Victims {
+    pub(crate) keeper: bool,
+    pub(crate) runner: bool,
     agent: bool,
 }
 
@@ -36,7 +36,7 @@ impl Victims {
 const KEEPER: Victims = Victims::of("k");
 const RUNNER: Victims = Victims::of("r");
 const AGENT: Victims = Victims::of("a");
-const NO_AGENT: &[Victims] = &[KEEPER, RUNNER, Victims::of("kr")];
+pub(crate) const NO_AGENT: &[Victims] = &[KEEPER, RUNNER, Victims::of("kr")];
 const WITH_AGENT: &[Victims] =
     &[KEEPER, RUNNER, AGENT, Victims::of("kr"), Victims::of("ka"), Victims::of("kra")];
 

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use fleet_testkit::fleet::Fleet;
+use fleet_testkit::fleet::{Fleet, binary};
 use fleet_testkit::repo::Repo;
 use fleet_testkit::wait_until;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ impl Stage {
     /// With leases so short that nobody waits long for them.
     pub(crate) fn new() -> Self {
         let repo = Repo::init();
-        let fleet = Fleet::new(env!("CARGO_BIN_EXE_fleet")).cwd(repo.path());
+        let fleet = Fleet::new(binary(env!("CARGO_BIN_EXE_fleet"))).cwd(repo.path());
         fs::set_permissions(fleet.home(), Permissions::from_mode(0o700)).unwrap();
         let signs = fleet.user_home().join("signs");
         fs::create_dir(&signs).unwrap();
@@ -201,6 +201,15 @@ impl Stage {
             last = self.status(id);
             last == status
         });
+    }
+
+    /// Nobody wants to wait until a failed attempt is forgotten.
+    pub(crate) fn hasten(&self) {
+        let late = self.fleet.json(&["task", "list", "--status", "scheduled"]);
+        for task in late["tasks"].as_array().unwrap() {
+            // It may have begun by now.
+            self.fleet.run(&["task", "edit", task["id"].as_str().unwrap(), "--clear", "not-before"]);
+        }
     }
 
     /// All events, the oldest first.

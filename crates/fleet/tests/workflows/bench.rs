@@ -5,18 +5,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use fleet_testkit::fleet::{Fleet, Output};
+use fleet_testkit::fleet::{Fleet, Output, binary};
 use fleet_testkit::repo::Repo;
 use fleet_testkit::wait_until;
 use serde_json::Value;
 
 /// For slow machines; it comes within seconds.
 pub(crate) const SOON: Duration = Duration::from_mins(2);
-
-/// The binary under test. Long tests can be given a quicker one: the one of the release profile, say.
-fn binary() -> PathBuf {
-    std::env::var_os("FLEET_TEST_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_fleet").into(), PathBuf::from)
-}
 
 /// A repository, a home, and at times a runner. Nothing that it started outlives it.
 pub(crate) struct Bench {
@@ -37,7 +32,7 @@ impl Bench {
     /// Where nobody takes up work unless the test starts a runner.
     pub(crate) fn quiet() -> Self {
         let repo = Repo::init();
-        let fleet = Fleet::new(binary()).cwd(repo.path());
+        let fleet = Fleet::new(binary(env!("CARGO_BIN_EXE_fleet"))).cwd(repo.path());
         let fleet = fleet.env("FLEET_AGENT", "demo").env("FLEET_TASKS_RETRIES", "0");
         let fleet = fleet.env("FLEET_LIMITS_STOP_GRACE", "1s").env("FLEET_RUNNER_SLOTS", "8");
         Self { fleet, repo, runner: None, signs: tempfile::tempdir().unwrap() }
