@@ -38,6 +38,21 @@ mkdir -p "$HOME/told"
 "$BIN" task add --json --agent mine child > "$HOME/told/forgetful" 2>&1
 "#;
 
+/// One that starts a workflow of two stages, each of which is for an agent like itself, in several ways.
+const FOREMAN: &str = r#"#!/bin/sh
+cat > /dev/null
+start() { "$@" "$FLEET_BIN" workflow run "$HOME/flow.toml" --detach --json; }
+told="$HOME/told/$FLEET_TASK"
+mkdir -p "$told"
+start env > "$told/honest" 2>&1
+start env -u FLEET_RUN -u FLEET_TOKEN FLEET_SPAWN_DEPTH=99 > "$told/greedy" 2>&1
+start env FLEET_RUN=r0smmyvymnt4z7j > "$told/forging" 2>&1
+echo x > x
+"#;
+
+const FLOW: &str = "task = 'Do it'\n[defaults]\nagent = 'mine'\n[stages.first]\nprompt = 'first'\n\
+                    [stages.second]\nneeds = ['first']\nprompt = 'second'\n";
+
 struct Stage {
     world: World,
 }
@@ -128,6 +143,38 @@ fn an_agent_that_forgets_who_it_is_remains_an_agent() {
     stage.run_all();
     let told = stage.told("", "forgetful");
     assert_eq!(code(&told), "spawn-refused", "{told}");
+}
+
+#[test]
+fn the_stages_of_a_workflow_that_an_agent_starts_are_as_deep_as_its_tasks() {
+    let stage = Stage::new(FOREMAN, "1");
+    let fleet = &stage.world.fleet;
+    fs::write(fleet.user_home().join("flow.toml"), FLOW).unwrap();
+    let root = fleet.ok(&["task", "add", "-q", "--agent", "mine", "root"]).trim().to_owned();
+    stage.run_all();
+    let run = fleet.json(&["task", "show", &root])["runs"][0]["id"].clone();
+    assert_eq!(code(&stage.told(&root, "forging")), "run-not-found");
+    for how in ["honest", "greedy"] {
+        let started = task(&stage.told(&root, how));
+        let shown = fleet.json(&["workflow", "show", started["id"].as_str().unwrap()]);
+        assert_eq!(shown["state"], "succeeded", "{how}: {shown}");
+        for name in ["first", "second"] {
+            let one = shown["stages"].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap();
+            let id = one["task"].as_str().unwrap();
+            let child = fleet.json(&["task", "show", id]);
+            assert_eq!((&child["parent"], &child["depth"]), (&run, &Value::from(1)), "{how}: {child}");
+            for how in ["honest", "greedy"] {
+                let told = stage.told(id, how);
+                assert_eq!(code(&told), "spawn-refused", "{name} {how}: {told}");
+            }
+        }
+    }
+    let all = fleet.json(&["workflow", "list", "--all"]);
+    assert_eq!(
+        all["workflows"].as_array().unwrap().len(),
+        2,
+        "nothing is left of those that were refused: {all}"
+    );
 }
 
 #[test]
