@@ -100,3 +100,30 @@ async fn an_agent_is_told_what_to_merge_and_has_to_do_it() {
     let is_in = ["merge-base", "--is-ancestor", &play.tip("two"), &play.tip("join")];
     play.repo.git(&is_in);
 }
+
+#[tokio::test]
+async fn a_conflict_that_was_committed_as_it_is_has_to_be_resolved_by_the_next_attempt() {
+    let commit = "git -c user.name=n -c user.email=e commit -qam";
+    let script = format!(
+        "if grep -q 'attempt [2]' \"$1\"; then echo both > a; {commit} resolved\n\
+         else git merge -q \"$(grep -o 'git merge [0-9a-f]*' \"$1\" | tail -1 | cut -c11-)\"; {commit} merged; fi"
+    );
+    let join = Stage { on_conflict: OnConflict::Resolve, ..stage("join", &[0, 1], "", &script) };
+    // One that is about conflicts had such lines before.
+    let about = "printf '<<<<<<< a\\n=======\\n>>>>>>> %s\\n' {number} > about";
+    let one = stage("one", &[], "", &format!("echo one > a; {}", about.replace("{number}", "1")));
+    let two = stage("two", &[], "", &format!("echo two > a; {}", about.replace("{number}", "2")));
+    let play = Play::of(vec![one, two, join]).await;
+    assert_eq!(
+        play.told(),
+        ["one succeeded", "two succeeded", "join agent_error", "join succeeded"],
+        "{:?}",
+        play.runs
+    );
+    let asked = "resolve what is left between conflict markers in a";
+    let why = play.runs[2].1.detail.as_deref().unwrap();
+    assert_eq!(why, format!("the agent did not merge all that it was to: {asked}"));
+    let prompt = play.prompt("join");
+    assert!(prompt.contains(&format!("- {asked}\n")), "{prompt}");
+    assert_eq!(play.repo.git(&["show", &format!("{}:a", play.tip("join"))]), "both");
+}

@@ -136,6 +136,28 @@ pub fn touched_files(repo: &Path, base: &Oid, head: &Oid) -> Result<Paths, GitEr
     Ok(files)
 }
 
+/// Those of the files in which `commit` has the markers that git leaves at a conflict: a line where one begins, and one where
+/// it ends. The line between the two sides is left out, because it also underlines headings.
+pub fn with_markers(repo: &Path, commit: &Oid, files: &[String]) -> Result<Vec<String>, GitError> {
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let answer = Git::about(repo)
+        .arg("--literal-pathspecs")
+        .args(["grep", "-z", "-I", "-E", "--full-name", "--name-only", "--no-color", "--all-match"])
+        .args(["-e", "^<<<<<<< ", "-e", "^>>>>>>> ", commit.as_str(), "--"])
+        .args(files)
+        .answer()?;
+    // Each is told behind the commit in which it was found.
+    let prefix = format!("{commit}:");
+    let names =
+        answer.stdout.split(|byte| *byte == 0).filter_map(|name| name.strip_prefix(prefix.as_bytes()));
+    match answer.code {
+        Some(0 | 1) => Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()),
+        _ => Err(answer.failure()),
+    }
+}
+
 /// Git did not know what was asked.
 fn too_old() -> GitError {
     let has = version().unwrap_or_else(|_| "git".to_owned());

@@ -33,7 +33,7 @@ pub use evidence::{
     Changes, Color, CommitLine, DiffStyle, FileChange, FileStatus, changes, diff, work_tree_dirty,
 };
 pub use landed::{Branch, Landing, branches, differing_files, landings, not_landed, trees};
-pub use merge::{Merge, MergeCheck, Paths, merge_commits, merge_tree, touched_files};
+pub use merge::{Merge, MergeCheck, Paths, merge_commits, merge_tree, touched_files, with_markers};
 pub use oid::{Oid, OidError};
 pub use refs::{
     branch_commit, branch_conflict, check_safe, checked_out_at, delete_branch, head_commit, resolve_commit,

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crate::sandbox::{Sandbox, git, try_git};
 use crate::support::{content, everything, hook_ran, names, oid, project, text, write};
-use fleet_host::git::{GitError, Merge, MergeCheck, Oid, Paths, merge_commits, merge_tree, touched_files};
+use fleet_host::git::{
+    GitError, Merge, MergeCheck, Oid, Paths, merge_commits, merge_tree, touched_files, with_markers,
+};
 
 /// A branch of `main` with one commit of these files.
 fn branch(repo: &Path, name: &str, files: &[(&str, &str)]) -> Oid {
@@ -140,4 +142,23 @@ fn histories_that_share_nothing_are_merged_and_missing_commits_are_errors() {
     let missing = Oid::parse(&"1".repeat(40)).unwrap();
     assert!(matches!(merge_tree(&dir, &commit, &missing), Err(GitError::Failed { .. })));
     assert!(try_git(&repo, &["fsck", "--strict"]).status.success());
+}
+
+#[test]
+fn the_markers_of_a_conflict_are_found_in_the_files_that_are_asked_for() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "shop");
+    let both = "<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> two\n";
+    let files = [
+        ("späße *.txt", both),
+        ("other.txt", both),
+        ("heading.rst", "Title\n=======\n"),
+        ("half.txt", "<<<<<<< HEAD\n"),
+    ];
+    let left = branch(&repo, "left", &files);
+    let asked = ["späße *.txt", "heading.rst", "half.txt", "missing.txt"].map(str::to_owned);
+    git(&repo, &["config", "grep.patternType", "fixed"]);
+    assert_eq!(with_markers(&repo.join(".git"), &left, &asked).unwrap(), ["späße *.txt"]);
+    assert_eq!(with_markers(&repo.join(".git"), &oid(&repo, "main"), &asked).unwrap(), [""; 0]);
+    assert_eq!(with_markers(&repo.join(".git"), &left, &[]).unwrap(), [""; 0], "nothing, and not everything");
 }

@@ -6,6 +6,7 @@
 mod bench;
 mod cancel;
 mod clean;
+mod conflicts;
 mod crowd;
 mod examples;
 mod failures;

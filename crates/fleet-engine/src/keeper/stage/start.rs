@@ -25,9 +25,10 @@ pub(super) struct Head {
 /// Something that still has to be merged, by whoever works on the stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::keeper) struct Unmerged {
-    pub(super) head: Head,
+    /// What is not there at all. If it is nobody's, all of it is there, but in these files as git left it.
+    head: Option<Head>,
     /// Where it contradicts what is there.
-    pub(super) files: Paths,
+    files: Paths,
 }
 
 /// What there is to start from.
@@ -41,27 +42,29 @@ impl StageRun {
     /// The commit that the branch starts at, made where several have to be joined. Fails with how the run ends.
     pub(in crate::keeper) fn join(&self, repo: &Path) -> Result<Joined, Ending> {
         let heads = self.heads(repo).map_err(|error| failed(&error))?;
-        let message = self.message(&heads);
-        let mut heads = heads.into_iter();
-        let Some(first) = heads.next() else { return Err(unknown("what it starts from")) };
+        let joined = self.merge(repo, &heads).map_err(|error| failed(&error))?;
+        let joined = joined.ok_or_else(|| unknown("what it starts from"))?;
+        match joined.unmerged.first() {
+            Some(first) if self.stage.on_conflict != OnConflict::Resolve => Err(conflict(&heads, first)),
+            _ => Ok(joined),
+        }
+    }
+
+    /// Joins them in order, as far as they go together. Nothing, if there are none.
+    fn merge(&self, repo: &Path, heads: &[Head]) -> Result<Option<Joined>, GitError> {
+        let Some((first, others)) = heads.split_first() else { return Ok(None) };
+        let message = self.message(heads);
         let mut joined = Joined { commit: first.commit.clone(), unmerged: Vec::new() };
-        let mut merged = vec![first];
-        for next in heads {
+        for next in others {
             let both = [joined.commit.clone(), next.commit.clone()];
-            match git::merge_commits(repo, &both, &message).map_err(|error| failed(&error))? {
-                Merge::Merged { commit } => {
-                    joined.commit = commit;
-                    merged.push(next);
-                }
-                Merge::Conflict { files, .. } if self.stage.on_conflict == OnConflict::Resolve => {
-                    joined.unmerged.push(Unmerged { head: next, files });
-                }
+            match git::merge_commits(repo, &both, &message)? {
+                Merge::Merged { commit } => joined.commit = commit,
                 Merge::Conflict { files, .. } => {
-                    return Err(conflict(&merged, &Unmerged { head: next, files }));
+                    joined.unmerged.push(Unmerged { head: Some(next.clone()), files });
                 }
             }
         }
-        Ok(joined)
+        Ok(Some(joined))
     }
 
     /// What has to be merged and is not in `tip` yet.
@@ -69,15 +72,34 @@ impl StageRun {
         if self.stage.on_conflict != OnConflict::Resolve {
             return Ok(Vec::new());
         }
+        let heads = self.heads(repo)?;
         let mut unmerged = Vec::new();
-        for head in self.heads(repo)? {
-            match git::merge_commits(repo, &[tip.clone(), head.commit.clone()], "")? {
-                Merge::Merged { commit } if commit == *tip => {}
-                Merge::Merged { .. } => unmerged.push(Unmerged { head, files: Paths::default() }),
-                Merge::Conflict { files, .. } => unmerged.push(Unmerged { head, files }),
-            }
+        for head in &heads {
+            let files = match git::merge_commits(repo, &[tip.clone(), head.commit.clone()], "")? {
+                Merge::Merged { commit } if commit == *tip => continue,
+                Merge::Merged { .. } => Paths::default(),
+                Merge::Conflict { files, .. } => files,
+            };
+            unmerged.push(Unmerged { head: Some(head.clone()), files });
+        }
+        let files = self.marked(repo, tip, &heads)?;
+        if files.total > 0 {
+            unmerged.push(Unmerged { head: None, files });
         }
         Ok(unmerged)
+    }
+
+    /// The files in which somebody committed a conflict instead of an answer to it. Those that looked like that before are
+    /// none: they may be about conflicts.
+    fn marked(&self, repo: &Path, tip: &Oid, heads: &[Head]) -> Result<Paths, GitError> {
+        let conflicts = self.merge(repo, heads)?.map(|joined| joined.unmerged).unwrap_or_default();
+        let files: Vec<String> = conflicts.into_iter().flat_map(|unmerged| unmerged.files.listed).collect();
+        let mut listed = git::with_markers(repo, tip, &files)?;
+        for head in heads {
+            let before = git::with_markers(repo, &head.commit, &listed)?;
+            listed.retain(|file| !before.contains(file));
+        }
+        Ok(Paths { total: listed.len() as u64, listed })
     }
 
     /// What has to be merged and is not on the branch yet, in words.
@@ -151,9 +173,12 @@ fn unknown(what: &str) -> Ending {
     Ending::Failed(Reason::WorkspaceFailed, format!("{what} is not known"))
 }
 
-fn conflict(merged: &[Head], unmerged: &Unmerged) -> Ending {
-    let before: Vec<String> = merged.iter().map(Head::told).collect();
-    let why = format!("{} contradicts {}{}", unmerged.head.told(), before.join(", "), unmerged.places());
+/// All before the first that contradicts go together.
+fn conflict(heads: &[Head], first: &Unmerged) -> Ending {
+    let merged = heads.iter().take_while(|head| first.head.as_ref() != Some(head)).map(Head::told);
+    let merged: Vec<String> = merged.collect();
+    let who = first.head.as_ref().map(Head::told).unwrap_or_default();
+    let why = format!("{who} contradicts {}{}", merged.join(", "), first.places());
     Ending::Failed(Reason::MergeConflict, why)
 }
 
@@ -170,7 +195,10 @@ impl Head {
 impl Unmerged {
     /// What is to be done, in a few words.
     pub(in crate::keeper) fn told(&self) -> String {
-        format!("{}: `git merge {}`{}", self.head.told(), self.head.commit, self.places())
+        match &self.head {
+            Some(head) => format!("{}: `git merge {}`{}", head.told(), head.commit, self.places()),
+            None => format!("resolve what is left between conflict markers{}", self.places()),
+        }
     }
 
     /// Where it contradicts, in words that go on.

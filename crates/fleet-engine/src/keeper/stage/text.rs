@@ -90,7 +90,7 @@ fn merges(unmerged: &[Unmerged]) -> String {
     format!(
         "Your branch starts from what several stages made, and not all of it goes together. Before anything else, \
          merge these into your branch, one after the other, resolve the conflicts so that what both sides meant \
-         is kept, and commit:{}",
+         is kept, and commit each merge yourself:{}",
         lines.concat()
     )
 }
