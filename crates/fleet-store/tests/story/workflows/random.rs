@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fleet_core::id::WorkflowId;
-use fleet_core::workflow::{OnFailure, PartState, Spec, WorkflowState, predict};
+use fleet_core::workflow::{Condition, OnFailure, PartState, Spec, WorkflowState, predict};
 use fleet_store::StoreError;
 use fleet_store::ops::ListWorkflows;
 
@@ -39,6 +39,7 @@ fn graph(dice: &mut Dice) -> (Spec, Vec<PartState>) {
         needs.dedup();
         let mut stage = stage(&format!("s{at}"), &needs);
         stage.on_failure = OnFailure::ALL[dice.roll(3)];
+        stage.when = needs.first().filter(|_| dice.roll(4) == 0).map(|need| wish(dice, *need));
         stages.push(stage);
         fates.push(match dice.roll(8) {
             0 => PartState::Failed,
@@ -47,6 +48,12 @@ fn graph(dice: &mut Dice) -> (Spec, Vec<PartState>) {
         });
     }
     (Spec { fail_fast: dice.roll(4) == 0, ..spec(stages) }, fates)
+}
+
+/// It is only wanted if a stage that it needs went well, or did not.
+fn wish(dice: &mut Dice, need: usize) -> Condition {
+    let no = if dice.roll(2) == 0 { "not " } else { "" };
+    Condition::try_from(format!("{no}s{need}.ok")).unwrap()
 }
 
 /// Whether no workflow is left that goes on.
