@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fleet_core::id::WorkflowId;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::task::{AgentName, BaseRef, ModelName, Priority, TaskSpec};
+use fleet_core::task::{AgentName, BaseRef, ModelName, Priority, TaskSpec, Tuning};
 use fleet_core::template::fill;
 use fleet_core::workflow::{Changes, Copies, Place, Returns, Spec, Stage, Start, places};
 use fleet_store::ops;
@@ -145,7 +145,10 @@ fn settle_stage(engine: &Engine, stage: &mut Stage) -> Outcome<()> {
     task.agent = Some(parsed(&agent)?);
     task.model = stage.model.take();
     task.limits = stage.limits;
+    let tuning = Tuning { effort: stage.effort.take(), ..Tuning::default() };
+    tuning.write(&mut task.meta).map_err(problems::field)?;
     task_add::settle(engine, &mut task)?;
+    stage.effort = Tuning::of(&task.meta).map_err(problems::field)?.effort;
     let model = task.model.as_ref().map(ModelName::as_str);
     agents::check(engine, Some(&agent), model)?;
     launch::check_agent(engine, &agent)?;
@@ -257,4 +260,34 @@ fn first_prompt(spec: &Spec, stage: &Stage) -> String {
             Place::Of(..) => None,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::Environment;
+
+    /// The effort of a stage with this one of its own, when the variables say this.
+    fn effort(variables: &[(&str, &str)], own: Option<&str>) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().to_str().unwrap();
+        let all = variables.iter().copied().chain([("FLEET_HOME", home), ("HOME", home), ("PATH", home)]);
+        let program = dir.path().join("codex");
+        std::fs::write(&program, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let environment = Environment::from_pairs(all).with_current_directory(dir.path());
+        let engine = Engine::new(crate::Start { environment, directory: None, flags: Vec::new() }).unwrap();
+        let mut stage = Stage::new("write".parse().unwrap(), "Write it".to_owned());
+        (stage.agent, stage.effort) = (Some("codex".parse().unwrap()), own.map(ToOwned::to_owned));
+        settle_stage(&engine, &mut stage).unwrap();
+        stage.effort
+    }
+
+    #[test]
+    fn the_effort_of_this_process_goes_with_its_stages() {
+        let max = [("FLEET_REASONING_EFFORT", "max")];
+        assert_eq!(effort(&max, None).as_deref(), Some("xhigh"), "in the words of the agent");
+        assert_eq!(effort(&max, Some("low")).as_deref(), Some("low"), "what the author said stays");
+        assert_eq!(effort(&[], None), None);
+    }
 }
