@@ -11,15 +11,14 @@ use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_host::git::{self, Landing, MergeCheck, Oid, Paths};
 use fleet_store::ops;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use self::work::{Piece, Scene};
 use crate::keeper::blocking;
 use crate::{Engine, problems};
 
 /// Which tasks.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Only conflicts of these, with whatever other task; empty is all.
     pub tasks: Vec<String>,

@@ -13,7 +13,7 @@ use fleet_core::task::TaskState;
 use fleet_core::time::Millis;
 use fleet_host::git::{self, GitError, MergeCheck};
 use fleet_store::ops::{self, ListedRun, RunDetail};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::run_show::advice;
 use crate::keeper::blocking;
@@ -22,8 +22,7 @@ use crate::views::Moment;
 use crate::{Engine, clock, problems};
 
 /// Which work.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Only what ended since then: `24h` (ago), a date, or RFC 3339; `None` is a week.
     pub since: Option<String>,

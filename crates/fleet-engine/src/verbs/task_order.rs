@@ -8,16 +8,17 @@ use fleet_core::id::TaskId;
 use fleet_core::plan::{self, Hint, Item, Plan};
 use fleet_core::problem::Outcome;
 use fleet_core::task::{Task, TaskState};
+use fleet_core::time::Millis;
 use fleet_store::ops::{self, StatusFilter};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::texts::{self, Which};
 use crate::Engine;
+use crate::keeper::blocking;
 use crate::views::ObstacleView;
 
 /// Which tasks.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Only these and what they wait for, by ids or the beginnings of ids; empty is all open tasks of the project.
     pub tasks: Vec<String>,
@@ -107,18 +108,20 @@ pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
             wanted.iter().flat_map(|id| behind.get(id).into_iter().flatten().chain([id])).copied().collect();
         tasks.retain(|task| near.contains(&task.id));
     }
-    Ok(Look { engine, tasks, edges: graph.edges, states }.response(more))
+    let look = Look { tasks, edges: graph.edges, states, now: engine.now() };
+    // Every text is searched for the others: a server has others to answer meanwhile.
+    blocking(move || look.response(more)).await
 }
 
 /// Everything that was read.
-struct Look<'e> {
-    engine: &'e Engine,
+struct Look {
     tasks: Vec<Task>,
     edges: Vec<Edge>,
     states: BTreeMap<TaskId, TaskState>,
+    now: Millis,
 }
 
-impl Look<'_> {
+impl Look {
     fn response(&self, more: bool) -> Response {
         let items: Vec<Item> = self.tasks.iter().map(item).collect();
         let plan = plan::plan(&items, &self.edges);
@@ -149,7 +152,7 @@ impl Look<'_> {
         Step {
             id: task.id,
             title: task.spec.title.to_string(),
-            status: task.status(self.engine.now()).as_str(),
+            status: task.status(self.now).as_str(),
             priority: task.spec.priority.get(),
             after: on.filter(is_open).collect(),
             level: step.level,

@@ -6,17 +6,18 @@ use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::similar::{Corpus, Text};
 use fleet_core::task::Task;
+use fleet_core::time::Millis;
 use fleet_store::ops::StatusFilter;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::task_list;
 use super::texts::{self, Which};
 use crate::Engine;
+use crate::keeper::blocking;
 use crate::views::TaskView;
 
 /// What is searched for, and where.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Words, beginnings of words, or paths; empty is everything, in the order of service.
     pub query: String,
@@ -70,37 +71,38 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let limit = request.limit.map_or(engine.config()?.list_limit(), |limit| limit) as usize;
     let which = Which { statuses, labels: request.labels, all_projects: request.all_projects };
     let found = texts::read(engine, &which).await?;
-    let query = Text::typed(&request.query);
-    let mut hits = if request.query.trim().is_empty() {
-        found.tasks.iter().map(|task| (place(task, 0.0), hit(engine, task, None))).collect()
-    } else {
-        ranked(engine, &query, &found.tasks)
-    };
+    let (looked_at, more, now) = (found.tasks.len(), found.more, engine.now());
+    // Thousands of texts may be long: a server has others to answer meanwhile.
+    let mut hits = blocking(move || hits(&request.query, &found.tasks, now)).await?;
     hits.sort_by_key(|(place, _)| *place);
     hits.retain(|(place, _)| after.is_none_or(|after| *place > after));
     let has_more = hits.len() > limit;
     hits.truncate(limit);
     let next_cursor = hits.last().filter(|_| has_more).map(|(place, _)| written(*place));
     let tasks = hits.into_iter().map(|(_, hit)| hit).collect();
-    Ok(Response { tasks, next_cursor, looked_at: found.tasks.len(), more: found.more })
+    Ok(Response { tasks, next_cursor, looked_at, more })
 }
 
-fn ranked(engine: &Engine, query: &Text, tasks: &[Task]) -> Vec<(Place, Hit)> {
+fn hits(query: &str, tasks: &[Task], now: Millis) -> Vec<(Place, Hit)> {
+    if query.trim().is_empty() {
+        return tasks.iter().map(|task| (place(task, 0.0), hit(task, None, now))).collect();
+    }
+    let query = Text::typed(query);
     let texts: Vec<Text> = tasks.iter().map(texts::text).collect();
     let corpus = Corpus::new(&texts);
-    let scored = tasks.iter().zip(&texts).map(|(task, text)| (task, corpus.relevance(query, text)));
+    let scored = tasks.iter().zip(&texts).map(|(task, text)| (task, corpus.relevance(&query, text)));
     scored
         .filter(|(_, likeness)| likeness.score > 0.0)
         .map(|(task, likeness)| {
             let matched = [likeness.words, likeness.paths].concat();
-            let hit = Hit { matched, ..hit(engine, task, Some(likeness.score)) };
+            let hit = Hit { matched, ..hit(task, Some(likeness.score), now) };
             (place(task, likeness.score), hit)
         })
         .collect()
 }
 
-fn hit(engine: &Engine, task: &Task, score: Option<f64>) -> Hit {
-    Hit { task: TaskView::new(task, engine.now()), score, matched: Vec::new() }
+fn hit(task: &Task, score: Option<f64>, now: Millis) -> Hit {
+    Hit { task: TaskView::new(task, now), score, matched: Vec::new() }
 }
 
 fn place(task: &Task, score: f64) -> Place {
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_cursor_is_read_back_and_anything_else_refused() {
-        let id = fleet_core::id::IdMaker::default().next(fleet_core::time::Millis(1_800_000_000_000), 5);
+        let id = fleet_core::id::IdMaker::default().next(Millis(1_800_000_000_000), 5);
         let place = (Reverse(731), Reverse(3), id);
         assert_eq!(cursor(&written(place)).unwrap(), place);
         for wrong in ["", "1", "1.2", "1.2.x", "a.b.c", &format!("1.{id}")] {

@@ -5,33 +5,31 @@ use std::cmp::Reverse;
 use fleet_core::id::{IdPrefix, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::similar::{Corpus, Text};
+use fleet_core::task::Task;
+use fleet_core::time::Millis;
 use fleet_store::ops::{self, StatusFilter};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::texts::{self, Which};
 use crate::Engine;
+use crate::keeper::blocking;
 use crate::views::TaskView;
 
 /// What is compared, and with which tasks.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct Request {
     /// What is compared.
     pub of: Of,
     /// Only tasks that are as alike as this, from 0 to 1; `None` is 0.4.
-    #[serde(default)]
     pub threshold: Option<f64>,
     /// Of every project instead of the directory's.
-    #[serde(default)]
     pub all_projects: bool,
     /// So many at most; `None` is 10.
-    #[serde(default)]
     pub limit: Option<u32>,
 }
 
 /// What is compared.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone)]
 pub enum Of {
     /// A task, by its id or the beginning of it.
     Task(String),
@@ -99,20 +97,41 @@ pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
     let which =
         Which { statuses: StatusFilter::all().0, all_projects: request.all_projects, ..Which::default() };
     let found = texts::read(engine, &which).await?;
-    let others: Vec<Text> = found.tasks.iter().map(texts::text).collect();
-    let corpus = Corpus::new(&others);
-    let compared = found.tasks.iter().zip(&others).filter(|(task, _)| Some(task.id) != itself);
-    let mut similar: Vec<Similar> = compared
-        .map(|(task, other)| (task, corpus.compare(&text, other)))
-        .filter(|(_, likeness)| likeness.score >= threshold)
-        .map(|(task, likeness)| Similar {
-            task: TaskView::new(task, engine.now()),
-            score: likeness.score,
-            shared_words: likeness.words,
-            shared_paths: likeness.paths,
-        })
-        .collect();
-    similar.sort_by(|a, b| b.score.total_cmp(&a.score).then(Reverse(a.task.id).cmp(&Reverse(b.task.id))));
-    similar.truncate(request.limit.unwrap_or(SHOWN) as usize);
-    Ok(Response { similar, looked_at: found.tasks.len(), more: found.more })
+    let (looked_at, more) = (found.tasks.len(), found.more);
+    let limit = request.limit.unwrap_or(SHOWN) as usize;
+    let look = Look { text, itself, threshold, limit, now: engine.now() };
+    // Thousands of texts may be long: a server has others to answer meanwhile.
+    let similar = blocking(move || look.among(&found.tasks)).await?;
+    Ok(Response { similar, looked_at, more })
+}
+
+/// What is looked for.
+struct Look {
+    text: Text,
+    /// The task that the text is of.
+    itself: Option<TaskId>,
+    threshold: f64,
+    limit: usize,
+    now: Millis,
+}
+
+impl Look {
+    fn among(&self, tasks: &[Task]) -> Vec<Similar> {
+        let others: Vec<Text> = tasks.iter().map(texts::text).collect();
+        let corpus = Corpus::new(&others);
+        let compared = tasks.iter().zip(&others).filter(|(task, _)| Some(task.id) != self.itself);
+        let mut similar: Vec<Similar> = compared
+            .map(|(task, other)| (task, corpus.compare(&self.text, other)))
+            .filter(|(_, likeness)| likeness.score >= self.threshold)
+            .map(|(task, likeness)| Similar {
+                task: TaskView::new(task, self.now),
+                score: likeness.score,
+                shared_words: likeness.words,
+                shared_paths: likeness.paths,
+            })
+            .collect();
+        similar.sort_by(|a, b| b.score.total_cmp(&a.score).then(Reverse(a.task.id).cmp(&Reverse(b.task.id))));
+        similar.truncate(self.limit);
+        similar
+    }
 }
