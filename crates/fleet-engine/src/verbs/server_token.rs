@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 
+use crate::caller::is_inside_a_run;
 use crate::home::{Home, make_private, write_private};
 use crate::keeper::Token;
 use crate::{Engine, clock, problems};
@@ -19,6 +20,12 @@ pub struct Response {
     pub file: PathBuf,
 }
 
+/// Shows the secret to a person. Whoever has it is taken for one over the network, which an agent is not.
+pub fn show(engine: &Engine) -> Outcome<Response> {
+    refuse_agents(engine)?;
+    run(engine)
+}
+
 /// Reads the secret; makes it at the first time. The first of several who make it wins.
 pub fn run(engine: &Engine) -> Outcome<Response> {
     let home = Home::new(engine.home());
@@ -29,11 +36,21 @@ pub fn run(engine: &Engine) -> Outcome<Response> {
 
 /// Makes a new secret: whoever has the old one is shut out by every server that starts from now on.
 pub fn renew(engine: &Engine) -> Outcome<Response> {
+    refuse_agents(engine)?;
     let home = Home::new(engine.home());
     let (file, token) = (home.server_token(), Token::new()?);
     let written = make_private(home.root()).and_then(|()| write_private(&file, line(&token).as_bytes()));
     written.map_err(|error| problems::io(&file, &error))?;
     Ok(Response { token, file })
+}
+
+/// As with consent to commands, this stops those who ask.
+fn refuse_agents(engine: &Engine) -> Outcome<()> {
+    if !is_inside_a_run(engine)? {
+        return Ok(());
+    }
+    Err(Problem::new(Code::NotYours, "an agent cannot have the token of a person")
+        .hint("inside of a run, use `fleet mcp` on standard input and output; it needs no token"))
 }
 
 fn read_or_make(home: &Home) -> io::Result<Outcome<Token>> {
