@@ -1,8 +1,10 @@
 //! The protocol on standard input and output: one message on each line.
 
 use fleet_core::problem::Outcome;
+use fleet_core::text::shortened;
 use fleet_engine::Engine;
 use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::io::stdio_pipes;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -22,8 +24,12 @@ pub async fn serve(engine: &Engine) -> Outcome<()> {
         service = serving => service,
         () = &mut end => return Ok(()),
     };
-    // A client that left before it said hello did not want anything.
-    let Ok(service) = service else { return Ok(()) };
+    let service = match service {
+        Ok(service) => service,
+        // A client that left before it said hello did not want anything.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        Err(error) => return Err(broken("the client did not say hello", shortened(&error.to_string(), 300))),
+    };
     tokio::select! {
         ended = service.waiting() => ended.map(drop).map_err(|error| broken("the server failed", error)),
         () = &mut end => Ok(()),

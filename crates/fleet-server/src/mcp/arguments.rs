@@ -104,12 +104,12 @@ fn fits(name: &str, property: &Value, value: &Value) -> Outcome<()> {
     {
         return Err(not_among(name, allowed, value));
     }
-    let least = property.get("minimum").and_then(Value::as_i64);
-    let most = property.get("maximum").and_then(Value::as_i64);
-    if let Some(number) = value.as_i64()
+    let least = property.get("minimum").and_then(whole);
+    let most = property.get("maximum").and_then(whole);
+    if let Some(number) = whole(value)
         && (least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most))
     {
-        let bound = |bound: Option<i64>, word: &str| bound.map(|bound| format!("{word} {bound}"));
+        let bound = |bound: Option<i128>, word: &str| bound.map(|bound| format!("{word} {bound}"));
         let bounds: Vec<String> =
             [bound(least, "at least"), bound(most, "at most")].into_iter().flatten().collect();
         let message = format!("`{name}` is {number}: it must be {}", bounds.join(" and "));
@@ -127,6 +127,11 @@ fn fits(name: &str, property: &Value, value: &Value) -> Outcome<()> {
         members(Some(name), schema, value)?;
     }
     Ok(())
+}
+
+/// A whole number, whether it has a sign or needs all of 64 bits.
+fn whole(value: &Value) -> Option<i128> {
+    value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
 }
 
 fn wrong_type(name: &str, wanted: &str, value: &Value) -> Problem {
@@ -184,6 +189,8 @@ mod tests {
         until: Option<Until>,
         tags: Option<Vec<String>>,
         parts: Option<Vec<Part>>,
+        #[schemars(range(max = 500))]
+        most: Option<u64>,
     }
 
     #[derive(Debug, Deserialize, JsonSchema)]
@@ -207,6 +214,7 @@ mod tests {
         );
         let args = read(json!({"worker_id": "x", "parts": [{"name": "a", "depends_on": null}]})).unwrap();
         let part = &args.parts.unwrap()[0];
+        assert_eq!(read(json!({"worker_id": "x", "most": 500})).unwrap().most, Some(500));
         assert_eq!((part.name.as_str(), &part.depends_on), ("a", &None));
     }
 
@@ -222,6 +230,12 @@ mod tests {
                 "without quotes",
             ),
             (json!({"worker_id": "x", "count": -1}), "`count` is -1: it must be at least 0", ""),
+            (
+                json!({"worker_id": "x", "most": 501}),
+                "`most` is 501: it must be at least 0 and at most 500",
+                "",
+            ),
+            (json!({"worker_id": "x", "most": u64::MAX}), "`most` is 18446744073709551615: it must be", ""),
             (json!({"worker_id": "x", "until": "ANY"}), "`until` cannot be \"ANY\"", "did you mean `any`?"),
             (json!({"worker_id": "x", "tags": "a"}), "`tags` must be an array, not \"a\"", "write `[\"a\"]`"),
             (json!({"worker_id": "x", "tags": ["a", 1]}), "`tags[1]` must be a string", ""),

@@ -61,12 +61,14 @@ const RECIPES: &[Recipe] = &[
         title: "Write, review, refine",
         about: "One agent writes, another one reviews, the first one refines",
         arguments: &[TASK, REPO],
-        text: "Have this done by codefleet workers in three steps:\n\n{task}\n\nRepository: {repo_path}.\n\n\
-               1. Write: create_worker with the task, wait, collect_worker_result.\n\
-               2. Review: create_worker with another executor and read_only true. Tell it the branch and base_commit of \
-               the first, so that it can look with git, and ask for concrete findings with file and line, worst first.\n\
-               3. Refine: prompt_worker to the first worker with those findings that you agree with, and wait.\n\
-               Then read the patch with get_diff, and tell me the outcome, what the review found and what was not taken up.",
+        text: "Have this done by a codefleet workflow:\n\n{task}\n\nRepository: {repo_path}.\n\n\
+               1. Write a task_prompt that stands alone: the agents see the repository and this text, not our \
+               conversation. Say what to change, how to check it, and what to leave alone.\n\
+               2. create_workflow with workflow write-review-refine and that task_prompt, then wait with workflow_ids.\n\
+               3. collect_workflow_result with include_all_stages, then read the patch with get_diff and the worker_id of \
+               the last stage that has a branch. Judge it yourself.\n\
+               4. Tell me the outcome, on which of its branches, what the review found and what was not taken up. Do not \
+               merge before I agree.",
     },
     Recipe {
         name: "triage",

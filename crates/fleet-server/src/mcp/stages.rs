@@ -23,7 +23,7 @@ pub(super) struct Stage {
     executor: Option<String>,
     /// What its agent is told. Places are filled in: {task_prompt}, and of stages that are over by then {NAME.summary},
     /// {NAME.diff}, {NAME.branch}, {NAME.files}, {NAME.commits}, {NAME.tests}, {NAME.next_steps}, {NAME.verdict},
-    /// {NAME.items}, {NAME.status}, {NAME.result}; {stage_0_summary} and so on is the same by number
+    /// {NAME.items}, {NAME.status}, {NAME.result}, {NAME.worktree}; {stage_0_summary} and so on is the same by number
     prompt_template: String,
     /// A model of that executor
     #[serde(default)]

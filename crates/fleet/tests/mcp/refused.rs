@@ -105,6 +105,15 @@ fn lines_that_are_no_messages_do_no_harm() {
 }
 
 #[test]
+fn a_client_that_does_not_say_hello_is_told_from_one_that_leaves() {
+    let stage = Stage::quiet();
+    assert_eq!(stage.fleet.stdin("").run(&["mcp"]).code, 0, "it did not want anything");
+    let call = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n";
+    let ended = stage.fleet.stdin(call).run(&["mcp"]);
+    assert!(ended.code != 0 && ended.stderr.contains("did not say hello"), "{ended:?}");
+}
+
+#[test]
 fn a_store_that_is_out_of_order_is_told_and_the_server_goes_on() {
     let stage = Stage::quiet();
     std::fs::write(stage.fleet.home().join("fleet.db"), "this is no database, and has been so for long")
