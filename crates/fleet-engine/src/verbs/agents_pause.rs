@@ -6,7 +6,7 @@ use fleet_core::problem::Outcome;
 use fleet_store::ops;
 use serde::Serialize;
 
-use super::agents_show;
+use super::{agents_show, lineage};
 use crate::views::Moment;
 use crate::{Engine, agents};
 
@@ -23,6 +23,7 @@ pub struct Response {
 
 /// Lets no task start with the account of this agent for so long.
 pub async fn pause(engine: &Engine, agent: &str, span: Duration, why: &str) -> Outcome<Response> {
+    lineage::people_only(engine, "pause an account")?;
     agents_show::find(engine, agent)?;
     let (account, now) = (agents::account(engine, agent)?, engine.now());
     let pause = ops::PauseAccount {
@@ -40,6 +41,7 @@ pub async fn pause(engine: &Engine, agent: &str, span: Duration, why: &str) -> O
 
 /// Lets tasks start again with the account of this agent.
 pub async fn resume(engine: &Engine, agent: &str) -> Outcome<Response> {
+    lineage::people_only(engine, "take back the pause of an account")?;
     agents_show::find(engine, agent)?;
     let account = agents::account(engine, agent)?;
     let lift = ops::LiftPause { account: account.clone(), now: engine.now() };

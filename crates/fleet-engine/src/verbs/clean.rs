@@ -11,6 +11,7 @@ use fleet_host::git::{self, Branch, GitError, KeepCommit, Oid, StoredSnapshot};
 use fleet_store::ops::{self, ListedRun};
 use serde::Serialize;
 
+use super::lineage;
 use crate::home::Home;
 use crate::keeper::blocking;
 use crate::lie::Lie;
@@ -53,6 +54,9 @@ pub struct Kept {
     pub title: Option<String>,
     pub branch: Option<String>,
     pub why: String,
+    /// Whether it was to go, and that failed.
+    #[serde(skip)]
+    pub failed: bool,
 }
 
 /// What was done.
@@ -138,7 +142,7 @@ fn groups(runs: Vec<ListedRun>) -> Vec<Vec<ListedRun>> {
 
 fn kept(row: &ListedRun, why: String) -> Kept {
     let title = row.title.as_ref().map(ToString::to_string);
-    Kept { task: row.run.task, title, branch: row.run.branch.clone(), why }
+    Kept { task: row.run.task, title, branch: row.run.branch.clone(), why, failed: false }
 }
 
 /// How the repository is.
@@ -202,6 +206,12 @@ impl Scene {
 
 /// Removes what the plan says. A branch that has changed since then stays.
 pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
+    lineage::check_all(engine, plan.remove.iter().map(|item| item.task)).await?;
+    remove_all(engine, plan).await
+}
+
+/// The same, for those who have asked whose it is.
+pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Response> {
     let mut response = Response { removed: Vec::new(), kept: plan.keep };
     let home = Home::new(engine.home());
     for item in plan.remove {
@@ -215,7 +225,7 @@ pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
             Ok(()) => response.removed.push(item),
             Err(why) => {
                 let Item { task, title, branch, .. } = item;
-                response.kept.push(Kept { task, title, branch, why });
+                response.kept.push(Kept { task, title, branch, why, failed: true });
             }
         }
     }

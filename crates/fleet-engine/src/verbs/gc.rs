@@ -15,6 +15,7 @@ use fleet_host::git::{self, Area, Slot, StoredSnapshot};
 use fleet_host::lock::Exclusive;
 use serde::Serialize;
 
+use super::lineage;
 use crate::home::Home;
 use crate::keeper::blocking;
 use crate::{Engine, sweep};
@@ -108,6 +109,7 @@ pub async fn plan(engine: &Engine, request: &Request) -> Outcome<Plan> {
 
 /// Removes what the plan says; what is large only moves aside, and goes in the background.
 pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
+    lineage::people_only(engine, "remove what is old")?;
     let mut response = Response { removed: Vec::new(), failed: Vec::new() };
     let home = Home::new(engine.home());
     for item in plan.items {

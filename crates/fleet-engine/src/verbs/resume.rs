@@ -10,6 +10,7 @@ use fleet_store::ops::{self, ListTasks, StatusFilter, TaskFilter};
 
 use super::follow::Followed;
 use super::launch::{Launched, check_agent};
+use super::lineage;
 use crate::{Engine, problems};
 
 /// Which tasks.
@@ -42,6 +43,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
         let of_batch = unfinished(engine, batch).await?;
         ids.extend(of_batch.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
     }
+    lineage::check_all(engine, ids.iter().copied()).await?;
     let default_agent = engine.config()?.agent();
     for one in engine.call(ops::FollowTasks { ids: ids.clone() }).await? {
         let agent = one.task.agent().map_or(default_agent, |agent| agent.as_str());

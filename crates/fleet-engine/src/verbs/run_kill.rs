@@ -10,6 +10,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::TaskState;
 use serde::Serialize;
 
+use super::lineage;
 use crate::Engine;
 use crate::halt::{self, Fate, Halted, Until, Wish};
 
@@ -137,6 +138,7 @@ pub async fn run(engine: &Engine, targets: &[Target], manner: &Manner) -> Outcom
         until: if is_quick { Until::Safe } else { Until::Tidy },
     };
     let tasks: Vec<TaskId> = targets.iter().map(|target| target.task).collect();
+    lineage::check_all(engine, tasks.iter().copied()).await?;
     let halted = halt::cancel(engine, &tasks, &wish).await?;
     let mut killed = Vec::with_capacity(targets.len());
     for (target, halted) in targets.iter().zip(halted) {

@@ -9,6 +9,7 @@ use fleet_store::ops;
 use serde::Serialize;
 
 use super::launch::check_agent;
+use super::lineage;
 use super::resume::meant;
 use super::task_add::parsed;
 use crate::home::Home;
@@ -45,6 +46,7 @@ pub struct Response {
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let text: PromptText = parsed(&request.text)?;
     let task = meant(engine, &request.id).await?;
+    lineage::check(engine, task).await?;
     check_startable(engine, task).await?;
     let (by, now) = (engine.environment().who(), engine.now());
     let told = engine.call(ops::AddPrompt { task, text, by, now }).await?;

@@ -8,6 +8,7 @@ use fleet_host::process::Signal;
 use fleet_store::{StoreError, ops};
 use serde::Serialize;
 
+use super::lineage;
 use super::runner_status::{RunnerView, view};
 use crate::halt::nudge;
 use crate::home::Home;
@@ -41,6 +42,12 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Stops them and waits until they are gone.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+    lineage::people_only(engine, "stop the runners")?;
+    stop(engine, request).await
+}
+
+/// The same for a fleet that this process made for itself, whoever it works for.
+pub async fn stop(engine: &Engine, request: Request) -> Outcome<Response> {
     let home = Home::new(engine.home());
     let up = || registry::up(&home).map_err(|error| problems::io(&home.runners(), &error));
     let runners = up()?;

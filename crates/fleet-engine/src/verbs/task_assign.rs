@@ -3,35 +3,29 @@
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{AgentName, Task, TaskEdit, TaskMove, TaskState};
 use fleet_store::ops;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::task_edit;
+use super::{lineage, task_edit};
 use crate::views::TaskView;
 use crate::{Engine, runner};
 
 /// What is to be different.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The task: its id or the beginning of it.
     pub task: String,
     /// Which agent does it.
-    #[serde(default)]
     pub agent: Option<String>,
     /// Which model that uses. Without one, the model of another agent is forgotten.
-    #[serde(default)]
     pub model: Option<String>,
     /// How urgent it is, from 1 to 5; 5 is served first.
-    #[serde(default)]
     pub priority: Option<i64>,
     /// Whether it may start.
-    #[serde(default)]
     pub start: Start,
 }
 
 /// Whether a task may start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Start {
     /// As before.
     #[default]
@@ -57,6 +51,7 @@ pub struct Response {
 /// Assigns it.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let id = engine.task_id(&request.task).await?;
+    lineage::check(engine, id).await?;
     let before = engine.call(ops::GetTask { id }).await?.task;
     let edit = edit(engine, &request, &before)?;
     let event = event(&before, request.start)?;

@@ -7,7 +7,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::tidy::Reach;
 use fleet_store::ops;
 
-use super::clean;
+use super::{clean, lineage};
 use crate::home::Home;
 use crate::keeper::blocking;
 use crate::{Engine, clock, sweep};
@@ -66,6 +66,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Removes it. Nothing is left to do the second time, which is no problem.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+    lineage::check(engine, request.task).await?;
     let state = engine.call(ops::GetTask { id: request.task }).await?.task.state();
     if !state.is_settled() {
         let message = format!("task {} is {state}: only what is over can be cleaned up", request.task);

@@ -4,6 +4,7 @@ use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
 use fleet_store::ops;
 
+use super::lineage;
 use crate::Engine;
 use crate::views::TaskView;
 
@@ -25,7 +26,9 @@ pub async fn preview(engine: &Engine, request: &Request) -> Outcome<Vec<TaskView
 
 /// Deletes the tasks and returns what they were.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Vec<TaskView>> {
-    let ids = dependents_first(engine, engine.task_ids(&request.ids).await?).await?;
+    let ids = engine.task_ids(&request.ids).await?;
+    lineage::check_all(engine, ids.iter().copied()).await?;
+    let ids = dependents_first(engine, ids).await?;
     let now = engine.now();
     let tasks =
         engine.call(ops::All(ids.into_iter().map(|id| ops::DeleteTask { id, now }).collect())).await?;

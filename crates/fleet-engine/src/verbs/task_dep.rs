@@ -7,6 +7,7 @@ use fleet_core::task::TaskState;
 use fleet_store::ops;
 use serde::Serialize;
 
+use super::lineage;
 use crate::Engine;
 use crate::views::TaskView;
 
@@ -39,6 +40,7 @@ pub async fn remove(engine: &Engine, request: Request) -> Outcome<TaskView> {
 
 async fn edges(engine: &Engine, request: &Request) -> Outcome<(TaskId, Vec<Edge>)> {
     let task = engine.task_id(&request.id).await?;
+    lineage::check(engine, task).await?;
     let on = engine.task_ids(&request.on).await?;
     Ok((task, on.into_iter().map(|on| Edge { task, on }).collect()))
 }

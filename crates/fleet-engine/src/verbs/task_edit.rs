@@ -6,6 +6,7 @@ use fleet_core::task::{AgentName, Label, ModelName, Priority, TaskEdit, TaskSpec
 use fleet_store::ops;
 use serde::Serialize;
 
+use super::lineage;
 use super::task_add::{complexity, labels, limits, meta, parsed, scope};
 use crate::views::TaskView;
 use crate::{Engine, agents, clock, problems};
@@ -68,6 +69,7 @@ pub struct Response {
 /// Edits the task.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let id = engine.task_id(&request.id).await?;
+    lineage::check(engine, id).await?;
     let before = engine.call(ops::GetTask { id }).await?.task.spec;
     let edit = edit(engine, &request, &before)?;
     if edit == TaskEdit::default() {

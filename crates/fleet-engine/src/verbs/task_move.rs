@@ -5,6 +5,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{Remark, TaskMove};
 use fleet_store::ops;
 
+use super::lineage;
 use super::task_add::parsed;
 use crate::Engine;
 use crate::halt::{self, Fate, Until, Wish};
@@ -25,6 +26,7 @@ pub struct Request {
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Vec<TaskView>> {
     let remark: Option<Remark> = request.remark.as_deref().map(parsed).transpose()?;
     let ids = engine.task_ids(&request.ids).await?;
+    lineage::check_all(engine, ids.iter().copied()).await?;
     if request.event == TaskMove::Cancel {
         return cancel(engine, &ids, remark).await;
     }

@@ -9,6 +9,7 @@ use fleet_core::workflow::PartState;
 use fleet_store::ops::{self, PartDetail, WorkflowDetail};
 use serde::Serialize;
 
+use super::lineage;
 use super::task_add::parsed;
 use super::workflow_show::meant;
 use crate::Engine;
@@ -91,6 +92,9 @@ async fn ids(engine: &Engine, typed: &[String]) -> Outcome<Vec<WorkflowId>> {
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let remark: Option<Remark> = request.remark.as_deref().map(parsed).transpose()?;
     let ids = ids(engine, &request.ids).await?;
+    for id in &ids {
+        lineage::check_workflow(engine, *id).await?;
+    }
     let mut before = Vec::with_capacity(ids.len());
     for id in &ids {
         before.push(engine.call(ops::GetWorkflow { id: *id, with_results: false }).await?);

@@ -8,8 +8,8 @@ use fleet_store::{StoreError, ops};
 use serde::Serialize;
 
 use super::clean::{self, Item, Kept};
-use super::task_clean;
 use super::workflow_show::meant;
+use super::{lineage, task_clean};
 use crate::home::Home;
 use crate::views::WorkflowView;
 use crate::{Engine, problems};
@@ -123,9 +123,12 @@ fn refuse_live(workflow: &Workflow) -> Result<(), Problem> {
 pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
     let mut response =
         Response { dry_run: false, deleted: Vec::new(), removed: Vec::new(), kept: Vec::new() };
+    for one in &plan.workflows {
+        lineage::check_workflow(engine, one.workflow.id).await?;
+    }
     for one in plan.workflows {
         let id = one.workflow.id;
-        let done = clean::run(engine, one.plan).await?;
+        let done = clean::remove_all(engine, one.plan).await?;
         if done.kept.is_empty() {
             engine.call(ops::DeleteWorkflow { id, now: engine.now() }).await?;
             response.deleted.push(id);

@@ -3,6 +3,7 @@
 use fleet_core::problem::Outcome;
 use fleet_store::ops;
 
+use super::lineage;
 use super::task_add::parsed;
 use super::workflow_show::{self, Depth, Response, meant};
 use crate::Engine;
@@ -19,6 +20,7 @@ pub struct Request {
 /// Has it go on; nobody is told to start anything yet, see [`super::launch::wake`].
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let id = meant(engine, &request.id).await?;
+    lineage::check_workflow(engine, id).await?;
     let from = request.from.as_deref().map(parsed).transpose()?;
     engine.call(ops::RetryWorkflow { id, from, now: engine.now() }).await?;
     workflow_show::look(engine, id, Depth::States).await
