@@ -11,7 +11,7 @@ use fleet_store::ops::{self, PartDetail, WorkflowDetail};
 use serde::Serialize;
 
 use self::landing::Landing;
-use super::workflow_show::meant;
+use super::workflow_show::{self, meant};
 use crate::Engine;
 use crate::config::nearest;
 use crate::views::WorkflowView;
@@ -42,9 +42,11 @@ pub struct Response {
     pub workflow: WorkflowView,
     /// What came of the stages that were asked for.
     pub results: Vec<StageResult>,
+    /// What was judged last.
+    pub verdict: Option<Verdict>,
     /// Whom a judge named.
     pub winner: Option<Winner>,
-    /// The branches that hold what came of it all: those of the last stages, or of the winner.
+    /// The branches that hold what came of it all: those of the last stages, or what a judge among these chose.
     pub branches: Vec<String>,
     /// What to do next, most useful first; commands in backquotes.
     pub next: Vec<String>,
@@ -65,6 +67,9 @@ pub struct StageResult {
     pub items: Vec<String>,
     /// In the shape of `result.json`.
     pub result: Option<serde_json::Value>,
+    /// Whether this is the result of the workflow, or a part of it.
+    #[serde(skip)]
+    pub is_last: bool,
 }
 
 /// Whom a judge named.
@@ -72,28 +77,45 @@ pub struct StageResult {
 pub struct Winner {
     /// The stage.
     pub stage: String,
-    /// Its branch, if the name is that of a stage which has one.
+    /// Its branch, if the name is that of a stage which left work on one.
     pub branch: Option<String>,
     /// The stage that says so.
     pub by: String,
+}
+
+/// A workflow as it stands, and what came of it: all of one moment.
+#[derive(Debug, Clone)]
+pub struct Whole {
+    /// How it and its stages stand, see [`workflow_show::count`].
+    pub shown: workflow_show::Response,
+    /// What came of all stages.
+    pub found: Response,
 }
 
 /// The results that were asked for.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let id = meant(engine, &request.id).await?;
     let detail = engine.call(ops::GetWorkflow { id, with_results: true }).await?;
-    let landing = Landing::new(&detail);
-    let parts = chosen(&detail, &landing, &request)?;
-    let winner = landing.winner();
-    let branches = match &winner {
-        Some(Winner { branch: Some(branch), .. }) => vec![branch.clone()],
-        _ => landing.branches(),
-    };
+    found(&detail, &request)
+}
+
+/// Everything about a workflow.
+pub async fn whole(engine: &Engine, id: WorkflowId) -> Outcome<Whole> {
+    let detail = engine.call(ops::GetWorkflow { id, with_results: true }).await?;
+    let found = found(&detail, &Request { all: true, ..Request::of(id) })?;
+    Ok(Whole { shown: workflow_show::shown(engine, &detail), found })
+}
+
+fn found(detail: &WorkflowDetail, request: &Request) -> Outcome<Response> {
+    let landing = Landing::new(detail);
+    let parts = chosen(detail, &landing, request)?;
+    let (winner, branches) = (landing.winner(), landing.branches());
     let workflow = WorkflowView::from(&detail.workflow);
     Ok(Response {
         next: next(&workflow, &branches, winner.as_ref()),
         workflow,
         results: parts.into_iter().map(|part| result(part, &landing)).collect::<Outcome<_>>()?,
+        verdict: landing.verdict().cloned(),
         winner,
         branches,
     })
@@ -145,12 +167,16 @@ fn result(part: &PartDetail, landing: &Landing<'_>) -> Outcome<StageResult> {
         verdict: left.and_then(|result| result.verdict.clone()),
         items: left.map(|result| result.items.clone()).unwrap_or_default(),
         result: shown.map_err(unreadable)?,
+        is_last: landing.ends().contains(&part.part.stage),
     })
 }
 
 fn next(workflow: &WorkflowView, branches: &[String], winner: Option<&Winner>) -> Vec<String> {
     let id = workflow.id;
-    let whose = winner.map(|winner| format!(", the work of {}", winner.stage)).unwrap_or_default();
+    let whose = |branch: &str| {
+        let winner = winner.filter(|winner| winner.branch.as_deref() == Some(branch));
+        winner.map(|winner| format!(", the work of {}", winner.stage)).unwrap_or_default()
+    };
     let mut next: Vec<String> = match (workflow.state, branches) {
         (WorkflowState::Running | WorkflowState::Cancelling, _) => {
             return vec![format!("it is not over: `fleet workflow watch {id}` follows it")];
@@ -159,6 +185,7 @@ fn next(workflow: &WorkflowView, branches: &[String], winner: Option<&Winner>) -
         (_, branches) => branches
             .iter()
             .map(|branch| {
+                let whose = whose(branch);
                 format!("`fleet diff {branch}` shows what changed, `git merge {branch}` takes it{whose}")
             })
             .collect(),

@@ -6,10 +6,14 @@ use std::collections::BTreeMap;
 
 use fleet_core::id::{IdPrefix, WorkflowId};
 use fleet_core::problem::Outcome;
+use fleet_core::run::Run;
 use fleet_core::text::escaped;
 use fleet_core::workflow::{PartState, Workflow, WorkflowState};
+use fleet_store::ops::WorkflowDetail;
 use fleet_store::{StoreError, ops};
 use serde::Serialize;
+
+pub(super) use stage::ranks;
 
 use crate::views::{StageView, WorkflowView};
 use crate::{Engine, problems};
@@ -109,36 +113,40 @@ fn prefer(workflows: &mut Vec<Workflow>, is_better: impl Fn(&Workflow) -> bool) 
 
 pub(super) async fn look(engine: &Engine, id: WorkflowId, depth: Depth) -> Outcome<Response> {
     let detail = engine.call(ops::GetWorkflow { id, with_results: depth == Depth::Results }).await?;
-    let mut stages = stage::all(&detail, engine.now());
+    let mut shown = shown(engine, &detail);
     if depth == Depth::Results {
-        for stage in &mut stages {
-            count_earlier(engine, stage).await?;
-        }
+        count(engine, &mut shown).await?;
     }
+    Ok(shown)
+}
+
+/// What was read of a workflow, as it is shown.
+pub(super) fn shown(engine: &Engine, detail: &WorkflowDetail) -> Response {
     let workflow = WorkflowView::from(&detail.workflow);
-    Ok(Response {
+    let stages = stage::all(detail, engine.now());
+    Response {
         next: next(&workflow, &stages),
         workflow,
-        project_name: detail.project.name,
-        task: detail.spec.task,
-        params: detail.spec.params,
+        project_name: detail.project.name.clone(),
+        task: detail.spec.task.clone(),
+        params: detail.spec.params.clone(),
         stages,
-    })
+    }
 }
 
 /// More attempts at one task than anybody makes.
 const MOST_ATTEMPTS: i64 = 100;
 
-/// What a stage used is what all attempts at it used.
-async fn count_earlier(engine: &Engine, stage: &mut StageView) -> Outcome<()> {
-    let Some(task) = stage.task.filter(|_| stage.attempts > 1) else { return Ok(()) };
-    let filter = ops::RunFilter { task: Some(task), ..Default::default() };
-    let runs = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
-    let earlier = runs.iter().map(|listed| &listed.run).filter(|run| Some(run.id) != stage.run);
-    for run in earlier {
-        stage.input_tokens += run.usage.input_tokens;
-        stage.output_tokens += run.usage.output_tokens;
-        stage.micro_usd += run.usage.micro_usd;
+/// What a stage used is what all attempts at it used; a glance shows only the newest.
+pub async fn count(engine: &Engine, shown: &mut Response) -> Outcome<()> {
+    for stage in shown.stages.iter_mut().filter(|stage| stage.attempts > 1) {
+        let Some(task) = stage.task else { continue };
+        let filter = ops::RunFilter { task: Some(task), ..Default::default() };
+        let runs = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
+        let used = |of: fn(&Run) -> u64| runs.iter().map(|listed| of(&listed.run)).sum();
+        stage.input_tokens = used(|run| run.usage.input_tokens);
+        stage.output_tokens = used(|run| run.usage.output_tokens);
+        stage.micro_usd = used(|run| run.usage.micro_usd);
     }
     Ok(())
 }

@@ -93,6 +93,9 @@ pub struct StageView {
     pub state: PartState,
     /// The state; while its task is not over, the status of that.
     pub status: &'static str,
+    /// Whether it failed because its time was over.
+    #[serde(skip)]
+    pub timed_out: bool,
     /// Why it was skipped, has failed, or does not go on.
     pub why: Option<String>,
     pub task: Option<TaskId>,

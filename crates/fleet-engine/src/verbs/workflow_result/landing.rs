@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use fleet_core::outcome::RunResult;
+use fleet_core::report::Verdict;
 use fleet_core::workflow::{Changes, Part, PartState, Skip, Spec, Start};
 use fleet_store::ops::WorkflowDetail;
 
 use super::Winner;
+use crate::verbs::workflow_show::ranks;
 
 /// A part, as far as its work is concerned.
 #[derive(Debug, Clone)]
@@ -49,18 +51,38 @@ impl<'a> Landing<'a> {
         piece.branch.filter(|_| has_changes(piece) || self.joins(piece))
     }
 
-    /// Whom a stage named that is done, the last one first: its verdict was made with the most in view.
+    /// What was judged last, by a stage that is done: it was judged with the most in view.
+    pub(super) fn verdict(&self) -> Option<&'a Verdict> {
+        self.judges().into_iter().rev().find_map(verdict_of)
+    }
+
+    /// Whom the last of those stages named that named somebody.
     pub(super) fn winner(&self) -> Option<Winner> {
-        self.pieces.iter().rev().filter(|piece| piece.part.state == PartState::Done).find_map(|judge| {
-            let named = judge.result?.verdict.as_ref()?.winner.as_deref()?;
-            let upstream = self.spec.upstream(judge.part.stage);
-            let won = self.named(named).filter(|piece| upstream.contains(&piece.part.stage));
+        self.judges().into_iter().rev().find_map(|judge| {
+            let named = verdict_of(judge)?.winner.as_deref()?;
+            let won = self.chosen(judge);
             Some(Winner {
                 stage: won.map_or_else(|| named.to_owned(), |piece| piece.name.to_owned()),
-                branch: won.and_then(|piece| piece.branch).map(ToOwned::to_owned),
+                branch: won.and_then(|piece| self.work(piece)).map(ToOwned::to_owned),
                 by: judge.name.to_owned(),
             })
         })
+    }
+
+    /// The stages that are done, each after those that it needs.
+    fn judges(&self) -> Vec<&Piece<'a>> {
+        let ranks = ranks(self.spec);
+        let mut done: Vec<&Piece<'a>> =
+            self.pieces.iter().filter(|piece| piece.part.state == PartState::Done).collect();
+        done.sort_by_key(|piece| ranks.get(piece.part.stage).copied().unwrap_or_default());
+        done
+    }
+
+    /// The part that a judge named, if there is one by that name and it was there to be judged.
+    fn chosen(&self, judge: &Piece<'a>) -> Option<&Piece<'a>> {
+        let named = verdict_of(judge)?.winner.as_deref()?;
+        let upstream = self.spec.upstream(judge.part.stage);
+        self.named(named).filter(|piece| upstream.contains(&piece.part.stage))
     }
 
     /// The part that an agent means: by its name, that of its stage if it has only one, or its branch.
@@ -82,7 +104,12 @@ impl<'a> Landing<'a> {
     /// through, to what it would have gone on with.
     pub(super) fn ends(&self) -> Vec<usize> {
         let (mut next, mut ends) = (self.spec.sinks(), BTreeSet::new());
+        let mut seen = BTreeSet::new();
         while let Some(stage) = next.pop() {
+            // There may be very many ways to it.
+            if !seen.insert(stage) {
+                continue;
+            }
             let mut pieces = self.pieces.iter().filter(|piece| piece.part.stage == stage);
             let needs = &self.spec.stages[stage].needs;
             if !needs.is_empty() && pieces.all(|piece| piece.part.skip == Some(Skip::Condition)) {
@@ -94,7 +121,8 @@ impl<'a> Landing<'a> {
         ends.into_iter().collect()
     }
 
-    /// The branches that hold what the last stages came to. One that changed nothing passes on what it looked at.
+    /// The branches that hold what the last stages came to, each once. One that changed nothing passes on what it looked
+    /// at, and one that chose among that, what it chose.
     pub(super) fn branches(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
@@ -110,12 +138,12 @@ impl<'a> Landing<'a> {
         }
         let mut passes_on = false;
         for piece in self.pieces.iter().filter(|piece| piece.part.stage == stage) {
-            match piece.branch.filter(|_| self.holds_work(piece)) {
+            let is_done = piece.part.state == PartState::Done;
+            let chosen = || self.chosen(piece).filter(|_| is_done).and_then(|won| self.work(won));
+            match self.work(piece).or_else(chosen) {
+                Some(branch) if found.iter().any(|known| known == branch) => {}
                 Some(branch) => found.push(branch.to_owned()),
-                None => {
-                    passes_on |=
-                        piece.part.state == PartState::Done || piece.part.skip == Some(Skip::Condition);
-                }
+                None => passes_on |= is_done || piece.part.skip == Some(Skip::Condition),
             }
         }
         if passes_on {
@@ -123,6 +151,11 @@ impl<'a> Landing<'a> {
                 self.collect(*need, seen, found);
             }
         }
+    }
+
+    /// The branch of a part that is done, if that is where to look.
+    fn work(&self, piece: &Piece<'a>) -> Option<&'a str> {
+        piece.branch.filter(|_| self.holds_work(piece))
     }
 
     /// Whether its branch is where to look: it changed something, or it brought several branches together.
@@ -144,6 +177,10 @@ impl<'a> Landing<'a> {
     }
 }
 
+fn verdict_of<'a>(piece: &Piece<'a>) -> Option<&'a Verdict> {
+    piece.result?.verdict.as_ref()
+}
+
 fn has_changes(piece: &Piece<'_>) -> bool {
     piece.result.is_some_and(|result| result.commit_count > 0)
 }
@@ -153,7 +190,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use fleet_core::outcome::{AgentExit, ResultStatus};
-    use fleet_core::report::Verdict;
     use fleet_core::workflow::Stage;
 
     use super::*;
@@ -246,6 +282,21 @@ mod tests {
     }
 
     #[test]
+    fn many_ways_to_the_same_stage_take_no_longer() {
+        let mut stages = vec![("root".to_owned(), Vec::new())];
+        for step in 0..100 {
+            let below = if step == 0 { vec![0] } else { vec![step * 2 - 1, step * 2] };
+            stages.extend(["l", "r"].map(|side| (format!("{side}{step}"), below.clone())));
+        }
+        let named: Vec<(&str, &[usize])> =
+            stages.iter().map(|(name, needs)| (name.as_str(), needs.as_slice())).collect();
+        let ladder = spec(&named);
+        let skips: Vec<Option<Skip>> =
+            (0..named.len()).map(|at| (at > 0).then_some(Skip::Condition)).collect();
+        assert_eq!(ends(&ladder, &skips), [0]);
+    }
+
+    #[test]
     fn several_are_taken_from_where_they_were_joined() {
         let fan = [("plan", &[][..]), ("a", &[0]), ("b", &[0])];
         let apart = spec(&fan);
@@ -259,11 +310,47 @@ mod tests {
     #[test]
     fn a_judge_names_a_stage_before_it() {
         let contest = spec(&[("a", &[]), ("b", &[]), ("judge", &[0, 1])]);
-        let named = |name| (PartState::Done, None, result(0, Some(name)));
         let winner = |name| landed(&contest, &[done(1), done(1), named(name)]).1.unwrap();
         assert_eq!(winner("b"), ("b".to_owned(), Some("b".to_owned())));
         assert_eq!(winner(" A\n"), ("a".to_owned(), Some("a".to_owned())));
         assert_eq!(winner("nobody"), ("nobody".to_owned(), None));
         assert_eq!(winner("judge").1, None, "not itself");
+        let branches = |name| landed(&contest, &[done(1), done(1), named(name)]).0;
+        assert_eq!(branches("b"), ["b"]);
+        assert_eq!(branches("nobody"), ["a", "b"], "nothing was chosen");
+    }
+
+    fn named(name: &str) -> Fate {
+        (PartState::Done, None, result(0, Some(name)))
+    }
+
+    #[test]
+    fn what_comes_after_a_judge_counts() {
+        let polished = spec(&[("a", &[]), ("b", &[]), ("judge", &[0, 1]), ("polish*", &[2])]);
+        let winner = Some(("b".to_owned(), Some("b".to_owned())));
+        let (branches, chosen) = landed(&polished, &[done(1), done(1), named("b"), done(1)]);
+        assert_eq!((branches, chosen), (vec!["polish".to_owned()], winner.clone()));
+        let (branches, chosen) = landed(&polished, &[done(1), done(1), named("b"), done(0)]);
+        assert_eq!((branches, chosen), (vec!["b".to_owned()], winner), "there was nothing to polish");
+        let beside = spec(&[("a", &[]), ("b", &[]), ("judge", &[0, 1]), ("docs", &[1])]);
+        assert_eq!(landed(&beside, &[done(1), done(1), named("b"), done(1)]).0, ["b", "docs"]);
+        assert_eq!(landed(&beside, &[done(1), done(1), named("b"), done(0)]).0, ["b"], "no branch twice");
+    }
+
+    #[test]
+    fn a_winner_that_left_no_work_has_no_branch() {
+        let contest = spec(&[("a", &[]), ("b", &[]), ("judge", &[0, 1])]);
+        let (branches, winner) = landed(&contest, &[done(1), done(0), named("b")]);
+        assert_eq!((branches, winner), (vec!["a".to_owned()], Some(("b".to_owned(), None))));
+        let failed = (PartState::Failed, None, result(1, None));
+        let (branches, winner) = landed(&contest, &[done(1), failed, named("b")]);
+        assert_eq!((branches, winner), (vec!["a".to_owned()], Some(("b".to_owned(), None))));
+    }
+
+    #[test]
+    fn the_judge_who_saw_most_decides_wherever_it_is_written() {
+        let reversed = spec(&[("last", &[2]), ("a", &[]), ("first", &[1])]);
+        let (branches, winner) = landed(&reversed, &[named("a"), done(1), named("nobody")]);
+        assert_eq!((branches, winner), (vec!["a".to_owned()], Some(("a".to_owned(), Some("a".to_owned())))));
     }
 }

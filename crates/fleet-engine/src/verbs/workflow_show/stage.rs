@@ -1,5 +1,6 @@
 //! The stages of a workflow, in the order in which they build on each other.
 
+use fleet_core::run::Reason;
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
 use fleet_core::workflow::{Changes, Copies, Part, PartState, Skip, Spec};
@@ -32,7 +33,7 @@ pub(super) fn all(detail: &WorkflowDetail, now: Millis) -> Vec<StageView> {
 }
 
 /// How many stages come one after the other before each.
-fn ranks(spec: &Spec) -> Vec<usize> {
+pub(in crate::verbs) fn ranks(spec: &Spec) -> Vec<usize> {
     let mut ranks = vec![0; spec.stages.len()];
     // A chain is as long as there are stages at most; a workflow that was checked has no circles.
     for _ in 0..spec.stages.len() {
@@ -69,6 +70,7 @@ impl Shown<'_> {
             needs: stage.needs.iter().filter_map(named).collect(),
             state: part.state,
             status: part.state.as_str(),
+            timed_out: false,
             why: part.skip.map(|skip| because(skip, part, self.spec)),
             task: None,
             run: None,
@@ -120,6 +122,7 @@ impl Shown<'_> {
     fn task(&self, view: &mut StageView, task: &Task) {
         view.task = Some(task.id);
         view.attempts = task.history.fence;
+        view.timed_out = view.state == PartState::Failed && task.history.reason == Some(Reason::TimedOut);
         if view.state == PartState::Running {
             view.status = task.status(self.now).as_str();
             view.why = task.history.remark.clone().map(|remark| match task.history.reason {

@@ -11,7 +11,7 @@ use crate::output::{dim, paint_status, strong};
 
 /// Show what came of a workflow: the results of its last stages, and how to take them
 ///
-/// The last stages are those that no other needs. If a judge named a winner, the branch of the winner is named.
+/// The last stages are those that no other needs. Where the last one is a judge that chose, what it chose is the result.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ResultCommand {

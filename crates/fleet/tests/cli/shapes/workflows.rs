@@ -77,7 +77,9 @@ pub(super) fn answers_about_workflows(world: &World) {
     shape(&list, "workflows: list; next: string or null; projects: object");
     is_workflow(&list["workflows"][0], "");
     let result = json(&["workflow", "result", id]);
-    is_workflow(&result, "results: list; winner: object; branches: list of strings; next: list of strings");
+    let more =
+        "results: list; verdict: object; winner: object; branches: list of strings; next: list of strings";
+    is_workflow(&result, more);
     shape(&result["winner"], "stage: string; branch: string; by: string");
     shape(
         &result["results"][0],
