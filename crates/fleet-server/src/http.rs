@@ -8,20 +8,20 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_engine::Engine;
 use fleet_engine::keeper::Token;
 use fleet_engine::verbs::server_token;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
 use crate::broken;
 use crate::lines::LONGEST_MESSAGE;
 use crate::mcp::Server;
+use crate::sessions::Sessions;
 use crate::stdio::end_signal;
 
 /// Where the server listens if nobody says otherwise: only for this machine, and always the same, so that clients can be
@@ -81,11 +81,13 @@ impl Http {
             .enforce_origin_validation()
             .with_max_request_body_bytes(LONGEST_MESSAGE);
         let ended = config.cancellation_token.clone();
-        let sessions: Arc<LocalSessionManager> = Arc::default();
-        let service =
-            StreamableHttpService::new(move || Ok(Server::sharing(Arc::clone(&engine))), sessions, config);
-        let router =
-            Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(token, admit));
+        let sessions = Arc::new(Sessions::new());
+        let make = move || Ok(Server::sharing(Arc::clone(&engine)));
+        let service = StreamableHttpService::new(make, sessions.manager(), config);
+        let router = Router::new()
+            .route_service(PATH, service)
+            .layer(middleware::from_fn_with_state(sessions, attend))
+            .layer(middleware::from_fn_with_state(token, admit));
         let end = end_signal()?;
         let serving = axum::serve(self.listener, router).with_graceful_shutdown(async move {
             end.await;
@@ -118,6 +120,23 @@ impl Http {
             .flat_map(|host| ["http", "https"].map(|scheme| format!("{scheme}://{host}:*")))
             .collect()
     }
+}
+
+/// Takes note of the sessions that are in use: one by its request, a new one by the answer.
+async fn attend(State(sessions): State<Arc<Sessions>>, request: Request, next: Next) -> Response {
+    if let Some(session) = named(request.headers()) {
+        sessions.heard(&session).await;
+        return next.run(request).await;
+    }
+    let response = next.run(request).await;
+    if let Some(session) = named(response.headers()) {
+        sessions.heard(&session).await;
+    }
+    response
+}
+
+fn named(headers: &HeaderMap) -> Option<String> {
+    Some(headers.get("mcp-session-id")?.to_str().ok()?.to_owned())
 }
 
 /// Lets those pass who know the token.

@@ -6,6 +6,7 @@
 mod http;
 mod lines;
 mod mcp;
+mod sessions;
 mod stdio;
 
 pub use http::{DEFAULT_ADDRESS, Http};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Health, Signs};
 use fleet_core::time::Millis;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::run_list;
 use super::runner_status::{self, PauseView, RunnerView};
@@ -15,8 +15,7 @@ use crate::runner::able;
 use crate::views::ListedRunView;
 
 /// Which agents.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Those of the directory's project instead of all.
     pub this_project: bool,
@@ -43,6 +42,8 @@ pub struct Response {
     pub by_health: BTreeMap<&'static str, usize>,
     /// The runners that are up here.
     pub runners: Vec<RunnerView>,
+    /// Whether one is started with the next work, where none is up.
+    pub autostart: bool,
     /// How many agents those may run at a time.
     pub slots: u32,
     /// How many more they could start now.
@@ -83,6 +84,7 @@ pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
         slots,
         free_slots: slots.saturating_sub(taken),
         runners: status.runners,
+        autostart: engine.config()?.autostart(),
         ready: status.ready,
         ready_more: status.ready_more,
         available: able(engine)?.iter().map(ToString::to_string).collect(),

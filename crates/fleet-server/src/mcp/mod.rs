@@ -18,3 +18,4 @@ mod workflow;
 
 pub(crate) use call::Closing;
 pub(crate) use server::Server;
+pub(crate) use tools::LONGEST_WAIT;

@@ -32,6 +32,23 @@ impl Open {
         }
     }
 
+    /// What came of a run. Its tests have the names that other servers give them, too.
+    pub(super) fn result(value: &impl Serialize) -> Outcome<Self> {
+        let mut open = Self::of(value)?;
+        let tests = open.0.get_mut("tests").and_then(Value::as_array_mut).into_iter().flatten();
+        for test in tests.filter_map(Value::as_object_mut) {
+            let text = |name: &str| test.get(name).and_then(Value::as_str).unwrap_or_default();
+            let status = match text("outcome") {
+                known @ ("passed" | "failed") => known,
+                _ => "not_run",
+            };
+            let more = [("command", text("name")), ("status", status), ("details", text("detail"))];
+            let more = more.map(|(name, text)| (name.to_owned(), Value::from(text)));
+            test.extend(more);
+        }
+        Ok(open)
+    }
+
     /// All of a list.
     pub(super) fn all<T: Serialize>(values: &[T], words: &[Word]) -> Outcome<Vec<Self>> {
         values.iter().map(|value| Self::renamed(value, words)).collect()
@@ -58,6 +75,26 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn tests_have_the_names_of_other_servers_too() {
+        let tests = json!([
+            {"name": "cargo test", "outcome": "passed", "detail": "12 of them"},
+            {"name": "fuzz", "outcome": "failed"},
+            {"name": "bench", "outcome": "skipped"},
+            {"name": "lint", "outcome": "unknown"},
+        ]);
+        let open = Open::result(&json!({"summary": "s", "tests": tests})).unwrap();
+        let open = serde_json::to_value(&open).unwrap();
+        let shown = |at: usize| {
+            let test = &open["tests"][at];
+            ["command", "status", "details", "name"].map(|name| test[name].as_str().unwrap().to_owned())
+        };
+        assert_eq!(shown(0), ["cargo test", "passed", "12 of them", "cargo test"]);
+        assert_eq!(shown(1), ["fuzz", "failed", "", "fuzz"]);
+        assert_eq!([shown(2)[1].as_str(), shown(3)[1].as_str()], ["not_run", "not_run"]);
+        assert_eq!(open["summary"], "s");
+    }
 
     #[test]
     fn fields_are_renamed_at_every_depth_and_lists_are_no_objects() {

@@ -101,17 +101,27 @@ pub(super) async fn list(call: &Call, cursor: Option<String>) -> Outcome<ListRes
 pub(super) async fn read(call: &Call, uri: &str) -> Outcome<ResourceContents> {
     let (id, part) = parse(uri)?;
     let engine = call.engine().await?;
-    let task = worker::meant(&engine, id).await?;
-    let (text, mime) = match part {
-        Part::Task => (json(&worker::one(&engine, task).await?)?, JSON),
-        Part::Log { lines } => {
-            (tail::read(&engine, &Tail { run: id, stream: Stream::Out, lines }).await?, TEXT)
-        }
-        Part::Result => (json(&result(&engine, id).await?)?, JSON),
-        Part::Diff => (diff(&engine, id).await?, DIFF),
-        Part::Prompt => (prompt(&engine, engine.run_id(id).await?)?, MARKDOWN),
+    let (text, mime) = if part == Part::Task {
+        let task = worker::seen(&engine, id).await?;
+        (json(&worker::one(&engine, task).await?)?, JSON)
+    } else {
+        // What is read is what was checked, by whatever name it was asked for.
+        let (_, run) = worker::seen_run(&engine, id).await?;
+        of_run(&engine, run, part).await?
     };
     Ok(ResourceContents::text(text, uri).with_mime_type(mime))
+}
+
+async fn of_run(engine: &Engine, run: RunId, part: Part) -> Outcome<(String, &'static str)> {
+    let id = run.as_str();
+    Ok(match part {
+        Part::Log { lines } => {
+            (tail::read(engine, &Tail { run: id, stream: Stream::Out, lines }).await?, TEXT)
+        }
+        Part::Diff => (diff(engine, id).await?, DIFF),
+        Part::Prompt => (prompt(engine, run)?, MARKDOWN),
+        Part::Task | Part::Result => (json(&result(engine, id).await?)?, JSON),
+    })
 }
 
 fn parse(uri: &str) -> Outcome<(&str, Part)> {

@@ -3,6 +3,7 @@
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_engine::Engine;
+use fleet_engine::verbs::lineage;
 use fleet_engine::verbs::task_similar::Similar;
 use fleet_engine::views::TaskView;
 use schemars::JsonSchema;
@@ -102,11 +103,18 @@ pub(super) async fn meant(engine: &Engine, task_id: &str) -> Outcome<TaskId> {
     })
 }
 
+/// The id of a task of the backlog that is looked at: an agent may name those of its own repository.
+pub(super) async fn of_backlog(engine: &Engine, task_id: &str) -> Outcome<String> {
+    let task = meant(engine, task_id).await?;
+    lineage::check_project(engine, task).await?;
+    Ok(task.to_string())
+}
+
 /// The same for several.
-pub(super) async fn all_meant(engine: &Engine, task_ids: Option<Vec<String>>) -> Outcome<Vec<String>> {
+pub(super) async fn all_of_backlog(engine: &Engine, task_ids: Option<Vec<String>>) -> Outcome<Vec<String>> {
     let mut ids = Vec::new();
     for task_id in task_ids.unwrap_or_default() {
-        ids.push(meant(engine, &task_id).await?.to_string());
+        ids.push(of_backlog(engine, &task_id).await?);
     }
     Ok(ids)
 }

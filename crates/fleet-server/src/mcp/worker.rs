@@ -1,91 +1,32 @@
 //! A worker: a task, with its newest run, in the words of the protocol's clients.
 //!
-//! Owns the names and meanings of its fields, and which state is which status. Must never ask the store itself.
+//! Owns the names and meanings of its fields. Must never ask the store itself.
+
+mod status;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use fleet_core::id::TaskId;
+use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::Reason;
+use fleet_core::run::RunState;
 use fleet_core::task::{OWN_META, TaskState, Tuning};
 use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
 use fleet_engine::home::Home;
 use fleet_engine::verbs::follow::{Follow, Followed};
-use fleet_engine::verbs::task_recent::TaskKind;
 use fleet_engine::verbs::{lineage, project_list, resume};
+use fleet_engine::views::RunView;
 use fleet_engine::{Engine, clock};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+pub(super) use self::status::WorkerStatus;
 
 /// The metadata that holds the worker on whose behalf one was made, and the profile that was asked for.
 pub(super) const PARENT: &str = "fleet.parent";
 pub(super) const PROFILE: &str = "fleet.profile";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum WorkerStatus {
-    Pending,
-    Running,
-    Succeeded,
-    Failed,
-    Cancelled,
-    TimedOut,
-    CleanupFailed,
-}
-
-impl WorkerStatus {
-    pub(super) fn of(state: TaskState, reason: Option<Reason>) -> Self {
-        match state {
-            TaskState::Queued | TaskState::Held | TaskState::Waiting => Self::Pending,
-            TaskState::Running => Self::Running,
-            TaskState::Done => Self::Succeeded,
-            TaskState::Failed if reason == Some(Reason::TimedOut) => Self::TimedOut,
-            TaskState::Failed => Self::Failed,
-            TaskState::Cancelled => Self::Cancelled,
-        }
-    }
-
-    /// The tasks of this status. A clean-up that fails changes no task, so that there are none of the last one.
-    pub(super) fn kinds(self) -> Vec<TaskKind> {
-        let kind = |state, timed_out| TaskKind { state, timed_out };
-        match self {
-            Self::Pending => [TaskState::Queued, TaskState::Held, TaskState::Waiting]
-                .map(|state| kind(state, None))
-                .to_vec(),
-            Self::Running => vec![kind(TaskState::Running, None)],
-            Self::Succeeded => vec![kind(TaskState::Done, None)],
-            Self::Failed => vec![kind(TaskState::Failed, Some(false))],
-            Self::TimedOut => vec![kind(TaskState::Failed, Some(true))],
-            Self::Cancelled => vec![kind(TaskState::Cancelled, None)],
-            Self::CleanupFailed => Vec::new(),
-        }
-    }
-
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Pending => "[PENDING]",
-            Self::Running => "[RUNNING]",
-            Self::Succeeded => "[OK]",
-            Self::Failed => "[FAILED]",
-            Self::Cancelled => "[CANCELLED]",
-            Self::TimedOut => "[TIMED OUT]",
-            Self::CleanupFailed => "[CLEANUP FAILED]",
-        }
-    }
-
-    /// As a list is summed up, in its order.
-    pub(super) const COUNTED: [(Self, &'static str); 7] = [
-        (Self::Running, "running"),
-        (Self::Succeeded, "ok"),
-        (Self::Failed, "failed"),
-        (Self::Pending, "pending"),
-        (Self::Cancelled, "cancelled"),
-        (Self::TimedOut, "timed out"),
-        (Self::CleanupFailed, "cleanup failed"),
-    ];
-}
 
 /// A worker. Moments are seconds since 1970.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -113,6 +54,7 @@ pub(super) struct Worker {
     pub(super) created_at: f64,
     pub(super) started_at: Option<f64>,
     pub(super) ended_at: Option<f64>,
+    /// When the process that keeps the run last showed that it lives; null if none is at work
     pub(super) last_heartbeat_at: Option<f64>,
     /// When the agent last printed something
     pub(super) last_activity_at: Option<f64>,
@@ -153,19 +95,36 @@ pub(super) struct Worker {
     pub(super) summary_line: String,
 }
 
-/// The task that a client means by the id of a worker: the beginning of it is enough, and a run or branch will do. An agent
-/// may mean only what comes from its own task.
+/// The task that a client means by the id of a worker, to show something of it: an agent may see only what comes from its
+/// own task.
+pub(super) async fn seen(engine: &Engine, worker_id: &str) -> Outcome<TaskId> {
+    let found = meant(engine, worker_id).await?;
+    lineage::check(engine, found).await?;
+    Ok(found)
+}
+
+/// The run that a client means, to show something of it, and its task: by its own id, or the newest one of a worker or a
+/// branch.
+pub(super) async fn seen_run(engine: &Engine, typed: &str) -> Outcome<(TaskId, RunId)> {
+    match engine.run_id(typed).await {
+        Ok(run) => Ok((lineage::check_run(engine, run).await?, run)),
+        Err(problem) if problem.code == Code::IdAmbiguous => Err(problem),
+        // That there is no such worker, or that it is not theirs, is said first.
+        Err(problem) => seen(engine, typed).await.and(Err(problem)),
+    }
+}
+
+/// The task that a client means by the id of a worker, for a verb that asks itself whose it is. The beginning of the id is
+/// enough, and a run or branch will do.
 pub(super) async fn meant(engine: &Engine, worker_id: &str) -> Outcome<TaskId> {
-    let found = resume::meant(engine, worker_id).await.map_err(|problem| match problem.code {
+    resume::meant(engine, worker_id).await.map_err(|problem| match problem.code {
         Code::TaskNotFound => Problem::new(
             Code::TaskNotFound,
             format!("worker_id: there is no worker {:?}", escaped(&shortened(worker_id, 60))),
         )
         .hint("`list_workers` shows the workers"),
         _ => problem,
-    })?;
-    lineage::check(engine, found).await?;
-    Ok(found)
+    })
 }
 
 /// The worker of one task.
@@ -183,6 +142,7 @@ pub(super) async fn shown(engine: &Engine, tasks: &[Followed]) -> Outcome<Vec<Wo
         home: Home::new(engine.home()),
         default_agent: engine.config()?.agent(),
         default_time: engine.config()?.limits().time.map(|time| time.as_secs()),
+        lease: engine.config()?.runner().lease,
         now: engine.now(),
     };
     Ok(tasks
@@ -195,15 +155,26 @@ struct Scene<'e> {
     home: Home,
     default_agent: &'e str,
     default_time: Option<u64>,
+    lease: Duration,
     now: Millis,
 }
 
 impl Scene<'_> {
+    /// When the keeper of a run last renewed its lease.
+    fn heartbeat(&self, lease_until: Millis) -> Millis {
+        let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
+        // Another machine may have another clock, or another setting.
+        Millis(lease_until.0.saturating_sub(lease).min(self.now.0))
+    }
+
     fn worker(&self, seen: &Followed, repo: Option<&Path>) -> Worker {
         let (task, run) = (&seen.task, seen.run.as_ref());
         let status = WorkerStatus::of(task.state, task.reason);
         let started = run.and_then(|run| run.started_at).map(|at| at.0);
-        let ended = run.and_then(|run| run.ended_at).map(|at| at.0).filter(|_| seen.is_over());
+        let ended = match run.and_then(|run| run.ended_at) {
+            _ if is_cancelled_alone(task.state, run) => Some(task.updated_at.0),
+            at => at.map(|at| at.0).filter(|_| seen.is_over()),
+        };
         let folder = run.map(|run| self.home.run(run.id)).filter(|folder| folder.dir().exists());
         let active = folder.as_ref().and_then(|folder| activity(&[folder.stdout(), folder.stderr()]));
         let path = |of: fn(&fleet_engine::home::RunFolder) -> PathBuf| {
@@ -218,7 +189,7 @@ impl Scene<'_> {
         };
         let tuning = Tuning::of(&task.meta).unwrap_or_default();
         let label = status.label();
-        let is_live = run.is_some_and(|run| run.state.is_live());
+        let heartbeat = run.filter(|run| run.state.is_live()).map(|run| self.heartbeat(run.lease_until));
         Worker {
             worker_id: task.id.to_string(),
             task_name: task.title.clone(),
@@ -242,7 +213,7 @@ impl Scene<'_> {
             created_at: seconds(task.created_at.0),
             started_at: started.map(seconds),
             ended_at: ended.map(seconds),
-            last_heartbeat_at: is_live.then(|| active.or(started).map(seconds)).flatten(),
+            last_heartbeat_at: heartbeat.map(seconds),
             last_activity_at: active.map(seconds),
             timeout_seconds: task.limits.seconds.or(self.default_time),
             pid: seen.keeper,
@@ -265,7 +236,7 @@ impl Scene<'_> {
             input_tokens: run.map_or(0, |run| run.input_tokens),
             output_tokens: run.map_or(0, |run| run.output_tokens),
             cost_usd: dollars(run.map_or(0, |run| run.micro_usd)),
-            heartbeat_age: age(active.or(started).filter(|_| is_live), self.now),
+            heartbeat_age: age(heartbeat, self.now),
             last_output_age: age(active, self.now),
             elapsed,
             status_label: label.to_owned(),
@@ -282,14 +253,21 @@ fn free(meta: &fleet_core::task::Meta) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// Whether a task was cancelled while nobody worked on it: before its first attempt, or between two of them.
+fn is_cancelled_alone(state: TaskState, run: Option<&RunView>) -> bool {
+    state == TaskState::Cancelled && run.is_none_or(|run| run.state != RunState::Cancelled)
+}
+
 /// Why it did not succeed.
 fn error(seen: &Followed, status: WorkerStatus) -> Option<String> {
     if !matches!(status, WorkerStatus::Failed | WorkerStatus::TimedOut | WorkerStatus::Cancelled) {
         return None;
     }
-    let of_run = seen.run.as_ref().and_then(|run| run.detail.clone());
+    // Of one that was cancelled between two attempts, the attempt before has nothing to say about that.
+    let alone = is_cancelled_alone(seen.task.state, seen.run.as_ref());
+    let of_run = seen.run.as_ref().filter(|_| !alone).and_then(|run| run.detail.clone());
     let said = of_run.or_else(|| seen.task.remark.clone());
-    let reason = seen.task.reason.map(|reason| reason.to_string());
+    let reason = seen.task.reason.filter(|_| !alone).map(|reason| reason.to_string());
     match (said, reason) {
         (Some(said), _) => Some(said),
         (None, Some(reason)) => Some(reason),
@@ -370,36 +348,13 @@ pub(super) fn summary(workers: &[Worker]) -> String {
 }
 
 /// How long something has taken that began at this uptime.
-pub(super) fn since(began: std::time::Duration) -> std::time::Duration {
+pub(super) fn since(began: Duration) -> Duration {
     clock::uptime().saturating_sub(began)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_state_has_a_status_and_every_status_finds_its_states() {
-        for state in [
-            TaskState::Queued,
-            TaskState::Held,
-            TaskState::Waiting,
-            TaskState::Running,
-            TaskState::Done,
-            TaskState::Failed,
-            TaskState::Cancelled,
-        ] {
-            for reason in [None, Some(Reason::TimedOut), Some(Reason::Auth)] {
-                let status = WorkerStatus::of(state, reason);
-                let timed_out = reason == Some(Reason::TimedOut);
-                let fits = |kind: &TaskKind| {
-                    kind.state == state && kind.timed_out.is_none_or(|wanted| wanted == timed_out)
-                };
-                assert!(status.kinds().iter().any(fits), "{state} {reason:?}");
-            }
-        }
-        assert_eq!(WorkerStatus::of(TaskState::Failed, Some(Reason::TimedOut)), WorkerStatus::TimedOut);
-    }
 
     #[test]
     fn durations_read_as_people_say_them() {

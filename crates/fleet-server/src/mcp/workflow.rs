@@ -9,7 +9,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, shortened};
 use fleet_core::workflow::{PartState, WorkflowState};
 use fleet_engine::Engine;
-use fleet_engine::verbs::workflow_show::Response;
+use fleet_engine::verbs::workflow_show::{self, Response};
 use fleet_engine::verbs::{lineage, project_list, workflow_watch};
 use fleet_engine::views::{Progress, StageView};
 use schemars::JsonSchema;
@@ -69,15 +69,19 @@ pub(super) enum StageStatus {
     Succeeded,
     Failed,
     Cancelled,
+    TimedOut,
     Skipped,
 }
 
 impl StageStatus {
-    pub(super) const fn of(state: PartState) -> Self {
-        match state {
+    fn of(stage: &StageView) -> Self {
+        match stage.state {
             PartState::Pending => Self::Pending,
+            // A stage whose task waits for a slot has not begun.
+            PartState::Running if stage.status != "running" => Self::Pending,
             PartState::Running => Self::Running,
             PartState::Done => Self::Succeeded,
+            PartState::Failed if stage.timed_out => Self::TimedOut,
             PartState::Failed => Self::Failed,
             PartState::Cancelled => Self::Cancelled,
             PartState::Skipped => Self::Skipped,
@@ -91,6 +95,7 @@ impl StageStatus {
             Self::Succeeded => "[OK]",
             Self::Failed => "[FAILED]",
             Self::Cancelled => "[CANCELLED]",
+            Self::TimedOut => "[TIMED OUT]",
             Self::Skipped => "[SKIPPED]",
         }
     }
@@ -130,7 +135,7 @@ pub(super) struct StageSummary {
     pub(super) index: usize,
     pub(super) name: String,
     executor: Option<String>,
-    status: StageStatus,
+    pub(super) status: StageStatus,
     /// Its worker, for the tools of workers; null as long as it waits for other stages
     worker_id: Option<String>,
     status_label: String,
@@ -149,23 +154,31 @@ pub(super) struct StageSummary {
     summary: Option<String>,
 }
 
-/// The id of the workflow that a client means: the beginning of it is enough, or its name, if only one has it. An
-/// agent may mean only what comes from its own task.
+/// The id of the workflow that a client means, to show something of it: an agent may see only what comes from its own
+/// task.
+pub(super) async fn seen(engine: &Engine, workflow_id: &str) -> Outcome<WorkflowId> {
+    let found = meant(engine, workflow_id).await?;
+    lineage::check_workflow(engine, found).await?;
+    Ok(found)
+}
+
+/// The same for a verb that asks itself whose it is. The beginning of an id is enough, or its name, if only one has it.
 pub(super) async fn meant(engine: &Engine, workflow_id: &str) -> Outcome<WorkflowId> {
-    let found = workflow_watch::find(engine, workflow_id).await.map_err(|problem| match problem.code {
+    workflow_watch::find(engine, workflow_id).await.map_err(|problem| match problem.code {
         Code::WorkflowNotFound => Problem::new(
             Code::WorkflowNotFound,
             format!("workflow_id: there is no workflow {:?}", escaped(&shortened(workflow_id, 60))),
         )
         .hint("`list_workflows` shows the workflows"),
         _ => problem,
-    })?;
-    lineage::check_workflow(engine, found).await?;
-    Ok(found)
+    })
 }
 
-/// These workflows.
-pub(super) async fn shown(engine: &Engine, workflows: &[Response]) -> Outcome<Vec<Workflow>> {
+/// These workflows. What they used is counted here, so that it is the same wherever one is shown.
+pub(super) async fn shown(engine: &Engine, mut workflows: Vec<Response>) -> Outcome<Vec<Workflow>> {
+    for seen in &mut workflows {
+        workflow_show::count(engine, seen).await?;
+    }
     let projects: BTreeMap<_, String> = project_list::run(engine)
         .await?
         .into_iter()
@@ -178,7 +191,7 @@ pub(super) async fn shown(engine: &Engine, workflows: &[Response]) -> Outcome<Ve
 /// One workflow.
 pub(super) async fn one(engine: &Engine, seen: Response) -> Outcome<Workflow> {
     let gone = || Problem::new(Code::Internal, "the workflow was lost on the way");
-    shown(engine, &[seen]).await?.pop().ok_or_else(gone)
+    shown(engine, vec![seen]).await?.pop().ok_or_else(gone)
 }
 
 fn workflow(engine: &Engine, seen: &Response, repo_path: Option<String>) -> Workflow {
@@ -210,11 +223,7 @@ fn workflow(engine: &Engine, seen: &Response, repo_path: Option<String>) -> Work
 }
 
 fn summary_of(engine: &Engine, stage: &StageView) -> StageSummary {
-    // A stage whose task waits for a slot has not begun.
-    let status = match StageStatus::of(stage.state) {
-        StageStatus::Running if stage.status != "running" => StageStatus::Pending,
-        status => status,
-    };
+    let status = StageStatus::of(stage);
     let is_over = stage.state.is_over();
     let ended = stage.ended_at.map(|at| at.0);
     let waits = || Some(stage.status.to_owned()).filter(|_| stage.task.is_some());

@@ -4,37 +4,62 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
+use fleet_testkit::fleet::Fleet;
 use fleet_testkit::mcp_client::McpClient;
+use fleet_testkit::repo::Repo;
 use fleet_testkit::wait_until;
 use serde_json::json;
 
 use crate::stage::Stage;
 
+/// An agent that does nothing, so that a test can act in its place.
+struct Agent {
+    /// Its task.
+    task: String,
+    run: String,
+    token: String,
+    /// The binary as the agent would start it.
+    fleet: Fleet,
+}
+
+impl Agent {
+    fn start(stage: &Stage, person: &mut McpClient) -> Self {
+        let (program, seen) = (stage.fleet.user_home().join("own"), stage.fleet.user_home().join("seen"));
+        let script = format!("#!/bin/sh\nenv > {0}.new && mv {0}.new {0}\nexec sleep 600\n", seen.display());
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let config = format!("[agents.own]\nprogram = '{}'\n", program.display());
+        std::fs::write(stage.fleet.home().join("config.toml"), config).unwrap();
+        let mut order = stage.order("say hi");
+        order["executor"] = json!("own");
+        let task = person.call("create_worker", order)["worker_id"].as_str().unwrap().to_owned();
+        wait_until(Duration::from_mins(1), "the agent runs", || seen.exists());
+        let environment = std::fs::read_to_string(&seen).unwrap();
+        let environment: BTreeMap<&str, &str> =
+            environment.lines().filter_map(|line| line.split_once('=')).collect();
+        let (run, token) = (environment["FLEET_RUN"].to_owned(), environment["FLEET_TOKEN"].to_owned());
+        let fleet =
+            stage.fleet.env("FLEET_RUN", &run).env("FLEET_TOKEN", &token).cwd(stage.repo.path().to_owned());
+        Self { task, run, token, fleet }
+    }
+
+    fn client(&self) -> McpClient {
+        McpClient::start(self.fleet.command(&["mcp"]))
+    }
+}
+
 #[test]
 fn an_agent_sees_and_ends_only_its_own_workers() {
     let stage = Stage::new();
-    let (program, seen) = (stage.fleet.user_home().join("own"), stage.fleet.user_home().join("seen"));
-    let script = format!("#!/bin/sh\nenv > {0}.new && mv {0}.new {0}\nexec sleep 600\n", seen.display());
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let config = format!("[agents.own]\nprogram = '{}'\n", program.display());
-    std::fs::write(stage.fleet.home().join("config.toml"), config).unwrap();
     let mut person = stage.client();
     let other = stage.worker(&mut person, "hang");
-    let mut order = stage.order("say hi");
-    order["executor"] = json!("own");
-    let own = person.call("create_worker", order)["worker_id"].as_str().unwrap().to_owned();
-    wait_until(Duration::from_mins(1), "the agent runs", || seen.exists());
-    let environment = std::fs::read_to_string(&seen).unwrap();
-    let environment: BTreeMap<&str, &str> =
-        environment.lines().filter_map(|line| line.split_once('=')).collect();
-    let fleet =
-        stage.fleet.env("FLEET_RUN", environment["FLEET_RUN"]).env("FLEET_TOKEN", environment["FLEET_TOKEN"]);
-    let mut agent = McpClient::start(fleet.command(&["mcp"]));
+    let inside = Agent::start(&stage, &mut person);
+    let own = inside.task.clone();
+    let mut agent = inside.client();
 
     let child = agent.call("create_worker", stage.order("hang"));
     assert_eq!(child["parent_worker_id"], json!(own));
-    assert_eq!(child["parent_run_id"], json!(environment["FLEET_RUN"]));
+    assert_eq!(child["parent_run_id"], json!(inside.run));
     for tool in ["get_worker_status", "collect_worker_result", "cancel_worker", "cleanup_worker", "get_diff"]
     {
         let (code, message, _) = agent.refused(tool, json!({"worker_id": other}));
@@ -46,15 +71,17 @@ fn an_agent_sees_and_ends_only_its_own_workers() {
     let ids: Vec<_> =
         listed["workers"].as_array().unwrap().iter().map(|worker| worker["worker_id"].clone()).collect();
     assert_eq!(ids, [child["worker_id"].clone(), json!(own)]);
-    let answer = agent.ask("resources/read", json!({"uri": format!("fleet://task/{other}")}));
-    assert_eq!(answer["error"]["data"]["code"], "not-yours", "{answer}");
+    for uri in [format!("fleet://task/{other}"), format!("fleet://run/{other}/prompt")] {
+        let answer = agent.ask("resources/read", json!({"uri": uri}));
+        assert_eq!(answer["error"]["data"]["code"], "not-yours", "{answer}");
+    }
+    assert_eq!(agent.refused("assign_task", json!({"task_id": other, "priority": 1})).0, "not-yours");
     assert_eq!(agent.call("cancel_worker", json!({"worker_id": child["worker_id"]}))["status"], "cancelled");
     // Whoever claims to be an agent and cannot prove it is neither that agent nor a person.
     let child = child["worker_id"].as_str().unwrap();
-    for (run, token, code) in [
-        (environment["FLEET_RUN"], "guessed", "token-refused"),
-        ("r0smmyvymnt4z7j", environment["FLEET_TOKEN"], "run-not-found"),
-    ] {
+    for (run, token, code) in
+        [(&*inside.run, "guessed", "token-refused"), ("r0smmyvymnt4z7j", &*inside.token, "run-not-found")]
+    {
         let fleet = stage.fleet.env("FLEET_RUN", run).env("FLEET_TOKEN", token);
         let mut liar = McpClient::start(fleet.command(&["mcp"]));
         for worker in [other.as_str(), child] {
@@ -64,4 +91,89 @@ fn an_agent_sees_and_ends_only_its_own_workers() {
     for id in [own, other] {
         assert_eq!(person.call("cancel_worker", json!({"worker_id": id}))["status"], "cancelled");
     }
+}
+
+#[test]
+fn an_agent_changes_only_its_own_tasks_by_the_command_line_too() {
+    let mut stage = Stage::new();
+    stage.fleet = stage.fleet.env("FLEET_RUNNER_SLOTS", "4");
+    let mut person = stage.client();
+    let other = stage.worker(&mut person, "hang");
+    let stages = json!([{"name": "a", "executor": "demo", "prompt_template": "```demo\nhang\n```"}]);
+    let order = json!({"repo_path": stage.path(), "name": "play", "task_prompt": "x", "stages": stages});
+    let workflow = person.call("create_workflow", order)["workflow_id"].as_str().unwrap().to_owned();
+    let agent = Agent::start(&stage, &mut person);
+    for (command, id) in [
+        ("kill", &other),
+        ("task cancel", &other),
+        ("task hold", &other),
+        ("task retry", &other),
+        ("task edit --priority 1", &other),
+        ("task delete --yes", &other),
+        ("prompt", &other),
+        ("resume", &other),
+        ("workflow cancel", &workflow),
+        ("workflow retry", &workflow),
+        ("stop --agents", &String::new()),
+        ("gc --yes", &String::new()),
+        ("agents pause demo", &String::new()),
+        ("mcp token", &String::new()),
+        ("mcp token --renew", &String::new()),
+    ] {
+        let mut args: Vec<&str> = command.split(' ').chain((!id.is_empty()).then_some(id.as_str())).collect();
+        args.extend((command == "prompt").then_some("stop"));
+        args.push("--json");
+        let refused = agent.fleet.run(&args);
+        assert!(refused.code != 0 && refused.stderr.contains("not-yours"), "{command}: {refused:?}");
+    }
+    let refused = agent.fleet.run(&["task", "dep", "add", &other, &agent.task, "--json"]);
+    assert!(refused.stderr.contains("not-yours"), "{refused:?}");
+    let status = |client: &mut McpClient| {
+        client.call("get_worker_status", json!({"worker_id": other}))["state"].clone()
+    };
+    assert_eq!(status(&mut person), "running", "nothing happened to it");
+    assert_eq!(person.call("get_workflow_status", json!({"workflow_id": workflow}))["state"], "running");
+
+    let child = agent.fleet.json(&["task", "add", "child", "--hold", "--json"])["id"].clone();
+    let child = child.as_str().unwrap();
+    agent.fleet.ok(&["task", "edit", child, "--priority", "2"]);
+    agent.fleet.ok(&["task", "cancel", child]);
+    agent.fleet.ok(&["task", "delete", child, "--yes"]);
+    agent.fleet.ok(&["note", "half of it is done"]);
+    assert!(agent.fleet.ok(&["task", "list", "--json"]).contains(&other), "reading is free");
+}
+
+#[test]
+fn an_agent_plans_for_its_own_repository_alone() {
+    let stage = Stage::new();
+    let elsewhere = Repo::init();
+    let mut person = stage.client();
+    let task = |client: &mut McpClient, path: &str, title: &str| {
+        let order = json!({"repo_path": path, "title": title, "hold": true});
+        client.call("create_task", order)["task"]["task_id"].as_str().unwrap().to_owned()
+    };
+    let near = task(&mut person, stage.path(), "Write the manual");
+    let path = elsewhere.path().to_str().unwrap();
+    let far = task(&mut person, path, "Secret plans");
+    let inside = Agent::start(&stage, &mut person);
+    let mut agent = inside.client();
+    let found = agent.call("search_backlog", json!({}));
+    assert!(found.to_string().contains(&near) && !found.to_string().contains(&far), "{found}");
+    agent.call("analyze_dependencies", json!({"task_ids": [near]}));
+    agent.call("check_agent_status", json!({}));
+    for (tool, order) in [
+        ("search_backlog", json!({"all_repositories": true})),
+        ("search_backlog", json!({"repo_path": path})),
+        ("find_similar_tasks", json!({"query": "plans", "all_repositories": true})),
+        ("find_similar_tasks", json!({"query": far})),
+        ("review_completed", json!({"repo_path": path})),
+        ("detect_conflicts", json!({"repo_path": path})),
+        ("detect_conflicts", json!({"task_ids": [far]})),
+        ("analyze_dependencies", json!({"repo_path": path})),
+        ("check_agent_status", json!({"repo_path": path})),
+    ] {
+        let (code, message, _) = agent.refused(tool, order.clone());
+        assert_eq!(code, "not-yours", "{tool} {order}: {message}");
+    }
+    assert!(person.call("search_backlog", json!({"all_repositories": true})).to_string().contains(&far));
 }

@@ -178,7 +178,7 @@ fn workers_are_listed_newest_first_and_page_by_page() {
 
 #[test]
 fn the_fleet_and_its_agents_are_described() {
-    let stage = Stage::quiet();
+    let stage = Stage::new();
     let mut client = stage.client();
     let health = client.call("healthcheck", json!({}));
     assert_eq!(

@@ -165,6 +165,20 @@ pub fn wake(engine: &Engine) -> Outcome<Runner> {
     Ok(if up.is_empty() && !engine.config()?.autostart() { Runner::Off } else { Runner::Up })
 }
 
+/// The same, for those who are answered in one piece: why nobody takes it up, if nobody does. It is queued all the same.
+pub fn woken(engine: &Engine) -> Option<String> {
+    match wake(engine) {
+        Ok(Runner::Up | Runner::Started) => None,
+        Ok(Runner::Off) => Some(
+            "nobody works on it: no runner is up, and `autostart` is off; `fleet start` starts one"
+                .to_owned(),
+        ),
+        Err(problem) => {
+            Some(format!("nobody works on it: {}; `fleet doctor` looks for causes", problem.message))
+        }
+    }
+}
+
 /// A task as its author would have added it.
 fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
     // The runner's own default may be another one than that of the project.

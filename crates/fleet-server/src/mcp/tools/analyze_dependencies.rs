@@ -63,8 +63,8 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
-        let tasks = task::all_meant(&engine, args.task_ids).await?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), false).await?;
+        let tasks = task::all_of_backlog(&engine, args.task_ids).await?;
         let found = task_order::run(&here, &Request { tasks }).await?;
         let count = args.count.unwrap_or(USUAL) as usize;
         let shown = found.order.get(..count).unwrap_or(&found.order);

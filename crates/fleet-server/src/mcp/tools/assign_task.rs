@@ -48,6 +48,8 @@ pub(super) struct Answer {
     changed: Vec<String>,
     /// Whether its executor can be started here; otherwise it waits
     executor_is_here: bool,
+    /// Why nobody takes it up, if it may start and nobody does
+    note: Option<String>,
 }
 
 impl Tool for This {
@@ -71,14 +73,13 @@ impl Tool for This {
         let (agent, model, priority) = (args.executor, args.model, args.priority);
         let done = task_assign::run(&engine, Request { task, agent, model, priority, start }).await;
         let done = done.map_err(in_our_words)?;
-        if start == task_assign::Start::Queue {
-            // That nobody could be started does not undo the queueing.
-            let _ = launch::wake(&engine);
-        }
+        let is_queued = start == task_assign::Start::Queue;
+        let note = if is_queued { launch::woken(&engine) } else { None };
         Ok(Answer {
             task: Task::from(&done.task),
             changed: done.changed.iter().map(|field| in_our_word(field).to_owned()).collect(),
             executor_is_here: done.agent_is_here,
+            note,
         })
     }
 }

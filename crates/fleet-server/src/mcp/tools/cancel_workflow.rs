@@ -40,7 +40,7 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let id = workflow::meant(&engine, &args.workflow_id).await?;
+        let id = workflow::seen(&engine, &args.workflow_id).await?;
         let now = workflow::one(&engine, workflow_show::glance(&engine, id).await?).await?;
         if now.completed_at.is_some() {
             let message = format!("the workflow {id} is over already: {}", now.summary_line);

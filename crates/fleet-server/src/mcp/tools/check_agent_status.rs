@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fleet_core::problem::Outcome;
 use fleet_engine::verbs::agents_status::{self, Request};
+use fleet_engine::verbs::lineage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +29,10 @@ pub(super) struct Answer {
     agents: Vec<Open>,
     /// How many of them there are of each health
     by_health: BTreeMap<String, usize>,
-    /// The runners that start agents here; none is no fault, one is started with the next work
+    /// The runners that start agents here
     runners: Vec<Open>,
+    /// Whether one is started with the next work, where none is up; if not, the user has to, with `fleet start`
+    autostart: bool,
     /// How many agents those may run at a time
     slots: u32,
     /// How many more they could start now
@@ -62,13 +65,15 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let this_project = args.repo_path.is_some();
-        let here = place::repository_or_all(&engine, args.repo_path.as_deref(), !this_project)?;
+        // An agent has nothing to do with other repositories than its own.
+        let this_project = args.repo_path.is_some() || lineage::own_task(&engine).await?.is_some();
+        let here = place::backlog(&engine, args.repo_path.as_deref(), !this_project).await?;
         let found = agents_status::run(&here, &Request { this_project }).await?;
         Ok(Answer {
             agents: Open::all(&found.agents, &WORDS)?,
             by_health: found.by_health.iter().map(|(health, count)| ((*health).to_owned(), *count)).collect(),
             runners: Open::all(&found.runners, &[])?,
+            autostart: found.autostart,
             slots: found.slots,
             free_slots: found.free_slots,
             ready: found.ready,

@@ -52,7 +52,7 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let task = worker::meant(&engine, &args.worker_id).await?;
+        let task = worker::seen(&engine, &args.worker_id).await?;
         let now = worker::one(&engine, task).await?;
         if matches!(now.status, WorkerStatus::Pending | WorkerStatus::Running) {
             let message = format!("the worker {task} is not over: {}", now.status_label);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use fleet_core::problem::Outcome;
+use fleet_engine::verbs::clean::Kept;
 use fleet_engine::verbs::workflow_clean::{self, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,7 @@ pub(super) struct Answer {
     branches_removed: Vec<String>,
     /// What stays: worker_id, title, branch_name, why
     kept: Vec<Open>,
+    /// What was to go and could not be removed
     errors: Vec<String>,
 }
 
@@ -63,7 +65,12 @@ impl Tool for This {
             workflow_removed: !done.deleted.is_empty(),
             branches_removed: done.removed.iter().filter_map(|item| item.branch.clone()).collect(),
             kept: Open::all(&done.kept, &WORDS)?,
-            errors: Vec::new(),
+            errors: done.kept.iter().filter(|kept| kept.failed).map(error).collect(),
         })
     }
+}
+
+fn error(kept: &Kept) -> String {
+    let what = kept.branch.clone().unwrap_or_else(|| kept.task.to_string());
+    format!("{what}: {}", kept.why)
 }

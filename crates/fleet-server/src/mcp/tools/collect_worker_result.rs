@@ -32,7 +32,7 @@ pub(super) struct Args {
 pub(super) struct Answer {
     #[serde(flatten)]
     worker: Worker,
-    /// status, summary, files_changed, commits, tests, next_steps; files and commits as git shows them, not as claimed. Null
+    /// status, summary, files_changed, commits, tests (command, status, details), next_steps; files and commits as git shows them, not as claimed. Null
     /// while it works
     result: Option<Open>,
     /// Why there is no result although the worker is over
@@ -56,14 +56,14 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let task = worker::meant(&engine, &args.worker_id).await?;
+        let task = worker::seen(&engine, &args.worker_id).await?;
         let mut worker = worker::one(&engine, task).await?;
         let found = match &worker.run_id {
             Some(run) => run_result::run(&engine, run).await?.result,
             None => None,
         };
         worker.exit_code = found.as_ref().and_then(exit_code);
-        let result = found.as_ref().map(Open::of).transpose()?;
+        let result = found.as_ref().map(Open::result).transpose()?;
         let result_error = (result.is_none() && worker.over).then(|| missing(&worker));
         let (mut stdout_tail, mut stderr_tail) = (None, None);
         if let (true, Some(run)) = (args.include_logs.unwrap_or_default(), worker.run_id.clone()) {

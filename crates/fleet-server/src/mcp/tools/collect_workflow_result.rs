@@ -1,10 +1,9 @@
 //! `collect_workflow_result`
 
-use fleet_core::problem::Outcome;
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_engine::Engine;
 use fleet_engine::verbs::run_logs::Stream;
-use fleet_engine::verbs::workflow_result::{self, Request, StageResult};
-use fleet_engine::verbs::workflow_show;
+use fleet_engine::verbs::workflow_result::{self, StageResult, Whole};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +42,7 @@ pub(super) struct Answer {
     verdict: Option<Open>,
     /// Whom a judge named: stage, branch, by
     winner: Option<Open>,
-    /// The branches to merge: that of the winner, or those of the last stages
+    /// The branches to merge: what the last stages made, or chose as judges
     branches: Vec<String>,
 }
 
@@ -61,7 +60,7 @@ struct Collected {
     verdict: Option<Open>,
     /// The list that it returned
     items: Vec<String>,
-    /// status, summary, files_changed, commits, tests, next_steps; files and commits as git shows them. Null if there is none
+    /// status, summary, files_changed, commits, tests (command, status, details), next_steps; files and commits as git shows them. Null if there is none
     result: Option<Open>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stdout_tail: Option<String>,
@@ -85,13 +84,11 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let id = workflow::meant(&engine, &args.workflow_id).await?.to_string();
-        let workflow = workflow::one(&engine, workflow_show::run(&engine, &id).await?).await?;
-        let of = |all| workflow_result::run(&engine, Request { id: id.clone(), all, stage: None });
-        let (found, all) = (of(false).await?, of(true).await?);
-        let mut final_results = collected(&workflow, &found.results)?;
-        let mut stage_results = collected(&workflow, &all.results)?;
-        let verdict = verdict(&workflow, &stage_results);
+        let id = workflow::seen(&engine, &args.workflow_id).await?;
+        let Whole { shown, found } = workflow_result::whole(&engine, id).await?;
+        let workflow = workflow::one(&engine, shown).await?;
+        let (last, all) = (found.results.iter().filter(|stage| stage.is_last), found.results.iter());
+        let (mut final_results, mut stage_results) = (collected(&workflow, last)?, collected(&workflow, all)?);
         let wants_all = args.include_all_stages.unwrap_or_default();
         if args.include_logs.unwrap_or_default() {
             let shown = if wants_all { &mut stage_results } else { &mut final_results };
@@ -102,7 +99,7 @@ impl Tool for This {
         let best = final_results.iter().find(|stage| stage.result.is_some()).or(final_results.first());
         Ok(Answer {
             final_result: best.cloned(),
-            verdict,
+            verdict: found.verdict.as_ref().map(Open::of).transpose()?,
             winner: found.winner.as_ref().map(Open::of).transpose()?,
             branches: found.branches,
             workflow,
@@ -112,21 +109,17 @@ impl Tool for This {
     }
 }
 
-/// What was judged last, in the order in which stages build on each other.
-fn verdict(workflow: &Workflow, results: &[Collected]) -> Option<Open> {
-    let of = |name: &str| results.iter().find(|stage| stage.name == name)?.verdict.clone();
-    workflow.stage_summary.iter().rev().find_map(|stage| of(&stage.name))
-}
-
-fn collected(workflow: &Workflow, results: &[StageResult]) -> Outcome<Vec<Collected>> {
-    let index = |name: &str| {
-        workflow.stage_summary.iter().find(|stage| stage.name == name).map_or(0, |stage| stage.index)
-    };
+fn collected<'r>(
+    workflow: &Workflow,
+    results: impl Iterator<Item = &'r StageResult>,
+) -> Outcome<Vec<Collected>> {
     let one = |stage: &StageResult| {
+        let lost = || Problem::new(Code::Internal, "a stage was lost on the way");
+        let summary = workflow.stage_summary.iter().find(|known| known.name == stage.name).ok_or_else(lost)?;
         Ok(Collected {
-            index: index(&stage.name),
+            index: summary.index,
             name: stage.name.clone(),
-            status: StageStatus::of(stage.state),
+            status: summary.status,
             worker_id: stage.task.map(|task| task.to_string()),
             run_id: stage.run.map(|run| run.to_string()),
             executor: stage.agent.clone(),
@@ -134,12 +127,12 @@ fn collected(workflow: &Workflow, results: &[StageResult]) -> Outcome<Vec<Collec
             error_message: stage.why.clone(),
             verdict: stage.verdict.as_ref().map(Open::of).transpose()?,
             items: stage.items.clone(),
-            result: stage.result.as_ref().map(Open::of).transpose()?,
+            result: stage.result.as_ref().map(Open::result).transpose()?,
             stdout_tail: None,
             stderr_tail: None,
         })
     };
-    results.iter().map(one).collect()
+    results.map(one).collect()
 }
 
 impl Collected {

@@ -77,6 +77,8 @@ pub(super) struct Answer {
     /// Whether its executor can be started here; otherwise it waits
     executor_is_here: bool,
     summary: String,
+    /// Why nobody works on the backlog, if nobody does
+    note: Option<String>,
 }
 
 impl Tool for This {
@@ -101,23 +103,21 @@ impl Tool for This {
         let task = wanted(&engine, args).await?;
         let done = task_create::run(&here, Request { task, duplicates, threshold: None }).await;
         let done = done.map_err(in_our_words)?;
-        if done.task.is_some() {
-            // That nobody could be started does not undo the queueing.
-            let _ = launch::wake(&here);
-        }
+        let note = done.task.as_ref().and_then(|_| launch::woken(&here));
         Ok(Answer {
             created: done.task.is_some(),
             summary: summary(&done),
             task: done.task.as_ref().map(Task::from),
             similar: done.similar.iter().map(Alike::from).collect(),
             executor_is_here: done.agent_is_here,
+            note,
         })
     }
 }
 
 async fn wanted(engine: &Engine, args: Args) -> Outcome<task_add::Request> {
     let seconds = args.timeout_seconds.filter(|seconds| *seconds > 0);
-    let after = task::all_meant(engine, args.depends_on).await.map_err(|problem| Problem {
+    let after = task::all_of_backlog(engine, args.depends_on).await.map_err(|problem| Problem {
         message: problem.message.replacen("task_id", "depends_on", 1),
         ..problem
     })?;

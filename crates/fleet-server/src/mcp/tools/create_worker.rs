@@ -91,10 +91,12 @@ impl Tool for This {
         let wishes = wishes(&args);
         let request = Request { jobs: vec![job(args, meta)], wishes, grouping: Grouping::Alone };
         let launched = launch::run(&here, request).await.map_err(in_our_words)?;
-        // That nobody could be started does not undo the queueing; the worker says what it waits for.
-        let _ = launch::wake(&here);
+        let unattended = launch::woken(&here);
         let mut workers = worker::shown(&engine, &launched.tasks).await?;
-        workers.pop().ok_or_else(|| Problem::new(Code::Internal, "the new worker was lost on the way"))
+        let lost = || Problem::new(Code::Internal, "the new worker was lost on the way");
+        let mut worker = workers.pop().ok_or_else(lost)?;
+        worker.heartbeat_message = unattended.or(worker.heartbeat_message);
+        Ok(worker)
     }
 }
 
@@ -123,7 +125,7 @@ fn wishes(args: &Args) -> Wishes {
 }
 
 async fn parent_task(engine: &Engine, parent: &str) -> Outcome<TaskId> {
-    worker::meant(engine, parent).await.map_err(|problem| Problem {
+    worker::seen(engine, parent).await.map_err(|problem| Problem {
         message: problem.message.replacen("worker_id", "parent_worker_id", 1),
         ..problem
     })
@@ -140,7 +142,13 @@ fn metadata(given: BTreeMap<String, Value>) -> Outcome<Vec<String>> {
             Value::String(text) => text,
             other => other.to_string(),
         };
-        Ok(format!("{key}={text}"))
+        // The one would be cut in two, the other be forgotten.
+        let why = match (key.contains('='), text.is_empty()) {
+            (true, _) => "a name cannot have `=` in it",
+            (_, true) => "it has no text",
+            _ => return Ok(format!("{key}={text}")),
+        };
+        Err(Problem::new(Code::InvalidValue, format!("metadata: {:?}: {why}", escaped(&key))))
     };
     given.into_iter().map(entry).collect()
 }
@@ -158,4 +166,22 @@ fn in_our_words(problem: Problem) -> Problem {
     ];
     let renamed = names.iter().find_map(|(ours, theirs)| Some(format!("{theirs}{}", problem.message.strip_prefix(ours)?)));
     Problem { message: renamed.unwrap_or(problem.message), ..problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn metadata_is_kept_as_it_was_given_or_refused() {
+        let read = |key: &str, value: Value| metadata(BTreeMap::from([(key.to_owned(), value)]));
+        assert_eq!(read("ticket", json!("a=b")).unwrap(), ["ticket=a=b"]);
+        assert_eq!(read("ticket", json!({"n": 1})).unwrap(), ["ticket={\"n\":1}"]);
+        for (key, value) in [("ticket", json!("")), ("a=b", json!("c")), ("fleet.parent", json!("t1"))] {
+            let problem = read(key, value).unwrap_err();
+            assert!(problem.message.starts_with("metadata: "), "{problem}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use fleet_engine::verbs::launch;
 use fleet_engine::verbs::workflow_run::{self, Request};
 use fleet_engine::workflow_file::{self, Given, Purpose, Source};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Call, Nature, Tool};
@@ -52,9 +52,17 @@ pub(super) struct Args {
     timeout_seconds: Option<u64>,
 }
 
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    #[serde(flatten)]
+    workflow: Workflow,
+    /// Why nobody works on it, if nobody does
+    note: Option<String>,
+}
+
 impl Tool for This {
     type Args = Args;
-    type Answer = Workflow;
+    type Answer = Answer;
     const TITLE: &'static str = "Start a workflow";
     const ABOUT: &'static str =
         "Has several agents work together: a graph of stages, each a worker on a branch of its own, that starts when the \
@@ -63,7 +71,7 @@ impl Tool for This {
          wait with workflow_ids, and collect_workflow_result. Either stages or workflow is needed.";
     const NATURE: Nature = Nature::Adds;
 
-    async fn run(call: Call, args: Args) -> Outcome<Workflow> {
+    async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
         let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
         let request = Request {
@@ -93,9 +101,8 @@ impl Tool for This {
         };
         let plan = workflow_run::plan_of(&here, source, Request { set, ..request }).await;
         let started = workflow_run::run(&here, plan.map_err(in_our_words)?).await?;
-        // That nobody could be started does not undo the queueing; the stages say what they wait for.
-        let _ = launch::wake(&here);
-        workflow::one(&engine, started).await
+        let note = launch::woken(&here);
+        Ok(Answer { workflow: workflow::one(&engine, started).await?, note })
     }
 }
 

@@ -53,8 +53,8 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
-        let tasks = task::all_meant(&engine, args.task_ids).await?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), false).await?;
+        let tasks = task::all_of_backlog(&engine, args.task_ids).await?;
         let found = conflicts::run(&here, &Request { tasks }).await?;
         Ok(Answer {
             conflicts: Open::all(&found.conflicts, &WORDS)?,

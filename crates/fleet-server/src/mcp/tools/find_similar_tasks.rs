@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::place;
-use crate::mcp::task::Alike;
+use crate::mcp::task::{self, Alike};
 
 pub(super) struct This;
 
@@ -56,9 +56,13 @@ impl Tool for This {
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
         let all_projects = args.all_repositories.unwrap_or_default();
-        let here = place::repository_or_all(&engine, args.repo_path.as_deref(), all_projects)?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), all_projects).await?;
+        let of = match Of::guess(args.query) {
+            Of::Task(typed) => Of::Task(task::of_backlog(&engine, &typed).await?),
+            text @ Of::Text(_) => text,
+        };
         let request = Request {
-            of: Of::guess(args.query),
+            of,
             threshold: args.threshold,
             all_projects,
             limit: Some(args.count.unwrap_or(USUAL)),

@@ -85,8 +85,8 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let task = worker::meant(&engine, &args.worker_id).await?;
-        let wanted = run_diff::Request { id: args.worker_id, snapshot: None };
+        let (task, run) = worker::seen_run(&engine, &args.worker_id).await?;
+        let wanted = run_diff::Request { id: run.to_string(), snapshot: None };
         let comparison = run_diff::find(&engine, &wanted).await?;
         let skip = args.cursor.as_deref().map(parse).transpose()?.unwrap_or(0);
         let format = args.format.unwrap_or(if skip > 0 { Format::Patch } else { Format::Stat });

@@ -27,7 +27,7 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Worker> {
         let engine = call.engine().await?;
-        let task = worker::meant(&engine, &args.worker_id).await?;
+        let task = worker::seen(&engine, &args.worker_id).await?;
         worker::one(&engine, task).await
     }
 }

@@ -28,7 +28,7 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Workflow> {
         let engine = call.engine().await?;
-        let id = workflow::meant(&engine, &args.workflow_id).await?.to_string();
+        let id = workflow::seen(&engine, &args.workflow_id).await?.to_string();
         workflow::one(&engine, workflow_show::run(&engine, &id).await?).await
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct This;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
-    /// True if work can be done: git is there, an agent is installed, and the store answers
+    /// True if work can be done: git is there, an agent is installed, the store answers, and somebody takes up new workers
     ok: bool,
     app: String,
     version: String,
@@ -43,8 +43,10 @@ pub(super) struct Answer {
     max_spawn_depth: u32,
     /// How often a run shows that it lives, in seconds
     heartbeat_interval: u64,
-    /// Whether somebody takes up new workers; if not, one is started with the next
+    /// Whether somebody takes up new workers
     runner_up: Option<bool>,
+    /// Whether a runner is started with the next worker, where none is up
+    autostart: bool,
     running_workers: Option<usize>,
     /// What is wrong, most important first
     problems: Vec<String>,
@@ -95,6 +97,11 @@ fn report(
     if !agents.iter().any(AgentView::is_installed) {
         problems.push("no agent is installed".to_owned());
     }
+    let runner_up = status.map(|status| !status.runners.is_empty());
+    let autostart = engine.config().is_ok_and(Config::autostart);
+    if runner_up == Some(false) && !autostart {
+        problems.push("no runner is up, and `autostart` is off: `fleet start` starts one".to_owned());
+    }
     let find = |name: &str| agents.iter().find(|agent| agent.name == name);
     let model = |name: &str| find(name).and_then(|agent| agent.model.clone());
     let mut executors = BTreeMap::new();
@@ -126,7 +133,8 @@ fn report(
         supported_models: agents.iter().map(|agent| (agent.name.clone(), agent.models.clone())).collect(),
         max_spawn_depth: engine.config().map_or(0, Config::spawn_depth),
         heartbeat_interval: engine.config().map_or(0, |config| config.runner().lease.as_secs() / 3),
-        runner_up: status.map(|status| !status.runners.is_empty()),
+        runner_up,
+        autostart,
         running_workers: status.map(|status| status.running),
         problems,
     }

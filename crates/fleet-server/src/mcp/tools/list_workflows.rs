@@ -67,7 +67,7 @@ impl Tool for This {
             }
             seen.push(workflow_show::glance(&engine, listed.id).await?);
         }
-        let workflows = workflow::shown(&engine, &seen).await?;
+        let workflows = workflow::shown(&engine, seen).await?;
         Ok(Answer {
             count: workflows.len(),
             summary: workflow::summary(&workflows),

@@ -121,6 +121,7 @@ tools! {
 }
 
 pub(super) use get_diff::part as patch_part;
+pub(crate) use wait::LONGEST as LONGEST_WAIT;
 
 /// All tools, as clients are told of them.
 pub(super) fn described() -> &'static [model::Tool] {

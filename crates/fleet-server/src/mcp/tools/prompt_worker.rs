@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
-use crate::mcp::worker::{self, Worker};
+use crate::mcp::worker::{self, Worker, WorkerStatus};
 
 pub(super) struct This;
 
@@ -44,13 +44,17 @@ impl Tool for This {
         let task = worker::meant(&engine, &args.worker_id).await?;
         let request = run_prompt::Request { id: task.to_string(), text: args.prompt };
         let reception = run_prompt::run(&engine, request).await?.reception;
-        let _ = launch::wake(&engine);
+        let unattended = launch::woken(&engine);
         let reception = match reception {
             Reception::Live => "live",
             Reception::Kept => "kept",
             Reception::Held => "held",
             Reception::Reopened => "reopened",
         };
-        Ok(Answer { worker: worker::one(&engine, task).await?, reception: reception.to_owned() })
+        let mut worker = worker::one(&engine, task).await?;
+        if worker.status == WorkerStatus::Pending {
+            worker.heartbeat_message = unattended.or(worker.heartbeat_message);
+        }
+        Ok(Answer { worker, reception: reception.to_owned() })
     }
 }

@@ -52,7 +52,7 @@ impl Tool for This {
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), false).await?;
         let found = review::run(&here, &Request { since: args.since, limit: args.count }).await?;
         let reviews = Open::all(&found.reviews, &WORDS)?;
         Ok(Answer { count: reviews.len(), reviews, more: found.more })

@@ -84,7 +84,7 @@ impl Tool for This {
             limit: Some(args.count.unwrap_or(USUAL)),
             cursor: args.cursor,
         };
-        let here = place::repository_or_all(&engine, args.repo_path.as_deref(), all_projects)?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), all_projects).await?;
         let found = task_search::run(&here, request).await?;
         Ok(Answer {
             count: found.tasks.len(),

@@ -34,7 +34,7 @@ pub(super) struct Args {
     until: Option<Until>,
     /// Answer after so long in any case; 300 if left out
     #[serde(default)]
-    #[schemars(range(min = 0, max = 86400))]
+    #[schemars(range(min = 0, max = LONGEST.as_secs()))]
     timeout_seconds: Option<u64>,
 }
 
@@ -60,6 +60,8 @@ pub(super) struct Answer {
 }
 
 const USUAL: u64 = 300;
+/// Nobody waits longer than a day in one call.
+pub(crate) const LONGEST: Duration = Duration::from_hours(24);
 /// More in one call are more than anybody looks at.
 const MOST: usize = 500;
 /// Each is looked at with all of its stages.
@@ -97,7 +99,7 @@ impl Tool for This {
         let seen = waiting.run(&call, &watched).await?;
         let done = waiting.is_met(&seen);
         let workers = worker::shown(&engine, &seen.workers).await?;
-        let workflows = workflow::shown(&engine, &seen.workflows).await?;
+        let workflows = workflow::shown(&engine, seen.workflows).await?;
         let all = workers.iter().map(|worker| (worker.over, &worker.worker_id));
         let all = all.chain(workflows.iter().map(|workflow| (workflow.over, &workflow.workflow_id)));
         let (finished, pending): (Vec<_>, Vec<_>) = all.partition(|(over, _)| *over);
@@ -125,7 +127,7 @@ fn check_count(name: &str, ids: &[String], others: usize, most: usize) -> Outcom
 async fn tasks(engine: &Engine, ids: &[String]) -> Outcome<Vec<TaskId>> {
     let mut tasks: Vec<TaskId> = Vec::with_capacity(ids.len());
     for id in ids {
-        let task = worker::meant(engine, id).await?;
+        let task = worker::seen(engine, id).await?;
         if !tasks.contains(&task) {
             tasks.push(task);
         }
@@ -136,7 +138,7 @@ async fn tasks(engine: &Engine, ids: &[String]) -> Outcome<Vec<TaskId>> {
 async fn watching<'e>(engine: &'e Engine, ids: &[String]) -> Outcome<Vec<Watching<'e>>> {
     let mut meant: Vec<WorkflowId> = Vec::with_capacity(ids.len());
     for id in ids {
-        let id = workflow::meant(engine, id).await?;
+        let id = workflow::seen(engine, id).await?;
         if !meant.contains(&id) {
             meant.push(id);
         }
