@@ -104,7 +104,7 @@ fn an_agent_changes_only_its_own_tasks_by_the_command_line_too() {
     let workflow = person.call("create_workflow", order)["workflow_id"].as_str().unwrap().to_owned();
     let agent = Agent::start(&stage, &mut person);
     for (command, id) in [
-        ("kill", &other),
+        ("kill --yes", &other),
         ("task cancel", &other),
         ("task hold", &other),
         ("task retry", &other),
@@ -112,10 +112,9 @@ fn an_agent_changes_only_its_own_tasks_by_the_command_line_too() {
         ("task delete --yes", &other),
         ("prompt", &other),
         ("resume", &other),
-        ("workflow cancel", &workflow),
+        ("workflow cancel --yes", &workflow),
         ("workflow retry", &workflow),
         ("stop --agents", &String::new()),
-        ("gc --yes", &String::new()),
         ("agents pause demo", &String::new()),
         ("mcp token", &String::new()),
         ("mcp token --renew", &String::new()),
@@ -134,7 +133,7 @@ fn an_agent_changes_only_its_own_tasks_by_the_command_line_too() {
     assert_eq!(status(&mut person), "running", "nothing happened to it");
     assert_eq!(person.call("get_workflow_status", json!({"workflow_id": workflow}))["state"], "running");
 
-    let child = agent.fleet.json(&["task", "add", "child", "--hold", "--json"])["id"].clone();
+    let child = agent.fleet.json(&["task", "add", "child", "--hold"])["id"].clone();
     let child = child.as_str().unwrap();
     agent.fleet.ok(&["task", "edit", child, "--priority", "2"]);
     agent.fleet.ok(&["task", "cancel", child]);
