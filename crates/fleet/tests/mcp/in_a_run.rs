@@ -176,3 +176,22 @@ fn an_agent_plans_for_its_own_repository_alone() {
     }
     assert!(person.call("search_backlog", json!({"all_repositories": true})).to_string().contains(&far));
 }
+
+#[test]
+fn what_is_shown_is_what_was_checked() {
+    let mut stage = Stage::new();
+    stage.fleet = stage.fleet.env("FLEET_RUNNER_SLOTS", "4");
+    let mut person = stage.client();
+    let inside = Agent::start(&stage, &mut person);
+    let child = inside.fleet.json(&["task", "add", "child", "--hold"])["id"].as_str().unwrap().to_owned();
+    // The branch of another one's work is called like the agent's own task, which has no run.
+    let script = "```demo\nwrite secret.txt plans\n```";
+    stage.fleet.cwd(stage.repo.path().to_owned()).ok(&["create", &child, "-p", script]);
+    let mut agent = inside.client();
+    assert_eq!(agent.refused("get_diff", json!({"worker_id": child, "format": "patch"})).0, "not-yours");
+    for part in ["log", "result", "diff", "prompt"] {
+        let answer = agent.ask("resources/read", json!({"uri": format!("fleet://run/{child}/{part}")}));
+        assert_eq!(answer["error"]["data"]["code"], "not-yours", "{part}: {answer}");
+    }
+    assert_eq!(person.call("get_diff", json!({"worker_id": child}))["files"][0]["path"], "secret.txt");
+}
