@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use fleet_core::id::{IdPrefix, RunId, TaskId};
+use fleet_core::id::{IdPrefix, ProjectId, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
@@ -252,7 +252,7 @@ async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
     let resolve = ops::ResolveRun { typed: id.to_owned(), project };
     let run = match engine.store().await?.call(resolve).await {
         Ok(run) => run,
-        Err(StoreError::RunNotFound(_)) => return unknown(engine, id).await,
+        Err(StoreError::RunNotFound(_)) => return unknown(engine, id, project).await,
         Err(error) => return Err(problems::store(error)),
     };
     let detail = engine.call(ops::GetRun { run }).await?;
@@ -272,26 +272,38 @@ async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
 }
 
 /// A run that the store does not know, because that is another one now: its snapshots are in the repository.
-async fn unknown(engine: &Engine, id: &str) -> Outcome<Meant> {
-    let not_found = || {
-        let shown = escaped(id).into_owned();
-        problems::store(StoreError::RunNotFound(shown))
-            .hint("`fleet undo` lists the snapshots of this project")
-    };
-    let Ok(common_dir) = engine.common_dir() else { return Err(not_found()) };
+async fn unknown(engine: &Engine, id: &str, project: Option<ProjectId>) -> Outcome<Meant> {
+    let Ok(common_dir) = engine.common_dir() else { return Err(not_found(engine, id, project).await) };
     let repo = PathBuf::from(common_dir);
     let typed = id.to_ascii_lowercase();
     let all = snapshots(&repo, None).await?;
     let fits = |snapshot: &StoredSnapshot| typed.len() >= 4 && snapshot.run.starts_with(&typed);
     let runs: BTreeSet<String> = all.into_iter().filter(fits).map(|snapshot| snapshot.run).collect();
     match runs.into_iter().collect::<Vec<_>>().as_slice() {
-        [] => Err(not_found()),
+        [] => Err(not_found(engine, id, project).await),
         [run] => Ok(Meant { repo, runs: vec![known_of(engine, run).await?] }),
         several => {
             let matches = several.iter().take(5).cloned().collect();
             Err(problems::store(StoreError::Ambiguous { prefix: typed, matches }))
         }
     }
+}
+
+/// Perhaps there is a task, and it has no run because nobody ever started it.
+async fn not_found(engine: &Engine, id: &str, project: Option<ProjectId>) -> Problem {
+    let by_branch = engine.task_of_branch(project, id).await.ok().flatten();
+    let task = match by_branch {
+        Some(task) => Some(task),
+        None => engine.task_id(id).await.ok(),
+    };
+    let problem = match task {
+        Some(task) => {
+            let message = format!("task {task} was never started: there was nothing to keep");
+            Problem::new(Code::RunNotFound, message)
+        }
+        None => problems::store(StoreError::RunNotFound(escaped(id).into_owned())),
+    };
+    problem.hint("`fleet undo` lists the snapshots of this project")
 }
 
 async fn known_of(engine: &Engine, run: &str) -> Outcome<Known> {

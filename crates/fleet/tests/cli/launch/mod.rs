@@ -4,6 +4,7 @@ mod create;
 mod fanout;
 mod leave;
 mod multi;
+mod readme;
 mod refused;
 mod resume;
 mod terminal;

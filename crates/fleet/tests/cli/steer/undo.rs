@@ -120,6 +120,11 @@ fn what_is_not_there_is_told() {
         assert_eq!((failed.code, error(&failed).0.as_str()), (3, "run-not-found"), "{id}");
     }
     yard.fleet.ok(&["kill", "never", "--yes"]);
+    for id in ["never", &queued] {
+        let (_, message, hints) = error(&yard.fleet.fail(3, &["undo", id, "--json"]));
+        assert_eq!(message, format!("task {queued} was never started: there was nothing to keep"));
+        assert!(hints.contains("`fleet undo`"), "{hints}");
+    }
     yard.add("empty", "say nothing");
     yard.finish_all();
     let failed = yard.fleet.fail(3, &["undo", "empty", "--json"]);
