@@ -11,14 +11,15 @@ use super::script::Step;
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_NAME: usize = 40;
 
-/// What codefleet says before the task.
-const TASK: &str = "Your task:\n";
+/// What codefleet says before the task, at the beginning of a conversation and when that goes on.
+const TASK: [&str; 2] = ["Your task:\n", "Your task, once more:\n"];
+/// What codefleet says before something that a person added later.
+const ADDED: &str = "\nAdded by the person who gave you this task: ";
 
 /// Notes on the task, written in a few steps; when nothing may be changed, only words about it. A verdict or a list that
 /// is asked for is there, and says how little thought went into it.
 pub fn job(prompt: &str, read_only: bool) -> Vec<Step> {
-    // What codefleet says around the task is not the task.
-    let task = prompt.rsplit_once(TASK).map_or(prompt, |(_, task)| task);
+    let (terms, task) = split(prompt);
     let title = title(task);
     let think = Step::Think { text: format!("The task is: {title}") };
     let usage = Step::Usage { input: 1200, output: 300, micro_usd: 8100 };
@@ -32,7 +33,8 @@ pub fn job(prompt: &str, read_only: bool) -> Vec<Step> {
         }
         Some(path) => steps.extend([
             Step::Say { text: format!("I will take notes in {path}.") },
-            Step::Write { path: path.clone(), text: "# Notes\n\nThe task is:\n\n".to_owned() },
+            // Whoever comes to notes that are there adds to them: a task is done by a change.
+            Step::Append { path: path.clone(), text: "# Notes\n\nThe task is:\n\n".to_owned() },
             pause.clone(),
             Step::Append { path: path.clone(), text: format!("{}\n", task.trim()) },
             usage,
@@ -41,13 +43,22 @@ pub fn job(prompt: &str, read_only: bool) -> Vec<Step> {
             pause,
         ]),
     }
-    steps.extend(answer(prompt, &title, path.as_deref()));
+    steps.extend(terms.and_then(|terms| answer(terms, &title, path.as_deref())));
     steps
 }
 
+/// What codefleet says around the task is not the task; what a person said last is what is to be done now.
+fn split(prompt: &str) -> (Option<&str>, &str) {
+    let terms = TASK.iter().filter_map(|words| prompt.split_once(words)).map(|(terms, _)| terms);
+    let task = TASK.iter().filter_map(|words| prompt.rsplit_once(words)).map(|(_, task)| task);
+    // Its own words may stand in the task, too.
+    let (terms, task) = (terms.min_by_key(|terms| terms.len()), task.min_by_key(|task| task.len()));
+    let task = task.unwrap_or(prompt);
+    (terms, task.rsplit_once(ADDED).map_or(task, |(_, added)| added))
+}
+
 /// The report, if a verdict or a list belongs into it.
-fn answer(prompt: &str, title: &str, path: Option<&str>) -> Option<Step> {
-    let terms = prompt.split_once(TASK)?.0;
+fn answer(terms: &str, title: &str, path: Option<&str>) -> Option<Step> {
     let status = if path.is_some() { ReportStatus::Completed } else { ReportStatus::CompletedNoChanges };
     let report = |summary: &str| Report {
         files_changed: path.map(ToOwned::to_owned).into_iter().collect(),

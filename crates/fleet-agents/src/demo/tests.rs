@@ -138,7 +138,7 @@ fn without_a_script_it_takes_notes() {
         assert!((2..6).contains(&pauses));
         steps
             .into_iter()
-            .find_map(|step| if let Step::Write { path, .. } = step { Some(path) } else { None })
+            .find_map(|step| if let Step::Append { path, .. } = step { Some(path) } else { None })
             .unwrap()
     };
     assert_eq!(written("\n# Fix the “flaky” login-test!\n"), "notes/fix-the-flaky-login-test.md");
@@ -148,6 +148,18 @@ fn without_a_script_it_takes_notes() {
     assert_eq!(written("../../etc/passwd"), "notes/etc-passwd.md");
     assert_eq!(written("漢字"), "notes/task.md");
     assert_eq!(written(""), "notes/an-empty-task.md");
+    let begin = "You work alone.\n\nYour task:\n\nFix the login\n";
+    assert_eq!(written(begin), "notes/fix-the-login.md");
+    let go_on = "You are in the same worktree as before.\n\nYour task, once more:\n\nFix the login\n";
+    assert_eq!(written(go_on), "notes/fix-the-login.md");
+    let added = "\nAdded by the person who gave you this task: Also cover logout\n";
+    for told in [begin, go_on] {
+        assert_eq!(written(&format!("{told}{added}")), "notes/also-cover-logout.md");
+    }
+    assert!(
+        !job("Fix it", false).iter().any(|step| matches!(step, Step::Write { .. })),
+        "notes are added to"
+    );
     let changes = |step: &Step| matches!(step, Step::Write { .. } | Step::Append { .. });
     assert!(!job("Explain it", true).iter().any(changes));
 }
