@@ -78,7 +78,7 @@ fn listed(found: &Found) -> String {
     let cells = |cell: fn(&Target) -> String| found.targets.iter().map(cell).collect::<Vec<_>>();
     table(vec![
         Column::new("TASK", cells(|target| target.task.to_string())),
-        Column::new("BRANCH", cells(|target| target.branch.clone())).giving_way(),
+        Column::new("BRANCH", cells(|target| target.branch.clone())).naming(),
         Column::new("STATE", cells(|target| target.state.as_str().to_owned())).painted(paint_status),
         Column::new("AGENT", cells(|target| target.agent.clone().unwrap_or_default())),
         Column::new("TITLE", cells(|target| target.title.clone())).giving_way(),

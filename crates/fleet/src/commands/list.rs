@@ -14,7 +14,7 @@ use fleet_engine::views::{ListedRunView, RunView};
 use super::Context;
 use crate::Done;
 use crate::output::{
-    Column, Stdout, ago, bytes, count, dim, money, number, paint_status, strong, table, terminal,
+    Column, Stdout, TITLE, ago, bytes, count, dim, money, number, paint_status, strong, table, terminal,
 };
 
 /// List the agents at work: what they do and what they use
@@ -153,22 +153,21 @@ impl Form {
         let column =
             |cell: fn(&ListedRunView) -> String| runs.iter().map(|run| cell(run)).collect::<Vec<_>>();
         let mut columns = vec![
-            Column::new("BRANCH", column(|listed| name(&listed.run))).giving_way(),
-            Column::new("TASK", column(|listed| listed.title.clone().unwrap_or_default())).giving_way(),
-            Column::new("AGENT", column(|listed| agent(&listed.run))).giving_way(),
+            Column::new("BRANCH", column(|listed| name(&listed.run))).naming(),
+            Column::new("TASK", column(|listed| listed.title.clone().unwrap_or_default())).keeping(TITLE),
+            Column::new("AGENT", column(|listed| agent(&listed.run))).giving_way().spare(),
             Column::new("STATE", column(state)).painted(paint_status),
             Column::new("TIME", runs.iter().map(|listed| elapsed(&listed.run, now))).painted(dim),
             Column::new("ENDED", runs.iter().map(|listed| ended(&listed.run, now))).painted(dim).spare(),
-            Column::new("IDLE", column(idle)),
-            Column::new("CPU", column(cpu)),
+            Column::new("IDLE", column(idle)).spare(),
+            Column::new("CPU", column(cpu)).spare(),
             Column::new("MEM", column(memory)).spare(),
             Column::new("TOKENS", column(|listed| tokens(&listed.run))).spare(),
-            Column::new("COST", column(|listed| cost(&listed.run))),
+            Column::new("COST", column(|listed| cost(&listed.run))).spare(),
             Column::new("NOTE", column(|listed| note(&listed.run))).painted(dim).giving_way().spare(),
         ];
         if self.all_projects {
-            columns
-                .insert(0, Column::new("PROJECT", column(|listed| listed.project_name.clone())).giving_way());
+            columns.insert(0, Column::new("PROJECT", column(|listed| listed.project_name.clone())).naming());
         }
         table(columns)
     }

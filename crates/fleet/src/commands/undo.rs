@@ -5,7 +5,7 @@ use fleet_engine::verbs::undo::{self, ListRequest, Listing, Request, SnapshotVie
 
 use super::Context;
 use crate::Done;
-use crate::output::{Column, ago, count, dim, strong, table};
+use crate::output::{Column, TITLE, ago, count, dim, strong, table};
 
 /// Bring back the work of an agent: from a kill, a clean-up, a crash
 ///
@@ -81,15 +81,16 @@ fn listed(listing: &Listing, context: &Context, is_one: bool) -> String {
     table(vec![
         Column::new("RUN", cells(&|snapshot| snapshot.run.clone())),
         Column::new("N", cells(&number)),
-        Column::new("BRANCH", cells(&|snapshot| snapshot.branch.clone().unwrap_or_default())).giving_way(),
-        Column::new("TITLE", cells(&|snapshot| snapshot.title.clone().unwrap_or_default())).giving_way(),
-        Column::new("WHY", cells(&|snapshot| snapshot.why.clone())).giving_way(),
+        Column::new("BRANCH", cells(&|snapshot| snapshot.branch.clone().unwrap_or_default())).naming(),
+        Column::new("TITLE", cells(&|snapshot| snapshot.title.clone().unwrap_or_default())).keeping(TITLE),
+        Column::new("WHY", cells(&|snapshot| snapshot.why.clone())).giving_way().spare(),
         Column::new("AGE", cells(&|snapshot| ago(snapshot.at.0, now))),
         Column::new(
             "CHANGES",
             cells(&|snapshot| snapshot.files.map_or_else(String::new, |files| count(files, "file"))),
         ),
         Column::new("", cells(&|snapshot| if snapshot.on_branch { "on its branch" } else { "" }.to_owned()))
-            .painted(dim),
+            .painted(dim)
+            .spare(),
     ])
 }

@@ -131,7 +131,7 @@ fn lay_out(tasks: &[&Followed], now: Millis, without: &[&str]) -> Vec<String> {
         column("TASK", &|one| one.task.id.to_string()),
         // As wide as the longest state, so that the columns stay where they are.
         column("STATE    ", &|one| words::state(one).to_owned()).painted(words::paint_state),
-        column("BRANCH", &|one| one.to.clone()).giving_way(),
+        column("BRANCH", &|one| one.to.clone()).naming(),
         column("AGENT", &words::agent).giving_way(),
         column("TIME  ", &|one| words::elapsed(one, now)).painted(dim),
         column("ACTIVITY", &|one| words::activity(one, now)).giving_way(),

@@ -106,7 +106,7 @@ fn lay_out(stages: &[&StageView], now: Millis, without: &[&str]) -> Vec<String> 
         column("STATE    ", &|stage| stage.status.to_owned()).painted(paint_status),
         column("AGENT", &agent).giving_way(),
         column("TIME  ", &|stage| elapsed(stage, now)).painted(dim),
-        column("BRANCH", &|stage| stage.branch.clone().unwrap_or_default()).giving_way(),
+        column("BRANCH", &|stage| stage.branch.clone().unwrap_or_default()).naming(),
         column("ACTIVITY", &activity).giving_way(),
     ];
     table(columns).lines().map(ToOwned::to_owned).collect()

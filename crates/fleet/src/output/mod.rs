@@ -18,7 +18,7 @@ use crate::cli::{Global, When};
 pub(crate) use amount::{bytes, money, number};
 pub(crate) use diff::Painter;
 pub(crate) use style::{alarm, dim, paint_status, strong, warn};
-pub(crate) use table::{Column, cut, fields, table};
+pub(crate) use table::{Column, TITLE, cut, fields, table};
 pub(crate) use when::{ago, until};
 
 /// Where and how a command shows what it has to say.

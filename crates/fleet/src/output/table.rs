@@ -1,4 +1,7 @@
-//! Tables that fit the terminal: one column gives way, the others are shown whole.
+//! Tables that fit the terminal: what matters least is left out first, then texts are cut, and names so that they stay
+//! apart.
+
+use std::collections::BTreeSet;
 
 use fleet_core::text::escaped;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -8,21 +11,54 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub(crate) struct Column {
     header: &'static str,
     cells: Vec<String>,
-    gives_way: bool,
+    way: Way,
     is_spare: bool,
     paint: fn(&str) -> String,
+}
+
+/// What becomes of a column when the terminal is too narrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// It is shown whole.
+    Whole,
+    /// It is cut at its end, and keeps so much if it can.
+    Text(usize),
+    /// It is cut in the middle, and never so far that two of its cells look the same.
+    Name,
+}
+
+/// How much room is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// Spare columns can still be left out.
+    Little,
+    /// Texts are cut as far as possible.
+    Much,
+    /// Names, too.
+    Utmost,
 }
 
 impl Column {
     /// A column of plain text; control characters are shown as escapes.
     pub(crate) fn new(header: &'static str, cells: impl IntoIterator<Item = String>) -> Self {
         let cells = cells.into_iter().map(|cell| escaped(&cell).into_owned()).collect();
-        Self { header, cells, gives_way: false, is_spare: false, paint: ToOwned::to_owned }
+        Self { header, cells, way: Way::Whole, is_spare: false, paint: ToOwned::to_owned }
     }
 
-    /// The column that is cut when the terminal is too narrow.
-    pub(crate) fn giving_way(mut self) -> Self {
-        self.gives_way = true;
+    /// A column that is cut when the terminal is too narrow.
+    pub(crate) fn giving_way(self) -> Self {
+        self.keeping(LITTLE)
+    }
+
+    /// The same, but it keeps so much as long as there is something spare to leave out.
+    pub(crate) fn keeping(mut self, width: usize) -> Self {
+        self.way = Way::Text(width);
+        self
+    }
+
+    /// A column of names by which people call something, such as branches: cut in the middle, and they stay apart.
+    pub(crate) fn naming(mut self) -> Self {
+        self.way = Way::Name;
         self
     }
 
@@ -43,14 +79,44 @@ impl Column {
         self.cells.iter().all(String::is_empty)
     }
 
+    /// How narrow it may become.
+    fn least(&self, need: Need) -> usize {
+        let least = match (self.way, need) {
+            (Way::Whole, _) => self.width(),
+            (Way::Text(least), Need::Little) => least,
+            (Way::Text(_), _) | (Way::Name, Need::Utmost) => LEAST,
+            (Way::Name, _) => {
+                (LEAST_NAME..self.width()).find(|width| self.is_apart(*width)).unwrap_or(self.width())
+            }
+        };
+        least.min(self.width())
+    }
+
+    /// Whether names that differ still do when they are cut.
+    fn is_apart(&self, width: usize) -> bool {
+        let names: BTreeSet<&str> = self.cells.iter().map(String::as_str).collect();
+        let cut: BTreeSet<String> = names.iter().map(|name| cut_middle(name, width)).collect();
+        cut.len() == names.len()
+    }
+
+    fn shown(&self, row: usize, width: usize) -> String {
+        let cell = &self.cells[row];
+        if self.way == Way::Name { cut_middle(cell, width) } else { cut(cell, width) }
+    }
+
     fn width(&self) -> usize {
         self.cells.iter().map(|cell| cell.width()).chain([self.header.width()]).max().unwrap_or(0)
     }
 }
 
 const GAP: usize = 2;
-/// Columns that give way keep so much; where that is still too wide, only so much as the longest of their headers.
-const LEAST: [usize; 2] = [12, 7];
+/// What a title needs to be told from others.
+pub(crate) const TITLE: usize = 25;
+/// Texts keep so much if nothing else is said; where that is still too wide, only so much as the longest of their headers.
+const LITTLE: usize = 12;
+const LEAST: usize = 7;
+/// Names are not cut further than this without need, even where they would stay apart.
+const LEAST_NAME: usize = 16;
 
 /// Names and values below each other, those without a value left out.
 pub(crate) fn fields(rows: &[(&str, String)]) -> String {
@@ -74,7 +140,7 @@ fn lay_out(columns: Vec<Column>, terminal: Option<usize>) -> String {
     let mut out = vec![header];
     for row in 0..rows {
         let cells: Vec<String> =
-            columns.iter().zip(&widths).map(|(column, width)| cut(&column.cells[row], *width)).collect();
+            columns.iter().zip(&widths).map(|(column, width)| column.shown(row, *width)).collect();
         let painted = columns.iter().zip(&cells).map(|(column, cell)| (column.paint)(cell));
         out.push(line(cells.iter().map(String::as_str), painted, &widths));
     }
@@ -86,29 +152,34 @@ fn lay_out(columns: Vec<Column>, terminal: Option<usize>) -> String {
 fn fit(columns: &mut Vec<Column>, terminal: usize) -> Vec<usize> {
     loop {
         let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
-        if shrink(columns, &mut widths, terminal, LEAST[0]) {
+        if shrink(columns, &mut widths, terminal, Need::Little) {
             return widths;
         }
         let Some(at) = columns.iter().rposition(|column| column.is_spare) else {
-            shrink(columns, &mut widths, terminal, LEAST[1]);
+            let _ = shrink(columns, &mut widths, terminal, Need::Much)
+                || shrink(columns, &mut widths, terminal, Need::Utmost);
             return widths;
         };
         columns.remove(at);
     }
 }
 
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
 /// Takes what is missing from the columns that give way, the widest first. True when they fit.
-fn shrink(columns: &[Column], widths: &mut [usize], terminal: usize, least: usize) -> bool {
-    loop {
-        if widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) <= terminal {
-            return true;
-        }
-        let widest = (0..widths.len())
-            .filter(|at| columns[*at].gives_way && widths[*at] > least)
-            .max_by_key(|at| widths[*at]);
+fn shrink(columns: &[Column], widths: &mut [usize], terminal: usize, need: Need) -> bool {
+    if total(widths) <= terminal {
+        return true;
+    }
+    let least: Vec<usize> = columns.iter().map(|column| column.least(need)).collect();
+    while total(widths) > terminal {
+        let widest = (0..widths.len()).filter(|at| widths[*at] > least[*at]).max_by_key(|at| widths[*at]);
         let Some(at) = widest else { return false };
         widths[at] -= 1;
     }
+    true
 }
 
 fn line<'a>(
@@ -135,17 +206,27 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let mut out = String::new();
-    let mut used = 0;
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
-        if used >= width {
-            break;
-        }
-        out.push(character);
+    format!("{}…", beginning(text.chars(), width.saturating_sub(1)).collect::<String>())
+}
+
+/// The same, but the end stays as well as the beginning: names that are made alike differ there.
+fn cut_middle(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
     }
-    out.push('…');
-    out
+    let rest = width.saturating_sub(1);
+    let head: String = beginning(text.chars(), rest / 2).collect();
+    let tail: Vec<char> = beginning(text.chars().rev(), rest - rest / 2).collect();
+    format!("{head}…{}", tail.iter().rev().collect::<String>())
+}
+
+/// The first characters, as many as fit.
+fn beginning(characters: impl Iterator<Item = char>, width: usize) -> impl Iterator<Item = char> {
+    let widths = characters.scan(0, |used, character| {
+        *used += character.width().unwrap_or(0);
+        Some((*used, character))
+    });
+    widths.take_while(move |(used, _)| *used <= width).map(|(_, character)| character)
 }
 
 #[cfg(test)]
@@ -184,6 +265,38 @@ mod tests {
         t1   a short one                  ready
         t22  漢字 with a very long tail…  failed
         ");
+    }
+
+    #[test]
+    fn names_are_cut_in_the_middle_and_stay_apart() {
+        let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let columns = || {
+            vec![
+                Column::new(
+                    "BRANCH",
+                    texts(&[
+                        "fix-the-flaky-login-test-of-the-suite-A",
+                        "fix-the-flaky-login-test-of-the-suite-B",
+                        "fix-the-flaky-login-page-of-the-suite-B",
+                        "main",
+                    ]),
+                )
+                .naming(),
+                Column::new("TITLE", texts(&["Fix the flaky login test of the suite"; 4])).keeping(TITLE),
+                Column::new("AGENT", texts(&["claude/opus"; 4])).giving_way().spare(),
+            ]
+        };
+        insta::assert_snapshot!(plain(&lay_out(columns(), Some(60))), @"
+        BRANCH                            TITLE
+        fix-the-flaky-l…t-of-the-suite-A  Fix the flaky login test …
+        fix-the-flaky-l…t-of-the-suite-B  Fix the flaky login test …
+        fix-the-flaky-l…e-of-the-suite-B  Fix the flaky login test …
+        main                              Fix the flaky login test …
+        ");
+        let narrow = plain(&lay_out(columns(), Some(45)));
+        let names: BTreeSet<&str> =
+            narrow.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(names.len(), 4, "{narrow}");
     }
 
     #[test]

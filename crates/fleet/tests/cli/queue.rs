@@ -51,6 +51,8 @@ impl Transcript {
 }
 
 fn walk(world: &World) -> String {
+    // Whatever agents this machine has.
+    std::fs::write(world.fleet.home().join("config.toml"), "agent = 'demo'\n").unwrap();
     let mut shell = Transcript { text: String::new(), names: Vec::new() };
     shell.types(world, "task list");
     shell.types(world, "task ready");

@@ -89,7 +89,7 @@ fn note(step: &Step) -> String {
     let Some(obstacle) = &step.obstacle else { return String::new() };
     let cause = obstacle.chain.last().map(ToString::to_string).unwrap_or_default();
     if obstacle.needs_a_person {
-        format!("will not start: {cause} {}", obstacle.state)
+        format!("after {cause} ({}): will not start", obstacle.state)
     } else {
         format!("after {cause}")
     }

@@ -1,12 +1,16 @@
 //! Tables of tasks.
 
+use std::collections::BTreeMap;
+
+use fleet_core::id::TaskId;
+use fleet_core::problem::Outcome;
 use fleet_core::task::{Label, TaskState};
-use fleet_engine::clock;
 use fleet_engine::views::{TaskList, TaskView};
+use fleet_engine::{Engine, clock, runner};
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{Column, ago, dim, paint_status, table, until};
+use crate::output::{Column, TITLE, ago, dim, paint_status, table, until};
 
 /// Shows a list, or says that it is empty and what to do about that.
 pub(super) fn show(context: &Context, list: &TaskList, all_projects: bool, empty: &str) -> Done {
@@ -14,7 +18,8 @@ pub(super) fn show(context: &Context, list: &TaskList, all_projects: bool, empty
         context.output.note(empty);
         return Ok(());
     }
-    context.output.show(list, || render(list, all_projects))?;
+    let stuck = stuck(&context.engine, list)?;
+    context.output.show(list, || render(list, all_projects, &stuck))?;
     if list.more {
         context.output.note(&dim(&format!(
             "there are more; the first {} shown, --limit N shows more",
@@ -24,22 +29,44 @@ pub(super) fn show(context: &Context, list: &TaskList, all_projects: bool, empty
     Ok(())
 }
 
-fn render(list: &TaskList, all_projects: bool) -> String {
+/// Enough for the id of the task that another one waits for.
+const NOTE: usize = 22;
+
+/// What keeps ready tasks from being started here: their agents are not there.
+fn stuck(engine: &Engine, list: &TaskList) -> Outcome<BTreeMap<TaskId, String>> {
+    let usual = engine.config()?.agent();
+    let mut known: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut stuck = BTreeMap::new();
+    for task in list.tasks.iter().filter(|task| task.status == "ready") {
+        let agent = task.handed_to.as_deref().or(task.agent.as_deref()).unwrap_or(usual);
+        let can_start = match known.get(agent) {
+            Some(can_start) => *can_start,
+            None => *known.entry(agent).or_insert(runner::can_start(engine, Some(agent))?),
+        };
+        if !can_start {
+            stuck.insert(task.id, format!("no agent `{agent}` here"));
+        }
+    }
+    Ok(stuck)
+}
+
+fn render(list: &TaskList, all_projects: bool, stuck: &BTreeMap<TaskId, String>) -> String {
     let column = |cell: fn(&TaskView) -> String| list.tasks.iter().map(cell).collect::<Vec<_>>();
     let project = |task: &TaskView| list.projects.get(&task.project).cloned().unwrap_or_default();
     let projects = list.tasks.iter().filter(|_| all_projects).map(project);
+    let notes = list.tasks.iter().map(|task| stuck.get(&task.id).cloned().unwrap_or_else(|| note(task)));
     let mut columns = vec![
         Column::new("ID", column(|task| task.id.to_string())),
-        Column::new("PRI", column(|task| task.priority.to_string())),
+        Column::new("PRI", column(|task| task.priority.to_string())).spare(),
         Column::new("STATUS", column(|task| task.status.to_owned())).painted(paint_status),
-        Column::new("AGE", column(|task| ago(task.created_at.0, clock::now()))).painted(dim),
-        Column::new("TITLE", column(|task| task.title.clone())).giving_way(),
-        Column::new("AGENT", column(agent)).giving_way(),
-        Column::new("LABELS", column(labels)).painted(dim).giving_way(),
-        Column::new("NOTE", column(note)).giving_way(),
+        Column::new("AGE", column(|task| ago(task.created_at.0, clock::now()))).painted(dim).spare(),
+        Column::new("TITLE", column(|task| task.title.clone())).keeping(TITLE),
+        Column::new("AGENT", column(agent)).giving_way().spare(),
+        Column::new("LABELS", column(labels)).painted(dim).giving_way().spare(),
+        Column::new("NOTE", notes).keeping(NOTE),
     ];
     if all_projects {
-        columns.insert(4, Column::new("PROJECT", projects).giving_way());
+        columns.insert(4, Column::new("PROJECT", projects).naming());
     }
     table(columns)
 }
@@ -66,19 +93,27 @@ pub(super) fn note(task: &TaskView) -> String {
         );
     }
     match (task.status, task.not_before, &task.remark) {
-        ("scheduled", Some(at), _) => until(at.0, clock::now()),
-        (_, _, Some(remark)) => {
-            task.reason.map_or_else(|| remark.clone(), |reason| format!("{reason}: {remark}"))
+        ("scheduled", Some(at), remark) => {
+            let cause = remark.as_ref().filter(|_| task.reason.is_some()).map(|remark| cause(task, remark));
+            let cause = cause.map(|cause| format!(", after {cause}")).unwrap_or_default();
+            format!("{}{cause}", until(at.0, clock::now()))
         }
+        (_, _, Some(remark)) => cause(task, remark),
         _ => String::new(),
     }
+}
+
+fn cause(task: &TaskView, remark: &str) -> String {
+    task.reason.map_or_else(|| remark.to_owned(), |reason| format!("{reason}: {remark}"))
 }
 
 fn obstacle_note(chain: &[String], state: TaskState) -> String {
     let Some((cause, way)) = chain.split_last() else { return String::new() };
     let through = if way.is_empty() { String::new() } else { format!(" (through {})", way.join(", ")) };
     match state {
-        TaskState::Failed | TaskState::Cancelled => format!("will not start: {cause} {state}{through}"),
+        TaskState::Failed | TaskState::Cancelled => {
+            format!("after {cause} ({state}): will not start{through}")
+        }
         _ => format!("after {cause} ({state})"),
     }
 }

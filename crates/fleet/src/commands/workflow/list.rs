@@ -66,11 +66,11 @@ fn render(list: &Response, all_projects: bool, now: Millis) -> String {
         Column::new("STAGES", column(&|workflow| progress(workflow))),
         Column::new("TIME", column(&|workflow| elapsed(workflow, now))).painted(dim),
         Column::new("AGE", column(&|workflow| ago(workflow.created_at.0, now))).painted(dim).spare(),
-        Column::new("NAME", column(&|workflow| workflow.name.clone())).giving_way(),
+        Column::new("NAME", column(&|workflow| workflow.name.clone())).naming(),
         Column::new("NOTE", column(&|workflow| workflow.why.clone().unwrap_or_default())).giving_way(),
     ];
     if all_projects {
-        columns.insert(5, Column::new("PROJECT", column(&project)).giving_way());
+        columns.insert(5, Column::new("PROJECT", column(&project)).naming());
     }
     table(columns)
 }

@@ -11,7 +11,7 @@ use super::super::Context;
 use super::list;
 use crate::Done;
 use crate::follow::stages::{agent, elapsed};
-use crate::output::{Column, ago, dim, fields, money, number, paint_status, strong, table};
+use crate::output::{Column, TITLE, ago, dim, fields, money, number, paint_status, strong, table};
 
 /// Show a workflow: its stages, where they stand, what they used, and what to do next
 #[derive(Debug, Args)]
@@ -81,15 +81,15 @@ fn stages(stages: &[StageView], now: Millis) -> String {
         cost => money(cost),
     };
     table(vec![
-        Column::new("STAGE", column(&|stage| stage.name.clone())).giving_way(),
+        Column::new("STAGE", column(&|stage| stage.name.clone())).naming(),
         Column::new("STATE", column(&|stage| stage.status.to_owned())).painted(paint_status),
-        Column::new("AGENT", column(&agent)).giving_way(),
+        Column::new("AGENT", column(&agent)).giving_way().spare(),
         Column::new("TIME", column(&|stage| elapsed(stage, now))).painted(dim),
         Column::new("TOKENS", column(&tokens)).painted(dim).spare(),
         Column::new("COST", column(&cost)).painted(dim).spare(),
         Column::new("TASK", column(&|stage| stage.task.map(|id| id.to_string()).unwrap_or_default())).spare(),
-        Column::new("BRANCH", column(&|stage| stage.branch.clone().unwrap_or_default())).giving_way(),
-        Column::new("SUMMARY", column(&summary)).giving_way(),
+        Column::new("BRANCH", column(&|stage| stage.branch.clone().unwrap_or_default())).naming(),
+        Column::new("SUMMARY", column(&summary)).keeping(TITLE),
     ])
 }
 

@@ -130,3 +130,37 @@ fn a_terminal_that_cannot_move_its_cursor_gets_lines() {
     assert!(!output.stdout.contains(ESCAPE), "{output:?}");
     assert!(output.stdout.contains("done"), "{output:?}");
 }
+
+/// Titles that begin alike and branches that differ at their ends, as a fan-out makes them.
+#[test]
+fn eighty_columns_keep_what_tells_rows_apart() {
+    if !can_make_terminals() {
+        return;
+    }
+    let stage = Stage::new();
+    let text =
+        prompt("Fix the flaky login test of the suite for browsers", "write a x\nusage 12000 3000 0.25");
+    stage.fleet.ok(&["fanout", "3", "fix-the-flaky-login-test-of-the-suite", "-p", &text]);
+    let first = stage.fleet.ok(&["task", "add", "-q", "Split the parser into modules", "--hold"]);
+    let after =
+        ["task", "add", "Document all modules of the parser", "--after", first.trim(), "--label", "docs,api"];
+    stage.fleet.ok(&after);
+    let plain = |command: &str| {
+        let written = on_terminal(&stage, "rows 40 cols 80", command);
+        let lines: Vec<String> =
+            written.lines().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
+        lines
+    };
+    for command in ["list --all", "undo"] {
+        let lines = plain(command);
+        for letter in ["A", "B", "C"] {
+            let end = format!("-suite-{letter} ");
+            let row = lines.iter().find(|line| line.contains(&end)).unwrap_or_else(|| panic!("{lines:#?}"));
+            assert!(row.contains("Fix the flaky login test"), "{command}: {lines:#?}");
+        }
+    }
+    let lines = plain("task list");
+    let row = lines.iter().find(|line| line.contains("Document all modules of")).unwrap();
+    assert!(row.contains(&format!("after {}", first.trim())), "{lines:#?}");
+}
