@@ -6,11 +6,12 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::AgentName;
 use fleet_store::{StoreUrl, ops};
 use serde::Serialize;
 
 use super::trust;
-use crate::{Engine, problems};
+use crate::{Engine, problems, runner};
 
 /// How a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -67,6 +68,7 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
     checks.push(repository(engine));
     checks.extend(trusted(engine));
     checks.push(git());
+    checks.extend(agents(engine));
     let store = store(engine).await;
     let answers = store.iter().all(|check| check.verdict != Verdict::Bad) && is_there(engine);
     checks.extend(store);
@@ -158,6 +160,29 @@ fn git() -> Check {
             Check::bad("git", problem.hint("install git"))
         }
     }
+}
+
+/// Whether tasks that name no agent can be done here; what is wrong with the configuration is told elsewhere.
+fn agents(engine: &Engine) -> Option<Check> {
+    let agent = engine.config().ok()?.agent();
+    let here = runner::able(engine).ok()?;
+    let names: Vec<&str> = here.iter().map(AgentName::as_str).collect();
+    if names.contains(&agent) {
+        return Some(Check::good(
+            "agents",
+            format!("{agent} does what names no other; here: {}", names.join(", ")),
+        ));
+    }
+    let install =
+        engine.agents().ok()?.find(agent).map(|adapter| format!("to get it: {}", adapter.about().install));
+    let others = names.join(", ");
+    let mut check = Check::warning(
+        "agents",
+        format!("tasks that name no agent are for {agent}, which cannot be started here"),
+        format!("choose another one ({others}): `fleet config set agent NAME`"),
+    );
+    check.hints.extend(install);
+    Some(check)
 }
 
 /// Whether there is a store to ask; looking must not make one.

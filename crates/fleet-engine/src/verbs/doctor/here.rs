@@ -1,13 +1,15 @@
 //! What goes on at this home: runners, what crashes left, the trash.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use fleet_core::id::RunId;
+use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::{Code, Outcome};
 use fleet_core::run::Run;
+use fleet_core::task::AgentName;
 use fleet_host::disk;
 use fleet_host::git::SlotState;
 use fleet_host::lock::Exclusive;
@@ -17,7 +19,7 @@ use fleet_store::ops;
 use super::Check;
 use crate::home::Home;
 use crate::keeper::blocking;
-use crate::runner::registry;
+use crate::runner::{able, registry};
 use crate::verbs::gc::area;
 use crate::{Engine, clock, problems};
 
@@ -25,12 +27,18 @@ use crate::{Engine, clock, problems};
 const STARTING: Duration = Duration::from_secs(10);
 /// More than this in the trash is worth a word.
 const MUCH: u64 = 1_000_000_000;
+/// So many ready tasks are looked at.
+const LOOKED_AT: i64 = 1_000;
 /// So many of a kind are named.
 const NAMED: usize = 3;
 
 /// Looks at everything here. Needs a store that answers.
 pub(super) async fn checks(engine: &Engine) -> Vec<Check> {
     let mut checks = vec![checked("runner", runner(engine).await)];
+    match waiting(engine).await {
+        Ok(found) => checks.extend(found),
+        Err(problem) => checks.push(Check::bad("agents", problem)),
+    }
     checks.extend(match leftovers(engine).await {
         Ok(found) if found.is_empty() => vec![Check::good("leftovers", "nothing is left of crashes")],
         Ok(found) => found,
@@ -56,6 +64,21 @@ async fn runner(engine: &Engine) -> Outcome<Check> {
         return Ok(Check::good("runner", "none is up, and none is needed"));
     }
     Ok(Check::warning("runner", "tasks are ready, and no runner is up", "`fleet start` starts one"))
+}
+
+/// Agents that ready tasks name, and that cannot be started here. Another machine with the same store may have them.
+async fn waiting(engine: &Engine) -> Outcome<Option<Check>> {
+    let here = able(engine)?;
+    let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: LOOKED_AT, now: clock::now() };
+    let tasks = engine.call(ready).await?.tasks;
+    let wanted = tasks.iter().filter_map(|task| Some((task.agent()?, task.id)));
+    let missing: BTreeMap<&AgentName, TaskId> = wanted.filter(|(agent, _)| !here.contains(*agent)).collect();
+    let Some(task) = missing.values().next() else { return Ok(None) };
+    let names: Vec<&str> = missing.keys().map(|agent| agent.as_str()).collect();
+    let detail = format!("tasks wait for agents that cannot be started here: {}", names.join(", "));
+    let hint =
+        format!("`fleet agents` says how to get them; `fleet task edit {task} --agent NAME` chooses another");
+    Ok(Some(Check::warning("agents", detail, hint)))
 }
 
 /// What nobody looks after.

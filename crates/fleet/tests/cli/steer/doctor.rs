@@ -40,8 +40,9 @@ fn a_crash_is_found_and_its_repair_leaves_nothing() {
     assert!(crashed.to_string().contains("fleet start"), "{crashed}");
     yard.finish_all();
     let mended = yard.fleet.json(&["doctor"]);
-    // The home of the tests can be read by others.
-    let warned = |check: &&Value| check["verdict"] != "good" && check["name"] != "home";
+    // The home of the tests can be read by others, and the usual agent need not be here.
+    let expected = |check: &Value| check["name"] == "home" || check["name"] == "agents";
+    let warned = |check: &&Value| check["verdict"] != "good" && !expected(check);
     assert_eq!(mended["checks"].as_array().unwrap().iter().find(warned), None, "{mended}");
     assert_eq!(yard.file("crash", "a"), "x");
 }
@@ -71,4 +72,23 @@ fn processes_and_worktrees_of_ended_runs_are_found() {
     assert_eq!(about(&well, "leftovers"), (true, "nothing is left of crashes".to_owned()));
     assert_eq!(about(&well, "trash"), (true, "empty".to_owned()));
     assert_eq!(well["healthy"], true);
+}
+
+#[test]
+fn agents_that_cannot_be_started_are_told_with_what_to_do() {
+    let mut yard = Yard::new();
+    yard.fleet = yard.fleet.env("FLEET_AGENT", "demo");
+    assert!(about(&yard.fleet.json(&["doctor"]), "agents").0);
+    fs::write(yard.fleet.home().join("config.toml"), "agents.far.program = '/no/such/program'\n").unwrap();
+    let task = yard.fleet.ok(&["task", "add", "-q", "Elsewhere", "--agent", "far"]).trim_end().to_owned();
+    let found = yard.fleet.json(&["doctor"]);
+    assert!(
+        about(&found, "agents").1.contains("wait for agents that cannot be started here: far"),
+        "{found}"
+    );
+    assert!(found.to_string().contains(&format!("fleet task edit {task} --agent")), "{found}");
+    let usual = yard.fleet.env("FLEET_AGENT", "far").json(&["doctor"]);
+    assert!(about(&usual, "agents").1.contains("are for far, which cannot be started here"), "{usual}");
+    assert!(usual.to_string().contains("fleet config set agent NAME"), "{usual}");
+    assert_eq!(usual["healthy"], true, "others work");
 }
