@@ -74,6 +74,8 @@ pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
         None => Vec::new(),
     };
     let next = waiting::next(engine, task, &agent).await?;
+    let mut advice = advice(engine, task, failed, &agent)?;
+    advice.splice(0..0, waiting::advice(engine, task, &agent).await?);
     Ok(Response {
         task: id,
         title: task.spec.title.to_string(),
@@ -85,7 +87,7 @@ pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
         evidence,
         next: next.text,
         next_at: next.at,
-        advice: advice(engine, task, failed, &agent)?,
+        advice,
         agent,
     })
 }

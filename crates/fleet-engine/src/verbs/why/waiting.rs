@@ -1,14 +1,16 @@
 //! What comes next for a task by itself, and what it waits for.
 
+use fleet_core::deps;
 use fleet_core::limits::Limits;
 use fleet_core::problem::Outcome;
+use fleet_core::run::Reason;
 use fleet_core::task::{Status, Task, TaskState};
 use fleet_store::ops;
 
 use super::Next;
 use crate::home::Home;
 use crate::runner::registry;
-use crate::verbs::task_show;
+use crate::verbs::{reasons, task_show};
 use crate::views::Moment;
 use crate::{Engine, agents, clock, problems, runner};
 
@@ -25,7 +27,9 @@ pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<N
         Status::Blocked => blocked(engine, task).await?,
         Status::Scheduled => {
             let due = task.due().map(Moment);
-            Next { text: "it starts at that time".to_owned(), at: due }
+            let again = task.history.failures + task.history.waits > 0;
+            let text = if again { "it is tried again at that time" } else { "it starts at that time" };
+            Next { text: text.to_owned(), at: due }
         }
         Status::Ready | Status::In(TaskState::Queued) => ready(engine, agent, task.spec.limits).await?,
     })
@@ -35,9 +39,31 @@ async fn blocked(engine: &Engine, task: &Task) -> Outcome<Next> {
     let obstacle = task_show::obstacle(engine, task.id).await?;
     let on = obstacle.and_then(|obstacle| Some((*obstacle.chain.last()?, obstacle.state)));
     Ok(Next::now(match on {
+        Some((id, state @ (TaskState::Failed | TaskState::Cancelled))) => {
+            format!("nothing: it waits for {id}, which is {state}")
+        }
         Some((id, state)) => format!("it starts when what it waits for is done: {id} is {state}"),
         None => "it starts when what it waits for is done".to_owned(),
     }))
+}
+
+/// What a person can do about a task that waits for something that does not come by itself.
+pub(super) async fn advice(engine: &Engine, task: &Task, agent: &str) -> Outcome<Vec<String>> {
+    match task.status(engine.now()) {
+        Status::Blocked => {
+            let obstacle = task_show::obstacle(engine, task.id).await?.filter(deps::Obstacle::is_final);
+            let Some(chain) = obstacle.map(|obstacle| obstacle.chain) else { return Ok(Vec::new()) };
+            let (Some(direct), Some(cause)) = (chain.first(), chain.last()) else { return Ok(Vec::new()) };
+            Ok(vec![
+                format!("`fleet task retry {cause}` takes that one up again"),
+                format!("or do not wait: `fleet task dep remove {} {direct}`", task.id),
+            ])
+        }
+        Status::Ready if !runner::can_start(engine, Some(agent))? => {
+            reasons::remedy(engine, Reason::AgentMissing, task.id, agent)
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Why a task that could start does not. The first obstacle is told; others come to light when it is gone.

@@ -75,6 +75,43 @@ fn what_was_not_started_says_what_it_waits_for() {
 }
 
 #[test]
+fn what_cannot_start_says_what_to_do() {
+    let yard = Yard::new();
+    let (setting, value) = ("-c", "agents.far.program=/no/such");
+    let add = ["task", "add", "-q", "Far", "--agent", "far", setting, value];
+    let far = yard.fleet.ok(&add).trim_end().to_owned();
+    let list = yard.fleet.ok(&["task", "list", setting, value]);
+    assert!(list.contains("no agent `far` here"), "{list}");
+    let told = yard.fleet.json(&["why", &far, setting, value]);
+    assert!(told["advice"].to_string().contains(&format!("fleet task edit {far} --agent")), "{told}");
+    let first = yard.add("first", "write a x");
+    let second = yard.fleet.ok(&["task", "add", "-q", "Second", "--after", &first]).trim_end().to_owned();
+    yard.fleet.ok(&["task", "cancel", &first]);
+    let told = why(&yard, &second);
+    assert_eq!(told["next"], format!("nothing: it waits for {first}, which is cancelled"));
+    let advice = told["advice"].to_string();
+    assert!(advice.contains(&format!("fleet task retry {first}")), "{advice}");
+    assert!(advice.contains(&format!("fleet task dep remove {second} {first}")), "{advice}");
+    yard.fleet.ok(&["task", "dep", "remove", &second, &first]);
+    assert_eq!(why(&yard, &second)["status"], "ready");
+}
+
+#[test]
+fn a_second_attempt_says_what_it_follows() {
+    let mut yard = Yard::new();
+    yard.fleet = yard.fleet.env("FLEET_TASKS_RETRIES", "3");
+    yard.add("again", "error agent_error The lights went out\nexit 1");
+    let until = std::time::Duration::from_mins(1);
+    yard.start_runner();
+    fleet_testkit::wait_until(until, "a second attempt that waits", || {
+        yard.fleet.ok(&["task", "list"]).contains("scheduled")
+    });
+    let list = yard.fleet.ok(&["task", "list"]);
+    assert!(list.contains(", after agent_error: "), "{list}");
+    assert!(why(&yard, "again")["next"].as_str().unwrap().starts_with("it is tried again"));
+}
+
+#[test]
 fn a_pause_by_hand_is_never_made_shorter() {
     let yard = Yard::new();
     let paused = yard.fleet.json(&["agents", "pause", "demo", "--for", "2h", "--why", "holidays"]);
