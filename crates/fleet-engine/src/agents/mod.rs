@@ -7,6 +7,7 @@
 mod after;
 mod choice;
 mod installed;
+mod known;
 mod login;
 mod mcp;
 mod notice;
@@ -29,6 +30,7 @@ use crate::environment::Environment;
 pub(crate) use after::{after, budget, until};
 pub use choice::{Refused, check, model};
 pub use installed::{Installed, look, path};
+pub use known::{check_known, is_known};
 pub use login::{Login, LoginState, login};
 pub use notice::{Notice, notice};
 pub use prices::{PriceTable, price_file, price_tables, prices};

@@ -8,11 +8,12 @@ use fleet_core::policy::RetryPolicy;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::scope::FileScope;
 use fleet_core::task::{
-    AgentName, Complexity, FieldError, Label, Labels, Meta, MetaKey, MetaValue, ModelName, Priority,
+    AgentName, BaseRef, Complexity, FieldError, Label, Labels, Meta, MetaKey, MetaValue, ModelName, Priority,
     TaskSpec, TaskState,
 };
 use fleet_store::{StoreError, ops};
 
+use super::launch;
 use crate::caller::author;
 use crate::views::TaskView;
 use crate::{Engine, agents, allowed, clock, problems};
@@ -55,6 +56,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
     let spec = spec(engine, &request)?;
     let after = engine.task_ids(&request.after).await?;
     let project = engine.project().await?;
+    check_base(engine, &spec, !after.is_empty()).await?;
     let author = author(engine)?;
     let state = if request.hold { TaskState::Held } else { TaskState::Queued };
     for _ in 0..DRAWS {
@@ -73,6 +75,27 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
         }
     }
     Err(Problem::new(Code::Internal, "no free id was found"))
+}
+
+/// Refuses a start that is not there and that nobody will make. What the tasks before it do may well make it.
+async fn check_base(engine: &Engine, spec: &TaskSpec, comes_later: bool) -> Outcome<()> {
+    if comes_later {
+        return Ok(());
+    }
+    let wish = spec.base.as_ref().map(BaseRef::as_str);
+    let refused = match launch::base(engine, wish).await {
+        Err(problem) if problem.code == Code::InvalidValue => problem,
+        other => return other.map(drop),
+    };
+    let Some(branch) = wish else { return Err(refused) };
+    let project = engine.known_project().await?.map(|project| project.id);
+    // A task that is still to run may make the branch.
+    match engine.task_of_branch(project, branch).await? {
+        Some(_) => Ok(()),
+        None => {
+            Err(refused.hint("one that a task before it makes may come later: name that task with `--after`"))
+        }
+    }
 }
 
 fn view(task: Option<&fleet_core::task::Task>, engine: &Engine) -> Outcome<TaskView> {
@@ -98,6 +121,9 @@ pub(super) fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     spec.scope = scope(&request.scope)?;
     spec.complexity = request.complexity.as_deref().map(complexity).transpose()?;
     spec.agent = request.agent.as_deref().map(parsed).transpose()?;
+    if let Some(agent) = &spec.agent {
+        agents::check_known(engine, agent.as_str())?;
+    }
     spec.model = request.model.as_deref().map(parsed).transpose()?;
     spec.base = request.base.as_deref().map(parsed).transpose()?;
     spec.branch = request.branch.as_deref().map(parsed).transpose()?;

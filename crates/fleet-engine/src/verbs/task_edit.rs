@@ -124,6 +124,9 @@ pub(super) fn check_model(engine: &Engine, edit: &TaskEdit, before: &TaskSpec) -
     if edit.agent.is_none() && edit.model.is_none() {
         return Ok(());
     }
+    if let Some(Some(agent)) = &edit.agent {
+        agents::check_known(engine, agent.as_str())?;
+    }
     let agent = edit.agent.as_ref().unwrap_or(&before.agent).as_ref().map(AgentName::as_str);
     let model = edit.model.as_ref().unwrap_or(&before.model).as_ref().map(ModelName::as_str);
     agents::check(engine, agent, model).map_err(|problem| match edit.model {

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use super::task_add::settle;
 use super::task_export::Line;
 use crate::caller::author;
+use crate::config::nearest;
 use crate::views::Moment;
 use crate::{Engine, agents, allowed, clock, problems};
 
@@ -123,6 +124,9 @@ fn parse(text: &str, defaults: &Defaults) -> Outcome<Vec<(usize, Line)>> {
 
 /// Taken apart by hand: a flattened struct would swallow misspelt fields.
 fn parse_line(text: &str, defaults: &Defaults) -> Result<Line, String> {
+    if !text.starts_with('{') {
+        return Err("it is no JSON object, such as {\"title\": \"Fix the login\"}".to_owned());
+    }
     let mut object: Map<String, Value> = serde_json::from_str(text).map_err(|error| json_error(&error))?;
     // An empty field is a field that was left out, as in the answers of every other command.
     object.retain(|_, value| !value.is_null());
@@ -136,7 +140,7 @@ fn parse_line(text: &str, defaults: &Defaults) -> Result<Line, String> {
     let not_before =
         not_before.map(|text| clock::parse_moment(&text, defaults.now).map_err(|problem| problem.message));
     let mut spec: TaskSpec =
-        serde_json::from_value(Value::Object(object)).map_err(|error| json_error(&error))?;
+        serde_json::from_value(Value::Object(object)).map_err(|error| with_advice(&json_error(&error)))?;
     spec.not_before = not_before.transpose()?;
     spec.check().map_err(|error| error.to_string())?;
     // What ran elsewhere does not run here.
@@ -147,6 +151,23 @@ fn parse_line(text: &str, defaults: &Defaults) -> Result<Line, String> {
 fn take<T: DeserializeOwned>(object: &mut Map<String, Value>, name: &str) -> Result<Option<T>, String> {
     let value = object.remove(name).unwrap_or(Value::Null);
     serde_json::from_value(value).map_err(|error| format!("{name}: {}", json_error(&error)))
+}
+
+/// The fields of a line that are not fields of a task.
+const OTHERS: [&str; 5] = ["id", "key", "state", "after", "not_before"];
+
+/// A field that nobody knows, with the one that was meant, or with all that there are.
+fn with_advice(message: &str) -> String {
+    let Some((unknown, fields)) = message.split_once(", expected one of ") else { return message.to_owned() };
+    let told = fields.split(", ").map(|field| field.trim_matches('`').to_owned());
+    let mut names: Vec<String> = told.chain(OTHERS.map(ToOwned::to_owned)).collect();
+    names.sort();
+    names.dedup();
+    let given = unknown.split('`').nth(1).unwrap_or_default();
+    match nearest(given, names.iter().cloned()) {
+        Some(meant) => format!("{unknown}; did you mean `{meant}`?"),
+        None => format!("{unknown}; the fields are {}", names.join(", ")),
+    }
 }
 
 /// The message without serde's own "line 1", which is not the line of the file.
@@ -233,11 +254,11 @@ mod tests {
     #[test]
     fn a_wrong_line_is_named_with_its_number_and_its_fault() {
         assert_eq!(
-            why("\n{\"title\":\"a\"}\n{\"titel\":\"b\"}").split(", expected").next(),
-            Some("line 3: unknown field `titel`")
+            why("\n{\"title\":\"a\"}\n{\"titel\":\"b\"}"),
+            "line 3: unknown field `titel`; did you mean `title`?"
         );
         assert_eq!(why("{}"), "line 1: missing field `title`");
-        assert_eq!(why("[1]"), "line 1: invalid type: sequence, expected a map");
+        assert!(why("[1]").starts_with("line 1: it is no JSON object"));
         assert_eq!(
             why("{\"title\":\"a\",\"priority\":9}"),
             "line 1: priority: 9 is not between 1 and 5 (5 is served first)"

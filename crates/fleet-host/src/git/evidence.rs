@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use super::checkout::Checkout;
 use super::command::Git;
@@ -312,6 +313,19 @@ pub(crate) fn tracked_among(checkout: &Checkout, paths: &[String]) -> Result<Has
         Ok(())
     })?;
     Ok(tracked)
+}
+
+/// How many files of a checkout are changed or new, and not committed; `None` if git does not say so in time.
+pub fn uncommitted(checkout: &Checkout, patience: Duration) -> Option<usize> {
+    let mut found = 0;
+    let git = Git::within(checkout).patience(patience);
+    // With only the name, a renamed file is one record, as every other.
+    let git = git.args(["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"]);
+    let looked = git.records(&mut |_| {
+        found += 1;
+        Ok(())
+    });
+    looked.is_ok().then_some(found)
 }
 
 /// Whether a checkout has, or may have, anything that is not committed and not ignored.

@@ -30,7 +30,8 @@ pub use discover::{DiscoverError, Repository, discover};
 pub use error::GitError;
 pub(crate) use evidence::tracked_among;
 pub use evidence::{
-    Changes, Color, CommitLine, DiffStyle, FileChange, FileStatus, changes, diff, work_tree_dirty,
+    Changes, Color, CommitLine, DiffStyle, FileChange, FileStatus, changes, diff, uncommitted,
+    work_tree_dirty,
 };
 pub use landed::{Branch, Landing, branches, differing_files, landings, not_landed, trees};
 pub use merge::{Merge, MergeCheck, Paths, merge_commits, merge_tree, touched_files, with_markers};

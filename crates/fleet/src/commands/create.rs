@@ -40,6 +40,7 @@ impl Create {
         let job = Job { branch: Some(self.branch), prompt, agent: self.agent, model, ..Job::default() };
         let request = Request { jobs: vec![job], wishes: self.options.wishes(), grouping: Grouping::Alone };
         let launched = launch::run(&context.engine, request).await?;
+        self.options.tell_left_behind(context, &launched).await;
         see(context, launched, self.options.stay()).await
     }
 }

@@ -46,6 +46,7 @@ impl Fanout {
             wishes: self.options.wishes(),
         };
         let launched = launch::fanout(&context.engine, wish).await?;
+        self.options.tell_left_behind(context, &launched).await;
         see(context, launched, self.options.stay()).await
     }
 }

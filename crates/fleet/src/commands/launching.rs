@@ -12,7 +12,7 @@ use super::Context;
 use super::text_input::{read_all, read_file};
 use crate::Done;
 use crate::follow::{conclude, follow};
-use crate::output::{dim, paint_status, strong};
+use crate::output::{count, dim, paint_status, strong};
 
 /// A prompt in one of three ways.
 #[derive(Debug, Clone, Args)]
@@ -90,9 +90,28 @@ impl LaunchOptions {
         }
     }
 
+    /// Tells what the work has not got, because nobody committed it.
+    pub(crate) async fn tell_left_behind(&self, context: &Context, launched: &Launched) {
+        let base = launched.tasks.first().and_then(|one| one.task.base.as_deref());
+        if let Some(base) = base.filter(|_| self.base.is_none()) {
+            left_behind(context, base).await;
+        }
+    }
+
     pub(crate) const fn stay(&self) -> Stay {
         if self.detach { Stay::Not } else { Stay::ToTheEnd }
     }
+}
+
+/// Tells what work that starts from this commit has not got. Only for people: a program knows what it committed.
+pub(crate) async fn left_behind(context: &Context, base: &str) {
+    if context.output.is_json() {
+        return;
+    }
+    let Some(number) = launch::left_behind(&context.engine).await else { return };
+    let (what, short) = (count(number, "uncommitted change"), base.get(..7).unwrap_or(base));
+    let verb = if number == 1 { "is" } else { "are" };
+    context.output.note(&format!("note: {what} {verb} not in it; it starts from {short}"));
 }
 
 /// Starts the runner if need be, and follows what was launched.

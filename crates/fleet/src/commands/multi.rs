@@ -60,6 +60,7 @@ impl Multi {
         }
         let request = Request { jobs, wishes: self.options.wishes(), grouping: Grouping::Batch };
         let launched = launch::run(&context.engine, request).await?;
+        self.options.tell_left_behind(context, &launched).await;
         see(context, launched, self.options.stay()).await
     }
 }

@@ -113,6 +113,9 @@ fn fields_that_do_not_take_it() {
         (&["task", "add", "x", "--branch", "a..b"], 2, "invalid-value", "contains \"..\""),
         (&["task", "add", "x", "--base=-x"], 2, "invalid-value", "starts with a dash"),
         (&["task", "add", "x", "--agent", "A b"], 2, "invalid-value", "agent: "),
+        (&["task", "add", "x", "--agent", "dmeo"], 2, "invalid-value", "there is no agent `dmeo`"),
+        (&["task", "edit", "{a}", "--agent", "dmeo"], 2, "invalid-value", "there is no agent `dmeo`"),
+        (&["task", "add", "x", "--base", "nope"], 2, "invalid-value", "no commit \"nope\""),
         (&["task", "add", "x", "--retries", "99"], 2, "invalid-value", "at most 20"),
         (&["task", "add", "x", "--complexity", "huge"], 2, "invalid-value", "trivial, small"),
         (&["task", "edit", "{a}", "--clear", "title"], 2, "invalid-value", "title"),
@@ -152,7 +155,14 @@ fn imports_that_would_be_half() {
     let existing = format!("{{\"title\":\"new\"}}\n{{\"title\":\"old\",\"id\":\"{}\"}}\n", queue.a);
     let cases = [
         ("{\"title\":\"a\"}\n\n{\"title\":\n{\"title\":\"b\"}\n", 2, "import-invalid", "line 3: "),
-        ("{\"title\":\"a\"}\n{\"titel\":\"b\"}\n", 2, "import-invalid", "line 2: unknown field `titel`"),
+        (
+            "{\"title\":\"a\"}\n{\"titel\":\"b\"}\n",
+            2,
+            "import-invalid",
+            "line 2: unknown field `titel`; did you mean `title`?",
+        ),
+        ("{\"zzzzzz\":1}", 2, "import-invalid", "after, "),
+        ("foo\n", 2, "import-invalid", "line 1: it is no JSON object"),
         ("{\"title\":\"a\",\"priority\":9}", 2, "import-invalid", "line 1: priority: 9"),
         ("{\"title\":\"a\\u001b\"}", 2, "import-invalid", "line 1: title: "),
         ("{\"title\":\"a\",\"after\":[\"zz\"]}", 2, "import-invalid", "line 1: after: \"zz\" is neither"),

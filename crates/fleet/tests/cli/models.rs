@@ -5,8 +5,8 @@ use super::support::{World, error};
 /// A known agent whose provider is a vendor's, as far as the choice of models is concerned.
 fn world() -> World {
     let world = World::sqlite();
-    let config =
-        "agent = 'demo'\n[agents.demo]\nprovider = 'openai'\naliases = ['fast=gpt-5-mini', 'odd=claude-x']\n";
+    let config = "agent = 'demo'\n[agents.demo]\nprovider = 'openai'\naliases = ['fast=gpt-5-mini', 'odd=claude-x']\n\
+         [agents.other]\ncap = 3\n";
     std::fs::create_dir_all(world.fleet.home()).unwrap();
     std::fs::write(world.fleet.home().join("config.toml"), config).unwrap();
     world

@@ -22,6 +22,7 @@ fn ids(list: &Value) -> Vec<&str> {
 #[test]
 fn a_backlog_is_planned_searched_and_ordered() {
     let stage = Stage::quiet();
+    std::fs::write(stage.fleet.home().join("config.toml"), "agents.somebody.cap = 3\n").unwrap();
     let mut client = stage.client();
     let login = json!({
         "title": "Add a login form",

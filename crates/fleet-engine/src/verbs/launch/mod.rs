@@ -11,11 +11,15 @@ mod names;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
 use fleet_core::id::{BatchId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
-use fleet_core::task::{BaseRef, BranchName, Task, TaskSpec, TaskState, Tuning};
-use fleet_host::git::{self, GitError};
+use fleet_core::task::{AgentName, BaseRef, BranchName, Task, TaskSpec, TaskState, Tuning};
+use fleet_host::git::{self, Checkout, GitError, Repository};
 use fleet_store::{StoreError, ops};
 use serde::Serialize;
 
@@ -142,6 +146,12 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
     };
     let mut specs =
         request.jobs.iter().map(|job| spec(engine, job, &request.wishes)).collect::<Outcome<Vec<_>>>()?;
+    let names: BTreeSet<&str> =
+        specs.iter().filter_map(|spec| spec.agent.as_ref()).map(AgentName::as_str).collect();
+    agents::check_all(engine, &names)?;
+    for (job, spec) in request.jobs.iter().zip(&mut specs) {
+        tune(engine, job, spec)?;
+    }
     names::check_apart(specs.iter().filter_map(|spec| spec.branch.as_ref()).map(BranchName::as_str))?;
     let base = base(engine, request.wishes.base.as_deref()).await?;
     for spec in &mut specs {
@@ -194,7 +204,7 @@ fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
         },
         description: Some(job.prompt.clone()),
         priority: Some(PRIORITY),
-        agent: Some(agent.clone()),
+        agent: Some(agent),
         model: job.model.clone(),
         base: wishes.base.clone(),
         branch: job.branch.clone(),
@@ -205,24 +215,19 @@ fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
         read_only: wishes.read_only,
         ..Default::default()
     };
-    let mut spec = task_add::spec(engine, &request)?;
-    check_agent(engine, &agent)?;
-    tune(engine, &agent, job, &mut spec)?;
-    Ok(spec)
+    task_add::spec(engine, &request)
 }
 
 /// What no run could be started with is refused now, when its author can still change it.
-fn tune(engine: &Engine, agent: &str, job: &Job, spec: &mut TaskSpec) -> Outcome<()> {
-    if job.tuning == Tuning::default() {
-        return Ok(());
-    }
+fn tune(engine: &Engine, job: &Job, spec: &mut TaskSpec) -> Outcome<()> {
+    let Some(agent) = spec.agent.as_ref().filter(|_| job.tuning != Tuning::default()) else { return Ok(()) };
     let wish = Wish {
         model: job.model.as_deref(),
         read_only: spec.read_only,
         effort: job.tuning.effort.as_deref(),
         args: &job.tuning.args,
     };
-    terms(engine, agent, wish)?;
+    terms(engine, agent.as_str(), wish)?;
     job.tuning.write(&mut spec.meta).map_err(problems::field)
 }
 
@@ -234,6 +239,17 @@ pub(super) async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef
     commit.to_string().parse().map_err(problems::field)
 }
 
+/// So long somebody who launches work waits to hear what is not in it.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How many files of the checkout are not committed, so that work which starts from its commit has not got them. Nothing
+/// where there are none, and where it takes too long to tell.
+pub async fn left_behind(engine: &Engine) -> Option<usize> {
+    let Repository { work_tree, git_dir, common_dir } = engine.repository().ok()?.clone();
+    let checkout = Checkout { work_tree: work_tree?, git_dir, common_dir };
+    blocking(move || git::uncommitted(&checkout, LOOK)).await.ok()?.filter(|number| *number > 0)
+}
+
 /// Every branch must be new. Git is asked before anything is added, and again by whoever makes the branch.
 async fn check_branches(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
     let repo = engine.repository()?.common_dir.clone();
@@ -243,10 +259,12 @@ async fn check_branches(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
         for branch in wanted {
             if let Some(why) = git::branch_conflict(&repo, &branch)? {
                 let exists = git::branch_commit(&repo, &branch)?.is_some();
-                return Ok(Some((
-                    branch,
-                    if exists { Holder::Branch(None) } else { Holder::Neighbour(why) },
-                )));
+                let holder = match exists {
+                    false => Holder::Neighbour(why),
+                    true if is_own(&repo, &branch) => Holder::Own,
+                    true => Holder::Branch(None),
+                };
+                return Ok(Some((branch, holder)));
             }
         }
         Ok(None)
@@ -259,6 +277,13 @@ async fn check_branches(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
         }
         Some((branch, other)) => Err(names::taken(&branch, &other)),
     }
+}
+
+/// Whether nobody should be told how to remove a branch.
+fn is_own(repo: &Path, branch: &str) -> bool {
+    let is_checked_out =
+        |all: Vec<git::Branch>| all.iter().any(|one| one.name == branch && one.checked_out.is_some());
+    matches!(branch, "main" | "master") || git::branches(repo).is_ok_and(is_checked_out)
 }
 
 /// The task that made a branch, for advice: not knowing it is no reason to fail otherwise than for the branch.

@@ -93,6 +93,8 @@ pub(super) enum Holder {
     Task(TaskId),
     /// The branch exists, perhaps with the work of a task that did not come to its end.
     Branch(Option<TaskId>),
+    /// It is the branch that somebody works on: checked out, or the one that everything goes to.
+    Own,
     /// A branch that it cannot exist beside; a sentence says why.
     Neighbour(String),
 }
@@ -101,7 +103,7 @@ pub(super) enum Holder {
 pub(super) fn taken(branch: &str, holder: &Holder) -> Problem {
     let why = match holder {
         Holder::Task(task) => format!("it belongs to task {task}, which is not over"),
-        Holder::Branch(_) => "it exists already".to_owned(),
+        Holder::Branch(_) | Holder::Own => "it exists already".to_owned(),
         Holder::Neighbour(why) => why.clone(),
     };
     let problem = Problem::new(Code::BranchTaken, format!("the branch {branch} is taken: {why}"))
@@ -117,6 +119,6 @@ pub(super) fn taken(branch: &str, holder: &Holder) -> Problem {
         Holder::Branch(_) => {
             problem.hint(format!("`git branch -d {branch}` removes it, if its work is merged"))
         }
-        Holder::Neighbour(_) => problem,
+        Holder::Neighbour(_) | Holder::Own => problem,
     }
 }

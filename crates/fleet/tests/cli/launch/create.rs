@@ -119,3 +119,23 @@ fn the_work_starts_where_it_was_asked_to() {
     stage.fleet.ok(&["create", "old", "--base", "HEAD~1", "-p", &prompt("Write", "write a.txt x")]);
     assert_eq!(stage.repo.git(&["merge-base", "old", "main"]), first);
 }
+
+#[test]
+fn what_is_not_committed_is_told() {
+    let stage = Stage::quiet();
+    let clean = stage.fleet.run(&["create", "a", "-d", "-p", "x"]);
+    assert!(clean.code == 0 && !clean.stderr.contains("uncommitted"), "{clean:?}");
+    stage.repo.write("README.md", "changed");
+    stage.repo.write("new.txt", "x");
+    let commit = stage.repo.git(&["rev-parse", "HEAD"]);
+    let note = format!("note: 2 uncommitted changes are not in it; it starts from {}\n", &commit[..7]);
+    for arguments in [&["create", "b", "-d", "-p", "x"][..], &["fanout", "2", "c", "-d", "-p", "x"]] {
+        let said = stage.fleet.run(arguments).stderr;
+        assert!(said.contains(&note), "{arguments:?}: {said}");
+    }
+    for arguments in
+        [&["create", "d", "-d", "-p", "x", "--base", "HEAD"][..], &["create", "e", "-d", "-p", "x", "--json"]]
+    {
+        assert!(!stage.fleet.run(arguments).stderr.contains("uncommitted"), "{arguments:?}");
+    }
+}

@@ -43,6 +43,35 @@ fn mistakes_create_nothing() {
 }
 
 #[test]
+fn agents_are_told_all_at_once_and_mistyped_ones_are_guessed() {
+    let stage = Stage::quiet();
+    let (_, message, hints) = refused(&stage, 2, &["create", "x", "-p", "x", "--agent", "dmeo"]);
+    assert_eq!(
+        (message.as_str(), hints.contains("did you mean `demo`?")),
+        ("agent: there is no agent `dmeo`", true)
+    );
+    let settings = ["-c", "agents.far.program=/no/far", "-c", "agents.off.program=/no/off"];
+    let fan = [&["fanout", "3", "x", "-p", "x", "--agent", "far,demo,off"][..], &settings].concat();
+    let (code, message, _) = refused(&stage, 3, &fan);
+    assert_eq!(code, "agent-missing");
+    assert_eq!(
+        message,
+        "no agent `far` here: /no/far is no program; no agent `off` here: /no/off is no program"
+    );
+}
+
+#[test]
+fn a_base_that_is_still_to_be_made_is_waited_for() {
+    let stage = Stage::quiet();
+    let first = stage.add("First");
+    stage.fleet.ok(&["task", "add", "Second", "--base", "later", "--after", &first]);
+    stage.fleet.ok(&["task", "add", "Third", "--branch", "soon"]);
+    stage.fleet.ok(&["task", "add", "Fourth", "--base", "soon"]);
+    let far = stage.fleet.run(&["task", "add", "Far", "--agent", "far", "-c", "agents.far.model=m"]);
+    assert!(far.code == 0 && far.stderr.contains("no agent `far` here, so it waits"), "{far:?}");
+}
+
+#[test]
 fn a_taken_branch_says_who_has_it() {
     let stage = Stage::quiet();
     stage.repo.git(&["branch", "old"]);
@@ -54,6 +83,8 @@ fn a_taken_branch_says_who_has_it() {
     let (message, hints) = taken("old");
     assert!(message.contains("exists already"), "{message}");
     assert!(hints.contains("another name") && hints.contains("git branch -d old"), "{hints}");
+    let (_, hints) = taken("main");
+    assert!(!hints.contains("git branch -d"), "it is checked out: {hints}");
     let (message, _) = taken("old/new");
     assert!(message.contains("files and folders"), "{message}");
     let mine = stage.fleet.json(&["create", "mine", "-d", "-p", "x"]);
@@ -77,6 +108,8 @@ fn a_repository_without_a_commit_has_nothing_to_start_from() {
     let git = super::super::support::shell(&stage.fleet.cwd(empty.path()), "git init -q -b main .");
     assert_eq!(git.code, 0, "{git:?}");
     let output = stage.fleet.cwd(empty.path()).fail(2, &["create", "x", "-p", "x"]);
+    assert!(output.stderr.contains("no commit yet"), "{output:?}");
+    let output = stage.fleet.cwd(empty.path()).fail(2, &["task", "add", "x"]);
     assert!(output.stderr.contains("no commit yet"), "{output:?}");
     let outside = stage.fleet.cwd(stage.fleet.user_home()).fail(3, &["create", "x", "-p", "x"]);
     assert!(outside.stderr.contains("not-a-repository"), "{outside:?}");

@@ -176,7 +176,8 @@ fn what_cannot_be_said_changes_nothing() {
 #[test]
 fn an_agent_that_cannot_be_started_is_told_before_anything_is_queued() {
     let yard = Yard::new();
-    let args = ["task", "add", "-q", "Elsewhere", "--agent", "no-such-agent"];
+    let known = ["-c", "agents.far-away.model=m"];
+    let args = ["task", "add", "-q", "Elsewhere", "--agent", "far-away", known[0], known[1]];
     let task = yard.fleet.ok(&args).trim_end().to_owned();
     assert_eq!(yard.fleet.json(&["prompt", &task, "x"])["reception"], "kept", "whoever has it starts it");
     yard.fleet.ok(&["task", "cancel", &task]);
