@@ -3,6 +3,7 @@
 //! Owns what the user agreed to, in `$FLEET_HOME/trust.json`. Consent is to exact commands in one project: other
 //! commands, or the same ones in another clone, are asked about again. Must never run anything, and never ask a person.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -58,6 +59,17 @@ impl ProjectCommands {
             list("extra_args", stage.extra_args.clone());
         }
         Self { project: project.into(), commands }
+    }
+
+    /// With the lines on which they stand, by their keys.
+    #[must_use]
+    pub fn on_lines(mut self, lines: &BTreeMap<String, usize>) -> Self {
+        for Setting { key, origin, .. } in &mut self.commands {
+            if let (Origin::Project { line, .. }, Some(known)) = (origin, lines.get(key)) {
+                *line = *known;
+            }
+        }
+        self
     }
 
     /// Whether all of them may run.

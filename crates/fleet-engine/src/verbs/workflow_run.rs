@@ -191,7 +191,8 @@ pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<Projec
     let given = Given { purpose: Purpose::Check, ..Given::default() };
     let loaded = workflow_file::load(engine, &source, &given)?
         .map_err(|diagnostics| workflow_file::problem(&diagnostics))?;
-    commands(engine, &source, &loaded.spec)
+    let asked = commands(engine, &source, &loaded.spec)?;
+    Ok(asked.map(|asked| asked.on_lines(&loaded.lines)))
 }
 
 /// The commands and the arguments for agents that a workflow of the repository brings; `None` if it is the user's own.

@@ -23,15 +23,9 @@ pub(super) fn check(
     for (stage, marks) in stages.iter().zip(marks) {
         let name = stage.agent.as_ref().map_or(config.agent(), |agent| agent.as_str());
         let at = Some(marks.of("agent").start);
-        let is_known = registry.find(name).is_some()
-            || name == config.agent()
-            || config.named_agents().any(|known| known == name);
-        if !is_known {
-            let names = registry.all().map(|adapter| adapter.name().to_owned());
-            let help = reader
-                .meant(name, names)
-                .unwrap_or_else(|| "`fleet agents` shows those that there are".to_owned());
-            reader.refuse(at, format!("there is no agent `{name}`"), Some(help));
+        if let Err(problem) = agents::check_known(engine, name) {
+            let message = problem.message.strip_prefix("agent: ").unwrap_or(&problem.message).to_owned();
+            reader.refuse(at, message, problem.hints.into_iter().next());
             continue;
         }
         if !here.iter().any(|known| known.as_str() == name) && absent.insert(name) {

@@ -1,5 +1,7 @@
 //! From the text of a file to a workflow that can run, or to all that is wrong.
 
+use std::collections::BTreeMap;
+
 use fleet_core::problem::Outcome;
 use fleet_core::task::{AgentName, BaseRef};
 use fleet_core::workflow::{Flaw, Place, Spec, Stage, check, places};
@@ -7,12 +9,13 @@ use serde::Serialize;
 
 use super::agents;
 use super::diagnostic::{Diagnostic, Severity};
-use super::form::{self, Draft};
+use super::form::{self, Draft, Marks};
 use super::given::{Given, Purpose};
 use super::node::{Node, Unreadable};
 use super::reader::Reader;
 use super::source::{Format, Kind, Source};
 use super::{json, toml, yaml};
+use crate::agents as known;
 use crate::{Engine, problems};
 
 /// A workflow that can run.
@@ -26,6 +29,8 @@ pub struct Loaded {
     pub kind: Kind,
     /// What is still to be said before it can run; nothing, if it was read for that.
     pub wants: Wants,
+    /// The lines of what a user has to agree to, by their keys, such as `stages.a.checks`.
+    pub lines: BTreeMap<String, usize>,
     /// What may be wrong.
     pub warnings: Vec<Diagnostic>,
 }
@@ -43,6 +48,10 @@ pub struct Wants {
 /// as a broken configuration.
 pub fn load(engine: &Engine, source: &Source, given: &Given) -> Outcome<Result<Loaded, Vec<Diagnostic>>> {
     let wish = given.agent.as_deref().map(str::parse::<AgentName>).transpose().map_err(problems::field)?;
+    if let Some(agent) = &wish {
+        // Told once, and not as a flaw of every stage.
+        known::check_known(engine, agent.as_str())?;
+    }
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(&source.text).replace("\r\n", "\n");
     let mut reader = Reader::new(source.label(), &text);
     let root = match tree(source.format, &text) {
@@ -102,6 +111,7 @@ fn finish(
             reader.refuse(Some(at), flaw.message, help);
         }
     }
+    let lines = lines(&reader, &spec, &marks);
     let wants = Wants { task: is_unsaid && asks_for_task(&spec), params: missing };
     if wants.task && given.purpose == Purpose::Run {
         let help = "say what is to be done with `--task TEXT`".to_owned();
@@ -111,7 +121,14 @@ fn finish(
     if found.iter().any(|one| one.severity == Severity::Error) {
         return Err(found);
     }
-    Ok(Loaded { spec, base, kind: source.kind, wants, warnings: found })
+    Ok(Loaded { spec, base, kind: source.kind, wants, lines, warnings: found })
+}
+
+fn lines(reader: &Reader<'_>, spec: &Spec, marks: &[Marks]) -> BTreeMap<String, usize> {
+    let keys = ["checks", "extra_args"];
+    let stages = spec.stages.iter().zip(marks);
+    let all = stages.flat_map(|(stage, marks)| keys.map(|key| (stage, key, marks.of(key).start)));
+    all.map(|(stage, key, at)| (format!("stages.{}.{key}", stage.name), reader.line(at))).collect()
 }
 
 fn asks_for_task(spec: &Spec) -> bool {

@@ -83,6 +83,11 @@ impl<'t> Reader<'t> {
         piece.start + found.unwrap_or(0)
     }
 
+    /// The line of a place, from 1.
+    pub(super) fn line(&self, at: usize) -> usize {
+        1 + self.text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count()
+    }
+
     /// Everything, in the order of the file.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|(at, _)| *at);
@@ -101,35 +106,48 @@ impl<'t> Reader<'t> {
         all
     }
 
-    /// The entries of a table; names that nobody knows are refused.
+    /// The entries of a table. Names that nobody knows are refused, and read as what they probably mean: so that all
+    /// that is wrong is told at once, and nothing that only follows from such a name.
     pub(super) fn fields<'n>(&mut self, node: &'n Node, what: &str, known: &Known) -> Fields<'n> {
         let Value::Table(entries) = &node.value else {
             self.refuse_shape(node.at.start, format!("{what} must be a table, not {}", node.kind()), None);
             return Fields { entries: Vec::new() };
         };
-        let mut fields: Vec<(&Name, &Node)> = Vec::new();
+        let mut fields = Fields { entries: Vec::new() };
         for (name, value) in entries {
             if !known.names.contains(&name.text.as_str()) {
-                let help = Some(self.instead(&name.text, known));
-                self.refuse_shape(name.at.start, format!("unknown key {}", quoted(&name.text)), help);
-            } else if fields.iter().any(|(other, _)| other.text == name.text) {
+                let meant = self.meant_key(&name.text, known);
+                let is_of_other_form = known.synonyms.iter().any(|(word, _)| *word == name.text);
+                let more = if is_of_other_form { known.other_form } else { "" };
+                let help = match meant {
+                    Some(meant) => format!("did you mean `{meant}`?{more}"),
+                    None => format!("the keys are {}", known.names.join(", ")),
+                };
+                self.refuse(Some(name.at.start), format!("unknown key {}", quoted(&name.text)), Some(help));
+                let is_free = |meant: &&str| !entries.iter().any(|(other, _)| other.text == **meant);
+                if let Some(meant) = meant.filter(is_free) {
+                    fields.entries.push((meant, name, value));
+                }
+            } else if fields.entries.iter().any(|(_, other, _)| other.text == name.text) {
                 self.refuse_shape(name.at.start, format!("{} stands there twice", quoted(&name.text)), None);
             } else {
-                fields.push((name, value));
+                fields.entries.push((name.text.as_str(), name, value));
             }
         }
-        Fields { entries: fields }
+        fields
     }
 
-    fn instead(&self, name: &str, known: &Known) -> String {
+    /// The key that somebody means; none any more when nobody would see it.
+    fn meant_key(&self, name: &str, known: &Known) -> Option<&'static str> {
         let simple = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
         let other = known.synonyms.iter().find(|(word, _)| simple(word) == simple(name));
-        let same = || known.names.iter().find(|word| simple(word) == simple(name));
-        if let Some(meant) = other.map(|(_, meant)| *meant).or_else(|| same().copied()) {
-            return format!("did you mean `{meant}`?");
-        }
-        let names = known.names.iter().map(|name| (*name).to_owned());
-        self.meant(name, names).unwrap_or_else(|| format!("the keys are {}", known.names.join(", ")))
+        let same = || known.names.iter().find(|word| simple(word) == simple(name)).copied();
+        let near = || {
+            let meant = nearest(name, known.names.iter().map(|name| (*name).to_owned()))?;
+            known.names.iter().find(|known| **known == meant).copied()
+        };
+        let certain = other.map(|(_, meant)| *meant).or_else(same);
+        certain.or_else(|| if self.is_full() { None } else { near() })
     }
 
     fn mismatch(&mut self, field: &Field<'_>, wanted: impl Display) {
@@ -242,11 +260,14 @@ pub(super) struct Known {
     pub(super) names: &'static [&'static str],
     /// Words for the same in other tools, and in the other form.
     pub(super) synonyms: &'static [(&'static str, &'static str)],
+    /// Where these words are right, to be said behind what was probably meant.
+    pub(super) other_form: &'static str,
 }
 
 /// The entries of a table.
 pub(super) struct Fields<'n> {
-    entries: Vec<(&'n Name, &'n Node)>,
+    /// With the key that each stands for.
+    entries: Vec<(&'n str, &'n Name, &'n Node)>,
 }
 
 /// An entry that says something.
@@ -259,7 +280,7 @@ pub(super) struct Field<'n> {
 impl<'n> Fields<'n> {
     /// The entry of this name; one that is left open is none.
     pub(super) fn get(&self, name: &str) -> Option<Field<'n>> {
-        let (name, node) = *self.entries.iter().find(|(known, _)| known.text == name)?;
+        let (_, name, node) = *self.entries.iter().find(|(key, _, _)| *key == name)?;
         (!matches!(node.value, Value::Null)).then_some(Field { name, node })
     }
 }

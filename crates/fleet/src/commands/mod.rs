@@ -47,6 +47,7 @@ pub(crate) mod why;
 pub(crate) mod workflow;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
@@ -66,6 +67,16 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// A path as it is shortest to name: from the current directory, if it lies in there.
+    pub(crate) fn near(&self, path: &str) -> String {
+        let inside = || {
+            let here = self.engine.environment().current_directory().ok()?;
+            let inside = Path::new(path).strip_prefix(here.canonicalize().ok()?).ok()?;
+            inside.to_str().filter(|inside| !inside.is_empty()).map(ToOwned::to_owned)
+        };
+        inside().unwrap_or_else(|| path.to_owned())
+    }
+
     /// Before the answer: what people should know about agents that work for them for the first time. `None` is the
     /// configured one. Said to people only, so that a program does not use it up.
     pub(crate) fn first_use<'a>(&self, agents: impl IntoIterator<Item = Option<&'a str>>) -> Done {

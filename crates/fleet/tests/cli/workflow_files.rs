@@ -55,7 +55,7 @@ fn a_wrong_workflow_is_shown_as_a_compiler_would() {
     let (code, message, _) = error(&output);
     assert_eq!(
         (output.code, code.as_str(), message.as_str()),
-        (2, "workflow-invalid", "flow.toml has 2 problems")
+        (2, "workflow-invalid", "flow.toml has 3 problems")
     );
 }
 

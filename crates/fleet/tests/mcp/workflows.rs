@@ -348,7 +348,7 @@ fn a_wrong_workflow_is_refused_before_anything_starts() {
     for (name, value, code, message) in [
         ("repo_path", json!("/no/such/place"), "not-a-repository", "repo_path: "),
         ("base_ref", json!("no-such-branch"), "invalid-value", "base_ref: "),
-        ("executor", json!("dmeo"), "workflow-invalid", "there is no agent `dmeo`"),
+        ("executor", json!("dmeo"), "invalid-value", "executor: there is no agent `dmeo`"),
         ("workflow", json!("write-review-refine"), "invalid-value", "both given"),
         ("name", Value::Null, "invalid-value", "name: it is needed"),
         ("stages", Value::Null, "invalid-value", "neither `stages` nor `workflow`"),

@@ -40,6 +40,24 @@ fn nothing_is_added_when_something_is_wrong() {
 }
 
 #[test]
+fn agents_that_are_not_here_can_be_replaced() {
+    let bench = Bench::quiet();
+    let text =
+        "task = 'x'\n[stages.a]\nprompt = 'x'\nagent = 'far'\n[stages.b]\nprompt = 'x'\nagent = 'far'\n";
+    let file = bench.file("far.toml", text);
+    let run = ["workflow", "run", &file, "-c", "agents.far.program=/no/such"];
+    let missing = bench.fleet.fail(3, &run);
+    assert!(missing.stderr.contains("`--agent NAME` puts one of these in the place of all"), "{missing:?}");
+    let mistyped = bench.fleet.fail(2, &[&run[..], &["--agent", "dem"]].concat());
+    assert!(mistyped.stderr.starts_with("error: agent: there is no agent `dem`\n"), "{mistyped:?}");
+    assert!(
+        mistyped.stderr.contains("did you mean `demo`?") && !mistyped.stderr.contains("far.toml"),
+        "{mistyped:?}"
+    );
+    bench.fleet.ok(&[&run[..], &["--agent", "demo", "--detach"]].concat());
+}
+
+#[test]
 fn workflows_that_nobody_knows_are_told_so() {
     let bench = Bench::quiet();
     for arguments in [

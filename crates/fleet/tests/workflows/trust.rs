@@ -17,7 +17,13 @@ fn checks_of_the_repository_are_asked_about_and_asked_again_when_they_change() {
     );
     let asked = bench.fleet.fail(2, &["trust", "--workflow", "own"]);
     assert!(asked.stderr.contains(r#"["test","-f","a.txt"]"#), "what would run is shown: {asked:?}");
+    let text = std::fs::read_to_string(bench.repo.path().join(".fleet/workflows/own.toml")).unwrap();
+    let line = 1 + text.lines().position(|line| line.starts_with("checks")).unwrap();
+    assert!(line > 1 && asked.stderr.contains(&format!("own.toml:{line}\n")), "{asked:?}");
+    let wants = "it still wants: fleet trust --workflow own\n";
+    assert!(bench.fleet.ok(&["workflow", "check", "own"]).ends_with(wants));
     bench.fleet.ok(&["trust", "--workflow", "own", "--yes"]);
+    assert!(!bench.fleet.ok(&["workflow", "check", "own"]).contains("fleet trust"));
     let output = bench.fleet.run(&["workflow", "run", "own"]);
     assert_eq!(output.code, 0, "{output:?}\n{}", bench.reasons());
     write("rm -rf /");

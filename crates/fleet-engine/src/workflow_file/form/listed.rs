@@ -18,7 +18,12 @@ const TOP: Known = Known {
         ("base", "base_ref"),
         ("timeout", "timeout_seconds"),
     ],
+    other_form: "",
 };
+
+/// People who write a list mix the two forms up.
+const OTHER_FORM: &str =
+    " Stages in a list have the keys of other tools; `agent`, `prompt` and `needs` go with `[stages.NAME]`";
 
 const STAGE: Known = Known {
     names: &[
@@ -44,6 +49,7 @@ const STAGE: Known = Known {
         ("effort", "reasoning_effort"),
         ("args", "extra_args"),
     ],
+    other_form: OTHER_FORM,
 };
 
 /// A hundred years, as for every other time.
@@ -87,6 +93,7 @@ fn stage(reader: &mut Reader<'_>, node: &Node, names: &mut Names, time: Option<u
         ("start", "worktree_strategy"),
         ("agent", "executor"),
         ("model", "model"),
+        ("extra_args", "extra_args"),
     ];
     for (field, key) in places {
         marks.set(field, fields.get(key).map(|field| field.node.at.clone()));

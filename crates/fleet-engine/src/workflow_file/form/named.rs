@@ -21,6 +21,7 @@ const TOP: Known = Known {
         ("inputs", "params"),
         ("vars", "params"),
     ],
+    other_form: "",
 };
 
 pub(super) fn read(reader: &mut Reader<'_>, source: &Source, root: &Node, given: &Given) -> Draft {

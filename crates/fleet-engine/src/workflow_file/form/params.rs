@@ -11,6 +11,7 @@ use crate::config::quoted;
 const PARAM: Known = Known {
     names: &["default", "description", "required"],
     synonyms: &[("value", "default"), ("help", "description"), ("about", "description")],
+    other_form: "",
 };
 
 /// Fills the parameters of a draft.

@@ -53,6 +53,7 @@ const STAGE: Known = Known {
         ("check", "checks"),
         ("tests", "checks"),
     ],
+    other_form: "",
 };
 const DEFAULTS: Known = Known {
     names: &["agent", "model", "effort", "limits", "timeout", "retries"],
@@ -62,6 +63,7 @@ const DEFAULTS: Known = Known {
         ("timeout_seconds", "timeout"),
         ("retry", "retries"),
     ],
+    other_form: "",
 };
 const LIMITS: Known = Known {
     names: &["time", "tokens", "usd"],
@@ -72,6 +74,7 @@ const LIMITS: Known = Known {
         ("budget", "usd"),
         ("money", "usd"),
     ],
+    other_form: "",
 };
 
 /// As many as the settings allow.
@@ -155,7 +158,8 @@ fn stage_name(reader: &mut Reader<'_>, name: &Name) -> Option<StageName> {
 /// Where the fields stand, by the names that the model has for them.
 fn marks(name: &Name, fields: &Fields<'_>) -> Marks {
     let mut marks = Marks::new(name.at.clone());
-    let same = ["agent", "model", "needs", "start", "when", "prompt", "checks"].map(|name| (name, name));
+    let same = ["agent", "model", "needs", "start", "when", "prompt", "checks", "extra_args"]
+        .map(|name| (name, name));
     for (field, key) in
         same.into_iter().chain([("prompt", "prompt_file"), ("copies", "foreach"), ("copies", "count")])
     {

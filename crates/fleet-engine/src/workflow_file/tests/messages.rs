@@ -39,6 +39,16 @@ count = 2
 }
 
 #[test]
+fn an_unknown_key_hides_nothing_and_is_blamed_for_nothing_else() {
+    let world = World::new();
+    let flow = "[stages.implement]\nprompt = 'x'\n[stages.review]\ndependsOn = ['implement']\ncolour = 'red'\n\
+                prompt = 'Look at: {implement.diff} {implment.diff}'\n";
+    insta::assert_snapshot!(world.wrong("flow.toml", flow));
+    let list = "[[stages]]\nname = 'a'\nagent = 'demo'\nprompt = 'x'\n";
+    insta::assert_snapshot!(world.wrong("list.toml", list));
+}
+
+#[test]
 fn stages_that_do_not_fit_together() {
     let world = World::new();
     insta::assert_snapshot!(world.wrong(

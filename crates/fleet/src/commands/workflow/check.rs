@@ -4,8 +4,9 @@ use clap::Args;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 use fleet_core::workflow::{Changes, Returns, Start};
+use fleet_engine::verbs::trust;
 use fleet_engine::verbs::workflow_check::{self, Checked, Picture, Request, StagePicture};
-use fleet_engine::workflow_file::Severity;
+use fleet_engine::workflow_file::{Diagnostic, Severity};
 use unicode_width::UnicodeWidthStr;
 
 use super::super::Context;
@@ -42,21 +43,24 @@ const EXAMPLES: &str = "Examples:
 impl Check {
     pub(crate) fn run(self, context: &Context) -> Done {
         let Self { workflows: named, task, params: set, agent } = self;
-        let all = workflow_check::run(&context.engine, &Request { named, task, set, agent })?;
+        let request = Request { named, task, set, agent };
+        let all = workflow_check::run(&context.engine, &request)?;
         for diagnostic in all.iter().flat_map(|one| &one.diagnostics) {
-            context.output.note(&diagnostics::shown(diagnostic));
+            let file = context.near(&diagnostic.file);
+            context.output.note(&diagnostics::shown(&Diagnostic { file, ..diagnostic.clone() }));
         }
         if context.output.is_json() {
             print_json(&serde_json::json!({ "workflows": all }))?;
         } else {
-            let shown: Vec<String> = all.iter().filter_map(shown).collect();
+            let each = all.iter().zip(&request.named);
+            let shown: Vec<String> = each.filter_map(|(one, named)| shown(context, one, named)).collect();
             print(&shown.join("\n\n"))?;
         }
-        conclude(&all)
+        conclude(context, &all)
     }
 }
 
-fn conclude(all: &[Checked]) -> Done {
+fn conclude(context: &Context, all: &[Checked]) -> Done {
     let wrong = all.iter().filter(|one| !one.ok).count();
     if wrong == 0 {
         return Ok(());
@@ -64,16 +68,23 @@ fn conclude(all: &[Checked]) -> Done {
     let errors = all.iter().flat_map(|one| &one.diagnostics).filter(|one| one.severity == Severity::Error);
     let found = count(errors.count(), "problem");
     let message = match all {
-        [one] => format!("{} has {found}", escaped(&one.file)),
+        [one] => format!("{} has {found}", escaped(&context.near(&one.file))),
         all => format!("{wrong} of {} workflows are wrong: {found}", all.len()),
     };
     Err(Problem::new(Code::WorkflowInvalid, message))
 }
 
+/// What a run would still ask the user to agree to. A check outside of a repository cannot know.
+fn consent(context: &Context, named: &str) -> Option<String> {
+    let status = trust::status_of_workflow(&context.engine, named).ok()?;
+    (!status.trusted).then(|| format!("fleet trust --workflow {}", escaped(named)))
+}
+
 /// A workflow that is right.
-fn shown(one: &Checked) -> Option<String> {
+fn shown(context: &Context, one: &Checked, named: &str) -> Option<String> {
     let picture = one.workflow.as_ref()?;
-    let title = format!("{}: OK, {}", strong(&escaped(&one.file)), count(picture.stages.len(), "stage"));
+    let file = strong(&escaped(&context.near(&one.file)));
+    let title = format!("{file}: OK, {}", count(picture.stages.len(), "stage"));
     let mut parts = vec![title, graph(picture), stages(picture)];
     let mut wants = Vec::new();
     if picture.wants.task {
@@ -83,6 +94,7 @@ fn shown(one: &Checked) -> Option<String> {
     if !wants.is_empty() {
         parts.push(dim(&format!("it still wants: {}", wants.join(" "))));
     }
+    parts.extend(consent(context, named).map(|consent| dim(&format!("it still wants: {consent}"))));
     Some(parts.join("\n"))
 }
 

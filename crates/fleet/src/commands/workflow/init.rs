@@ -58,7 +58,9 @@ impl Init {
         let existing = if self.force { Existing::Replace } else { Existing::Keep };
         let request = Request { name: self.name, path: self.path, format, existing };
         let written = workflow_init::run(&context.engine, &request)?;
-        context.output.show(&written, || format!("wrote {}", strong(&escaped(&written.path))))?;
+        context
+            .output
+            .show(&written, || format!("wrote {}", strong(&escaped(&context.near(&written.path)))))?;
         let named = escaped(&written.named);
         context.output.note(&dim(&format!(
             "change it as you like, then: fleet workflow check {named}\nto run it: fleet workflow run {named} --task \"…\""

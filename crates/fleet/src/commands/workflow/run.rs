@@ -8,7 +8,7 @@ use fleet_core::text::{escaped, escaped_lines};
 use fleet_engine::verbs::workflow_run::{self, Plan, PlannedStage, Request};
 
 use super::super::Context;
-use super::super::launching::wake;
+use super::super::launching::{left_behind, wake};
 use super::super::text_input::{read_all, read_file};
 use super::ending;
 use crate::Done;
@@ -62,12 +62,15 @@ const EXAMPLES: &str = "Examples:
 
 impl Run {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let (detach, only_show) = (self.detach, self.only_show);
-        let plan = workflow_run::plan(&context.engine, self.request()?).await?;
+        let (detach, only_show, is_here) = (self.detach, self.only_show, self.base.is_none());
+        let plan = workflow_run::plan(&context.engine, self.request()?).await.map_err(instead)?;
         if only_show {
             return context.output.show(&plan, || picture(&plan));
         }
         context.first_use(plan.agents())?;
+        if is_here {
+            left_behind(context, &plan.base).await;
+        }
         let started = workflow_run::run(&context.engine, plan).await?;
         wake(context);
         let (id, name) = (started.workflow.id, &started.workflow.name);
@@ -93,6 +96,14 @@ impl Run {
         let Self { workflow, params, agent, base, priority, .. } = self;
         Ok(Request { workflow, task, set: params, agent, base, priority })
     }
+}
+
+/// Who has not the agents of a file can still run it.
+fn instead(problem: Problem) -> Problem {
+    if problem.code != Code::AgentMissing {
+        return problem;
+    }
+    problem.hint("`--agent NAME` puts one of these in the place of all")
 }
 
 /// What would happen.
