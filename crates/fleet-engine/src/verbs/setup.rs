@@ -4,6 +4,7 @@
 //! that is somebody else's, never write over one that it does not understand, and never over another one's entry unasked.
 
 mod client;
+mod difference;
 mod entry;
 mod json;
 mod ledger;
@@ -24,6 +25,7 @@ pub use entry::NAME;
 
 use crate::exchange::Exclusive;
 use crate::{Engine, problems};
+use difference::changes;
 use entry::Entry;
 use ledger::{Ledger, Note};
 
@@ -83,7 +85,7 @@ pub struct Response {
     pub done: Done,
     /// What the client starts.
     pub command: Vec<String>,
-    /// The lines that change: `-` those that go, `+` those that come.
+    /// The lines that change: `-` what goes, `+` what comes.
     pub changes: Vec<String>,
     /// Whether nothing was changed on purpose.
     pub dry_run: bool,
@@ -170,9 +172,15 @@ fn exchange(file: &Path, before: Option<&str>, after: Option<&str>) -> Outcome<(
     exchanged.map_err(|error| problems::io(file, &error))
 }
 
-/// How every client stands.
-pub fn list(engine: &Engine) -> Outcome<Listing> {
+/// How every client stands: in one scope, or for the user and wherever the project has an entry.
+pub fn list(engine: &Engine, scope: Option<Scope>) -> Outcome<Listing> {
     let mut clients = Vec::new();
+    if let Some(scope) = scope {
+        for client in Client::ALL {
+            clients.push(status(engine, client, scope)?);
+        }
+        return Ok(Listing { clients });
+    }
     for client in Client::ALL {
         clients.push(status(engine, client, Scope::User)?);
     }
@@ -303,15 +311,4 @@ fn refuse_links(path: &Path) -> Outcome<()> {
         None => Ok(()),
         Some(link) => Err(broken(link, "it is a link, and in a repository only plain files are written")),
     }
-}
-
-/// The lines between the first and the last difference.
-fn changes(before: &str, after: &str) -> Vec<String> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let (old, new) = (&old[head..], &new[head..]);
-    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
-    let signed = |sign: char| move |line: &&str| format!("{sign} {}", escaped(line));
-    let gone = old[..old.len() - tail].iter().map(signed('-'));
-    gone.chain(new[..new.len() - tail].iter().map(signed('+'))).collect()
 }

@@ -22,9 +22,9 @@ pub(crate) struct Setup {
     /// Show what would change, and change nothing
     #[arg(long, requires = "client")]
     dry_run: bool,
-    /// For yourself, or for everybody who works on this repository
-    #[arg(long, value_enum, default_value_t = Whom::User, requires = "client")]
-    scope: Whom,
+    /// For yourself, or for everybody who works on this repository [default: user]
+    #[arg(long, value_enum)]
+    scope: Option<Whom>,
     /// Also if `codefleet` is registered there for another program
     #[arg(long, requires = "client")]
     force: bool,
@@ -57,8 +57,12 @@ enum Whom {
 
 impl Setup {
     pub(crate) fn run(self, context: &Context) -> crate::Done {
+        let scope = self.scope.map(|whom| match whom {
+            Whom::User => Scope::User,
+            Whom::Project => Scope::Project,
+        });
         let Some(name) = self.client else {
-            let listing = setup::list(&context.engine)?;
+            let listing = setup::list(&context.engine, scope)?;
             return context.output.show(&listing, || listed(&listing));
         };
         let request = Request {
@@ -68,10 +72,7 @@ impl Setup {
                 Name::Gemini => Client::Gemini,
                 Name::Opencode => Client::Opencode,
             },
-            scope: match self.scope {
-                Whom::User => Scope::User,
-                Whom::Project => Scope::Project,
-            },
+            scope: scope.unwrap_or(Scope::User),
             wish: if self.remove { Wish::Remove } else { Wish::Add },
             force: self.force,
             dry_run: self.dry_run,
@@ -99,7 +100,7 @@ fn told(answer: &Response) -> String {
     lines.extend(answer.changes.iter().map(|line| format!("  {line}")));
     if matches!(answer.done, Done::Added | Done::Updated) && !answer.dry_run {
         lines.push(dim(&format!(
-            "`{client} mcp list` shows it; a {client} that runs has to be started again"
+            "`{client} mcp list` shows it; if {client} is running, it has to be started again"
         )));
     }
     lines.join("\n")

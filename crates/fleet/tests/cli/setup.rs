@@ -27,6 +27,29 @@ fn people_see_what_changes_and_how_clients_stand() {
 }
 
 #[test]
+fn the_secrets_of_others_are_not_shown() {
+    let world = World::sqlite();
+    let file = world.fleet.user_home().join(".claude.json");
+    fs::write(&file, r#"{"mcpServers":{"other":{"command":"x","env":{"TOKEN":"s3cret"}}}}"#).unwrap();
+    for arguments in
+        [&["setup", "claude", "--dry-run"][..], &["setup", "claude"], &["setup", "claude", "--remove"]]
+    {
+        let said = world.fleet.ok(arguments);
+        assert!(said.contains("codefleet") && !said.contains("s3cret"), "{said}");
+    }
+    assert!(fs::read_to_string(&file).unwrap().contains("s3cret"));
+}
+
+#[test]
+fn the_project_can_be_looked_at_alone() {
+    let world = World::sqlite();
+    let listed = world.fleet.json(&["setup", "--scope", "project"]);
+    let clients = listed["clients"].as_array().unwrap();
+    assert_eq!(clients.len(), 4, "{listed}");
+    assert!(clients.iter().all(|one| one["scope"] == "project" && one["status"] == "absent"), "{listed}");
+}
+
+#[test]
 fn the_name_alone_is_registered_where_the_path_leads_here() {
     let world = World::sqlite();
     let bin = world.fleet.user_home().join("bin");

@@ -272,7 +272,7 @@ fn a_trial_shows_everything_and_changes_nothing() {
         Request { client: Client::Claude, scope: Scope::User, wish: Wish::Add, force: false, dry_run: true };
     let answer = run(&world.engine, request).unwrap();
     assert_eq!((answer.done, answer.dry_run), (Done::Added, true));
-    assert_eq!(&answer.changes[..3], ["-   \"a\": 1", "+   \"a\": 1,", "+   \"mcpServers\": {"]);
+    assert_eq!(&answer.changes[..3], ["+ …,", "+   \"mcpServers\": {", "+     \"codefleet\": {"]);
     assert_eq!(world.text(Client::Claude).unwrap(), "{\n  \"a\": 1\n}\n");
     assert!(!world.engine.home().join("setup.json").exists());
 }
