@@ -13,16 +13,15 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_engine::Engine;
-use fleet_engine::keeper::Token;
 use fleet_engine::verbs::server_token;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
-use crate::broken;
 use crate::lines::LONGEST_MESSAGE;
 use crate::mcp::Server;
 use crate::sessions::Sessions;
 use crate::stdio::end_signal;
+use crate::{broken, connections};
 
 /// Where the server listens if nobody says otherwise: only for this machine, and always the same, so that clients can be
 /// told once.
@@ -73,8 +72,9 @@ impl Http {
 
     /// Serves until somebody interrupts. Agents go on.
     pub async fn serve(self, engine: &Engine) -> Outcome<()> {
-        let token = Arc::new(server_token::run(engine)?.token);
         let engine = Arc::new(engine.nowhere());
+        server_token::run(&engine)?;
+        let keeper_of_token = Arc::clone(&engine);
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(self.hosts())
             .with_allowed_origins(self.origins())
@@ -87,14 +87,15 @@ impl Http {
         let router = Router::new()
             .route_service(PATH, service)
             .layer(middleware::from_fn_with_state(sessions, attend))
-            .layer(middleware::from_fn_with_state(token, admit));
+            .layer(middleware::from_fn_with_state(keeper_of_token, admit));
         let end = end_signal()?;
-        let serving = axum::serve(self.listener, router).with_graceful_shutdown(async move {
+        connections::serve(self.listener, router, async move {
             end.await;
             // Clients hold streams open for as long as there is a server.
             ended.cancel();
-        });
-        serving.await.map_err(|error| broken("the server failed", error))
+        })
+        .await;
+        Ok(())
     }
 
     /// What a client may call this machine: a page that was led here under another name is refused.
@@ -139,14 +140,15 @@ fn named(headers: &HeaderMap) -> Option<String> {
     Some(headers.get("mcp-session-id")?.to_str().ok()?.to_owned())
 }
 
-/// Lets those pass who know the token.
-async fn admit(State(token): State<Arc<Token>>, request: Request, next: Next) -> Response {
+/// Lets those pass who know the token, as it is now: a person may have made a new one.
+async fn admit(State(engine): State<Arc<Engine>>, request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let given = given.and_then(|text| {
         let (scheme, secret) = text.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(secret.trim())
     });
-    if given.is_some_and(|given| token.is(given)) {
+    let is_known = |given: &str| server_token::run(&engine).is_ok_and(|known| known.token.is(given));
+    if given.is_some_and(is_known) {
         return next.run(request).await;
     }
     let why = "the token is missing or wrong: send `Authorization: Bearer TOKEN`, see `fleet mcp token`\n";

@@ -3,6 +3,7 @@
 //! Owns how verbs are asked for and answered in that protocol. Must never decide anything that a verb should decide, and
 //! never write anything but the protocol to standard output.
 
+mod connections;
 mod http;
 mod lines;
 mod mcp;

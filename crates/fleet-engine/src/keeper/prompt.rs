@@ -135,15 +135,18 @@ impl Prompt<'_> {
         match self.stage.map_or(Returns::Report, |stage| stage.returns) {
             Returns::Report => ("", String::new()),
             Returns::Verdict => {
-                let names = self.stage.map_or(&[][..], |stage| &stage.names).join(", ");
-                let names = if names.is_empty() { names } else { format!(" ({names})") };
+                let names = self.stage.map_or(&[][..], |stage| &stage.names);
+                let winner = if names.len() < 2 {
+                    "`winner` is null, because there is nothing to choose".to_owned()
+                } else {
+                    format!("`winner` is the name of the stage ({}) that did best, or null", names.join(", "))
+                };
                 (
                     ", \"verdict\": {\"approve\": true, \"winner\": null, \
                      \"scores\": [{\"name\": \"…\", \"score\": 8}]}",
                     format!(
                         "\n`verdict` must be there: `approve` says whether the work may be used as it is, or null; \
-                         `winner` is the name of the stage{names} that did best, or null if there is nothing to \
-                         choose; `scores` has points from 0 to 10 for each stage that you compared, by its name."
+                         {winner}; `scores` has points from 0 to 10 for each stage that you compared, by its name."
                     ),
                 )
             }

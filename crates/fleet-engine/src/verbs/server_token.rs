@@ -34,7 +34,7 @@ pub fn run(engine: &Engine) -> Outcome<Response> {
     Ok(Response { token, file })
 }
 
-/// Makes a new secret: whoever has the old one is shut out by every server that starts from now on.
+/// Makes a new secret: whoever has the old one is shut out at once, by servers that run already as well.
 pub fn renew(engine: &Engine) -> Outcome<Response> {
     refuse_agents(engine)?;
     let home = Home::new(engine.home());

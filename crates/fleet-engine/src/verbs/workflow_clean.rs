@@ -1,7 +1,7 @@
 //! Removes workflows that are over, with the branches and folders of their stages.
 
 use fleet_core::id::{RunId, TaskId, WorkflowId};
-use fleet_core::problem::{Outcome, Problem};
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::tidy::Reach;
 use fleet_core::workflow::{Workflow, WorkflowState};
 use fleet_store::{StoreError, ops};
@@ -87,6 +87,11 @@ pub async fn plan(engine: &Engine, request: Request) -> Outcome<Plan> {
         task_clean::tidied(&Home::new(engine.home()), &runs).await;
         let tasks = detail.parts.iter().filter_map(|part| part.task.as_ref());
         let tasks: Vec<TaskId> = tasks.map(|task| task.id).collect();
+        // Before any branch is removed: afterwards it would be too late to refuse.
+        match engine.call(ops::CheckDelete { tasks: tasks.clone() }).await {
+            Err(problem) if request.all_finished && problem.code == Code::HasDependents => continue,
+            checked => checked?,
+        }
         plan.workflows.push(PlannedWorkflow {
             workflow: WorkflowView::from(&detail.workflow),
             plan: clean::plan_of_tasks(engine, &detail.project, &tasks, reach).await?,

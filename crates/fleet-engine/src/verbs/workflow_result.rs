@@ -171,6 +171,11 @@ fn result(part: &PartDetail, landing: &Landing<'_>) -> Outcome<StageResult> {
     })
 }
 
+/// As people write it.
+fn shortened_commit(base: &str) -> &str {
+    base.get(..12).filter(|_| base.len() >= 40).unwrap_or(base)
+}
+
 fn next(workflow: &WorkflowView, branches: &[String], winner: Option<&Winner>) -> Vec<String> {
     let id = workflow.id;
     let whose = |branch: &str| {
@@ -186,7 +191,11 @@ fn next(workflow: &WorkflowView, branches: &[String], winner: Option<&Winner>) -
             .iter()
             .map(|branch| {
                 let whose = whose(branch);
-                format!("`fleet diff {branch}` shows what changed, `git merge {branch}` takes it{whose}")
+                // The whole of it: `fleet diff` would show what the last stage added to what those before it made.
+                let base = shortened_commit(&workflow.base);
+                format!(
+                    "`git diff {base}...{branch}` shows what changed, `git merge {branch}` takes it{whose}"
+                )
             })
             .collect(),
     };

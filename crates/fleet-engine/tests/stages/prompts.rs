@@ -47,7 +47,7 @@ async fn places_are_filled_with_what_is_known_and_words_of_agents_are_set_off() 
     );
     assert!(told.contains(&range), "a judge can always see the code: {told}");
     assert!(
-        told.contains("`winner` is the name of the stage (write)") && told.contains("\"verdict\""),
+        told.contains("`winner` is null, because there is nothing to choose") && told.contains("\"verdict\""),
         "{told}"
     );
     let verdict = play.result("judge").verdict.unwrap();

@@ -32,7 +32,7 @@ pub use events::{Newest, RunEvents, RunEventsOf, Tail, TaskEvents};
 pub use follow::{FollowTasks, FollowedTask};
 pub use ledger::{ReserveMore, Spending};
 pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
-pub use moves::{CancelIdle, DeleteTask, MoveTask};
+pub use moves::{CancelIdle, CheckDelete, DeleteTask, MoveTask};
 pub use pauses::{LiftPause, ListPauses, Pause, PauseAccount};
 pub use projects::{EnsureProject, FindProject, ListProjects};
 pub use prompts::{AddPrompt, PromptSent, Prompted, TakePrompts, TaskPrompts};

@@ -8,7 +8,7 @@ use fleet_core::time::Millis;
 use fleet_core::workflow::StageOf;
 
 use super::branches::refuse_taken;
-use super::rows::{self, about, lock_task, lock_task_to_move, record, step, write_move};
+use super::rows::{self, about, lock_task, lock_task_to_move, read_task, record, step, write_move};
 use crate::StoreError;
 use crate::tx::{Lock, Mode, Op, Tx, sql};
 
@@ -47,7 +47,7 @@ impl Op for MoveTask {
             self.stop_run(tx).await?;
         }
         write_move(tx, &task, self.now, (about(&task), &self.fact(remark)?)).await?;
-        rows::read_task(tx, self.id).await
+        read_task(tx, self.id).await
     }
 }
 
@@ -135,7 +135,7 @@ impl Op for DeleteTask {
 impl DeleteTask {
     /// Removes it, if nobody waits for it. The caller holds the task, and the lock of dependencies.
     pub(super) async fn erase<T: Tx>(&self, tx: &mut T, task: &Task) -> Result<(), StoreError> {
-        self.refuse_dependents(tx).await?;
+        refuse_dependents(tx, self.id).await?;
         rows::erase_texts(tx, self.id).await?;
         tx.defer(sql!("DELETE FROM prompts WHERE task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM deps WHERE task = $1", self.id)).await?;
@@ -143,20 +143,39 @@ impl DeleteTask {
         tx.defer(sql!("DELETE FROM tasks WHERE id = $1", self.id)).await?;
         record(tx, self.now, about(task), &Fact::TaskDeleted { title: task.spec.title.clone() }).await
     }
+}
 
-    /// A task that others still wait for stays, unless it is done: then nothing changes for them.
-    async fn refuse_dependents<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
-        let waiting = sql!(
-            "SELECT d.task FROM deps d JOIN tasks o ON o.id = d.on_task \
-             WHERE d.on_task = $1 AND o.state <> 'done' ORDER BY d.task",
-            self.id,
-        );
-        let rows = tx.query(waiting).await?;
-        let dependents = rows.into_iter().map(|mut row| row.parse()).collect::<Result<Vec<TaskId>, _>>()?;
-        if dependents.is_empty() {
-            Ok(())
-        } else {
-            Err(StoreError::HasDependents { task: self.id, dependents })
+/// Says whether tasks could be deleted now, and changes nothing. For those who have something else to remove first.
+#[derive(Debug, Clone)]
+pub struct CheckDelete {
+    /// Which.
+    pub tasks: Vec<TaskId>,
+}
+
+impl Op for CheckDelete {
+    type Out = ();
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+        for id in &self.tasks {
+            let state = read_task(tx, *id).await?.state();
+            if state == TaskState::Running {
+                return Err(StoreError::NotNow { task: *id, from: state, wish: "be deleted" });
+            }
+            refuse_dependents(tx, *id).await?;
         }
+        Ok(())
     }
+}
+
+/// A task that others still wait for stays, unless it is done: then nothing changes for them.
+async fn refuse_dependents<T: Tx>(tx: &mut T, task: TaskId) -> Result<(), StoreError> {
+    let waiting = sql!(
+        "SELECT d.task FROM deps d JOIN tasks o ON o.id = d.on_task \
+         WHERE d.on_task = $1 AND o.state <> 'done' ORDER BY d.task",
+        task,
+    );
+    let rows = tx.query(waiting).await?;
+    let dependents = rows.into_iter().map(|mut row| row.parse()).collect::<Result<Vec<TaskId>, _>>()?;
+    if dependents.is_empty() { Ok(()) } else { Err(StoreError::HasDependents { task, dependents }) }
 }

@@ -165,7 +165,29 @@ fn the_token_is_made_once_private_and_can_be_renewed() {
     assert_eq!(first["token"], stage.fleet.ok(&["mcp", "token"]).trim_end());
     let mode = std::fs::metadata(first["file"].as_str().unwrap()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+    let mut server = Server::start(&stage);
     let renewed = stage.fleet.ok(&["mcp", "token", "--renew"]);
     assert_ne!(first["token"], renewed.trim_end());
+    let status = |server: &Server| server.post(&[("Authorization", &server.bearer())], &hello()).status;
+    assert_eq!(status(&server), 401, "the old one is refused at once");
+    server.token = renewed.trim_end().to_owned();
+    assert_eq!(status(&server), 200);
     assert_eq!(stage.fleet.ok(&["mcp", "token"]), renewed);
+}
+
+#[test]
+fn those_who_only_connect_keep_nobody_out() {
+    let stage = Stage::quiet();
+    let server = Server::start(&stage);
+    // More than are let in at once; none of them ever says what it wants.
+    let silent: Vec<TcpStream> = (0..520)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&server.address).unwrap();
+            stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: ").unwrap();
+            stream
+        })
+        .collect();
+    let answer = server.post(&[("Authorization", &server.bearer())], &hello());
+    assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
+    drop(silent);
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::stage::Stage;
 
 /// So long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 struct Raw {
     server: Child,

@@ -57,3 +57,20 @@ fn one_at_work_and_its_tasks_are_not_removed() {
     assert!(refused.stderr.contains(&id), "{refused:?}");
     assert_eq!(bench.fleet.ok(&["workflow", "clean", "--all-finished", "--yes"]), "no workflow is over\n");
 }
+
+#[test]
+fn nothing_is_removed_of_a_workflow_that_others_wait_for() {
+    let bench = Bench::new();
+    let text = stage("a", "", "write a.txt x") + &stage("b", "", "write b.txt x\ncommit b\nexit 3");
+    assert_eq!(bench.follow(&text).code, 8);
+    let workflow = bench.newest();
+    let (id, failed) = (workflow["id"].as_str().unwrap(), named(&workflow, "b")["task"].as_str().unwrap());
+    bench.fleet.ok(&["task", "add", "later", "--hold", "--agent", "demo", "--after", failed]);
+    let branches = || bench.repo.git(&["for-each-ref", "--format=%(refname)", "refs/heads"]);
+    let before = branches();
+    let refused = bench.fleet.fail(4, &["workflow", "clean", id, "--discard", "--yes"]);
+    assert!(refused.stderr.contains("waits for it"), "{refused:?}");
+    assert_eq!(branches(), before);
+    let all = bench.fleet.json(&["workflow", "clean", "--all-finished", "--discard", "--yes"]);
+    assert_eq!((all["deleted"].as_array().unwrap().len(), branches()), (0, before), "{all}");
+}

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fleet_core::template::fill;
 use fleet_core::text::{escaped, shortened};
-use fleet_core::workflow::{PartState, Returns, marked, places};
+use fleet_core::workflow::{PartState, Returns, Start, marked, places};
 use fleet_host::git::GitError;
 use fleet_store::ops::Upstream;
 
@@ -52,8 +52,11 @@ impl StageRun {
         Ok(StageText { text: parts.join("\n\n"), returns: self.stage.returns, names: self.names() })
     }
 
-    /// What was judged, where somebody is to judge.
+    /// What was judged, where somebody is to judge. Whoever starts from what all of them made has nothing to choose.
     fn names(&self) -> Vec<String> {
+        if self.stage.start == Start::Inherit {
+            return Vec::new();
+        }
         let is_needed = |part: &&Upstream| self.stage.needs.contains(&part.part.stage);
         let is_done = |part: &&Upstream| part.part.state == PartState::Done;
         let needed = self.around.upstream.iter().filter(is_needed).filter(is_done);

@@ -48,7 +48,7 @@ impl<'a> Landing<'a> {
     /// The branch of a part, if there is anything on it.
     pub(super) fn branch_of(&self, at: usize) -> Option<&'a str> {
         let piece = self.pieces.iter().find(|piece| piece.at == at)?;
-        piece.branch.filter(|_| has_changes(piece) || self.joins(piece))
+        piece.branch.filter(|_| self.has_changes(piece) || self.joins(piece))
     }
 
     /// What was judged last, by a stage that is done: it was judged with the most in view.
@@ -56,14 +56,13 @@ impl<'a> Landing<'a> {
         self.judges().into_iter().rev().find_map(verdict_of)
     }
 
-    /// Whom the last of those stages named that named somebody.
+    /// Whom the last of those stages chose that chose somebody.
     pub(super) fn winner(&self) -> Option<Winner> {
         self.judges().into_iter().rev().find_map(|judge| {
-            let named = verdict_of(judge)?.winner.as_deref()?;
-            let won = self.chosen(judge);
+            let won = self.chosen(judge)?;
             Some(Winner {
-                stage: won.map_or_else(|| named.to_owned(), |piece| piece.name.to_owned()),
-                branch: won.and_then(|piece| self.work(piece)).map(ToOwned::to_owned),
+                stage: won.name.to_owned(),
+                branch: self.work(won).map(ToOwned::to_owned),
                 by: judge.name.to_owned(),
             })
         })
@@ -78,9 +77,13 @@ impl<'a> Landing<'a> {
         done
     }
 
-    /// The part that a judge named, if there is one by that name and it was there to be judged.
+    /// The part that a judge named, if there is one by that name and it was there to be judged. Whoever started from what
+    /// all of them made has taken them together, and chose none.
     fn chosen(&self, judge: &Piece<'a>) -> Option<&Piece<'a>> {
         let named = verdict_of(judge)?.winner.as_deref()?;
+        if self.spec.stages[judge.part.stage].start == Start::Inherit {
+            return None;
+        }
         let upstream = self.spec.upstream(judge.part.stage);
         self.named(named).filter(|piece| upstream.contains(&piece.part.stage))
     }
@@ -160,7 +163,13 @@ impl<'a> Landing<'a> {
 
     /// Whether its branch is where to look: it changed something, or it brought several branches together.
     fn holds_work(&self, piece: &Piece<'_>) -> bool {
-        piece.part.state == PartState::Done && (has_changes(piece) || self.joins(piece))
+        piece.part.state == PartState::Done && (self.has_changes(piece) || self.joins(piece))
+    }
+
+    /// What somebody committed who was only to look is nothing to be merged.
+    fn has_changes(&self, piece: &Piece<'_>) -> bool {
+        self.spec.stages[piece.part.stage].changes != Changes::None
+            && piece.result.is_some_and(|result| result.commit_count > 0)
     }
 
     /// Whether it started from several branches that were merged for it.
@@ -169,7 +178,7 @@ impl<'a> Landing<'a> {
         let is_merged = |other: &&Piece<'_>| {
             stage.needs.contains(&other.part.stage)
                 && other.part.state == PartState::Done
-                && has_changes(other)
+                && self.has_changes(other)
         };
         stage.start == Start::Inherit
             && stage.changes != Changes::None
@@ -179,10 +188,6 @@ impl<'a> Landing<'a> {
 
 fn verdict_of<'a>(piece: &Piece<'a>) -> Option<&'a Verdict> {
     piece.result?.verdict.as_ref()
-}
-
-fn has_changes(piece: &Piece<'_>) -> bool {
-    piece.result.is_some_and(|result| result.commit_count > 0)
 }
 
 #[cfg(test)]
@@ -313,11 +318,21 @@ mod tests {
         let winner = |name| landed(&contest, &[done(1), done(1), named(name)]).1.unwrap();
         assert_eq!(winner("b"), ("b".to_owned(), Some("b".to_owned())));
         assert_eq!(winner(" A\n"), ("a".to_owned(), Some("a".to_owned())));
-        assert_eq!(winner("nobody"), ("nobody".to_owned(), None));
-        assert_eq!(winner("judge").1, None, "not itself");
+        for nobody in ["nobody", "judge"] {
+            assert_eq!(landed(&contest, &[done(1), done(1), named(nobody)]).1, None, "{nobody}");
+        }
         let branches = |name| landed(&contest, &[done(1), done(1), named(name)]).0;
         assert_eq!(branches("b"), ["b"]);
         assert_eq!(branches("nobody"), ["a", "b"], "nothing was chosen");
+        let mut looker = contest.clone();
+        looker.stages[2].changes = Changes::None;
+        let busy = (PartState::Done, None, result(1, Some("b")));
+        assert_eq!(landed(&looker, &[done(1), done(1), busy]).0, ["b"], "not what it was not to commit");
+        let together = spec(&[("a", &[]), ("b", &[]), ("judge*", &[0, 1])]);
+        let (branches, winner) = landed(&together, &[done(1), done(1), named("b")]);
+        assert_eq!((branches, winner), (vec!["judge".to_owned()], None), "both are in it");
+        looker.stages[2].start = Start::Inherit;
+        assert_eq!(landed(&looker, &[done(1), done(1), named("b")]).0, ["a", "b"]);
     }
 
     fn named(name: &str) -> Fate {
