@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fleet_core::id::WorkflowId;
 use fleet_core::problem::Outcome;
-use fleet_core::text::escaped;
+use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
 use fleet_core::workflow::PartState;
 use fleet_engine::verbs::workflow_show::Response;
@@ -151,9 +151,19 @@ fn activity(stage: &StageView) -> String {
         }
         PartState::Done => stage.summary.clone().or_else(|| stage.activity.clone()).unwrap_or_default(),
         PartState::Running | PartState::Failed | PartState::Cancelled | PartState::Skipped => {
-            stage.why.clone().unwrap_or_default()
+            stage.why.as_deref().map(cause).unwrap_or_default()
         }
     }
+}
+
+/// So much of a cause is said in a line; `fleet why` has all of it.
+const CAUSE: usize = 160;
+
+/// The first line of what went wrong: the rest is the output of some program.
+pub(crate) fn cause(why: &str) -> String {
+    let first = why.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let more = if why.trim().lines().nth(1).is_some() { " …" } else { "" };
+    format!("{}{more}", shortened(first, CAUSE))
 }
 
 /// So many of them at most, in their order; those at work come first, then those that wait for somebody.

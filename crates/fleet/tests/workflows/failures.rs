@@ -44,6 +44,18 @@ fn those_that_need_it_go_on_with_what_there_is() {
 }
 
 #[test]
+fn failures_that_are_tolerated_are_told_once_and_briefly() {
+    let bench = Bench::new();
+    let text = stage("bad", "on_failure = 'continue'", "error agent_error one\\ntwo\\nthree\nexit 3")
+        + &stage("good", "", "write a.txt x");
+    let output = bench.follow(&text);
+    assert_eq!(output.code, 0, "{output:?}");
+    let said = output.stderr.as_str();
+    assert!(said.contains("1 stage done\n1 stage failed, and it went on without:\n  bad failed: "), "{said}");
+    assert!(said.contains("fleet why t") && !said.contains("\\n"), "{said}");
+}
+
+#[test]
 fn a_hasty_workflow_stops_what_is_at_work() {
     let bench = Bench::new();
     let sign = bench.sign("at-work").display().to_string();

@@ -2,13 +2,15 @@
 
 use clap::Args;
 use fleet_core::text::escaped;
+use fleet_core::tidy::Why;
+use fleet_engine::verbs::clean::Kept;
 use fleet_engine::verbs::workflow_clean::{self, Plan, Request, Response};
 
 use super::super::Context;
 use super::super::clean::{question, removed, stays};
 use super::super::consent::{Consent, consent};
 use crate::Done;
-use crate::output::{Column, count, table};
+use crate::output::{Column, count, dim, table};
 
 /// Remove workflows that are over, with the branches and folders of their stages
 ///
@@ -41,7 +43,8 @@ impl Clean {
         if !yes {
             context.output.note(&listed(&plan));
         }
-        match consent(context, yes, &asked(&plan)) {
+        let branches = Some(plan.items()).filter(|items| !items.is_empty()).map(|items| question(&items));
+        match consent(context, yes, &asked(going(&plan), branches)) {
             Consent::Given => {}
             Consent::Refused => {
                 return context.output.show(&answer(&plan), || "nothing was removed".to_owned());
@@ -63,13 +66,17 @@ fn answer(plan: &Plan) -> serde_json::Value {
     serde_json::json!({ "dry_run": true, "deleted": deleted, "removed": removed, "kept": kept })
 }
 
-fn asked(plan: &Plan) -> String {
-    let going = plan.workflows.iter().filter(|one| one.goes()).count();
-    let items: Vec<_> = plan.items();
-    if items.is_empty() {
-        return format!("Remove {}?", count(going, "workflow"));
+fn going(plan: &Plan) -> usize {
+    plan.workflows.iter().filter(|one| one.goes()).count()
+}
+
+/// One question, whatever goes; `branches` is the one about these alone.
+fn asked(going: usize, branches: Option<String>) -> String {
+    let Some(branches) = branches else { return format!("Remove {}?", count(going, "workflow")) };
+    match (going, branches.strip_prefix("Remove ")) {
+        (0, _) | (_, None) => branches,
+        (_, Some(rest)) => format!("Remove {} and {rest}", count(going, "workflow")),
     }
-    format!("Remove {}? {}", count(going, "workflow"), question(&items))
 }
 
 fn listed(plan: &Plan) -> String {
@@ -88,7 +95,7 @@ fn listed(plan: &Plan) -> String {
     let parts = [
         workflows,
         if items.is_empty() { String::new() } else { super::super::clean::goes(&items) },
-        if kept.is_empty() { String::new() } else { stays(&kept) },
+        if kept.is_empty() { String::new() } else { staying(&kept) },
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
@@ -98,7 +105,39 @@ fn said(done: &Response) -> String {
         done.deleted.iter().map(|id| format!("removed workflow {}", escaped(id.as_str()))).collect();
     lines.extend(done.removed.iter().map(removed));
     if !done.kept.is_empty() {
-        lines.push(format!("\n{}", stays(&done.kept)));
+        lines.push(format!("\n{}", staying(&done.kept)));
     }
     lines.join("\n")
+}
+
+/// What stays, and how it would go.
+fn staying(kept: &[Kept]) -> String {
+    let is_unlanded = kept.iter().any(|one| one.why == Why::NotLanded.to_string());
+    let more = if is_unlanded { "\n`--discard` takes these, too; `fleet undo` brings them back" } else { "" };
+    format!("{}{}", stays(kept), dim(more))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_question_is_asked() {
+        let branches = || Some("Remove 3 branches?".to_owned());
+        assert_eq!(asked(2, None), "Remove 2 workflows?");
+        assert_eq!(asked(1, branches()), "Remove 1 workflow and 3 branches?");
+        assert_eq!(asked(0, branches()), "Remove 3 branches?");
+    }
+
+    #[test]
+    fn what_has_not_landed_says_how_it_would_go() {
+        let kept = |why: Why| Kept {
+            task: "t0sm0wmtj03329d".parse().unwrap(),
+            title: None,
+            branch: None,
+            why: why.to_string(),
+        };
+        assert!(staying(&[kept(Why::NotLanded)]).contains("--discard"));
+        assert!(!staying(&[kept(Why::WorkedOnSince)]).contains("--discard"));
+    }
 }

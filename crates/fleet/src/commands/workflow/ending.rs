@@ -11,7 +11,8 @@ use super::super::Context;
 use crate::Done;
 use crate::exit::interrupted;
 use crate::follow::End;
-use crate::output::{count, dim, print_json};
+use crate::follow::stages::cause;
+use crate::output::{count, dim, print_json, warn};
 
 /// So many stages that are not done are named one by one.
 const NAMED: usize = 5;
@@ -35,6 +36,19 @@ pub(crate) async fn conclude(context: &Context, seen: &Response, end: End) -> Do
     let next = workflow_result::run(&context.engine, workflow_result::Request::of(id)).await?.next;
     let took = seen.stages.iter().filter(|stage| stage.state == PartState::Done).count();
     context.output.note(&dim(&format!("{} done", count(took, "stage"))));
+    let failed: Vec<&StageView> = seen.stages.iter().filter(|stage| stage.state.is_bad()).collect();
+    if !failed.is_empty() {
+        // It said itself that it goes on without them, and whoever uses what came out has to know.
+        context
+            .output
+            .note(&warn(&format!("{} failed, and it went on without:", count(failed.len(), "stage"))));
+    }
+    for stage in failed.iter().take(NAMED) {
+        context.output.note(&format!("  {}", escaped(&said(stage))));
+    }
+    if failed.len() > NAMED {
+        context.output.note(&format!("  and {} more: `fleet workflow show {id}`", failed.len() - NAMED));
+    }
     for line in next {
         context.output.note(&dim(&format!("  {}", escaped(&line))));
     }
@@ -45,7 +59,7 @@ pub(crate) async fn conclude(context: &Context, seen: &Response, end: End) -> Do
 pub(super) fn problem(seen: &Response) -> Option<Problem> {
     let (id, name) = (seen.workflow.id, &seen.workflow.name);
     let because = |verb: &str| match &seen.workflow.why {
-        Some(why) => format!("{name} {verb}: {why}"),
+        Some(why) => format!("{name} {verb}: {}", cause(why)),
         None => format!("{name} {verb}"),
     };
     let open: Vec<&StageView> = match seen.workflow.state {
@@ -78,7 +92,7 @@ pub(super) fn problem(seen: &Response) -> Option<Problem> {
 }
 
 fn said(stage: &StageView) -> String {
-    let why = stage.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    let why = stage.why.as_deref().map(|why| format!(": {}", cause(why))).unwrap_or_default();
     let next = match (stage.task, stage.status) {
         (None, _) => String::new(),
         (Some(task), "waiting") => format!(" (`fleet show {task}` has the question)"),
