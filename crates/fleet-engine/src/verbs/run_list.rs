@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fleet_core::id::BatchId;
-use fleet_core::problem::Outcome;
+use fleet_core::problem::{Code, Outcome};
 use fleet_core::run::Run;
 use fleet_store::ops::{self, RunFilter};
 use serde::Serialize;
@@ -108,7 +108,10 @@ async fn filter(engine: &Engine, request: &Request) -> Outcome<Option<RunFilter>
     if request.all_projects || batch.is_some() {
         return Ok(Some(filter));
     }
-    let project = engine.known_project().await?;
+    let project = engine.known_project().await.map_err(|problem| match problem.code {
+        Code::NotARepository => problem.hint("`fleet list -A` shows the runs of every repository"),
+        _ => problem,
+    })?;
     Ok(project.map(|project| RunFilter { project: Some(project.id), ..filter }))
 }
 

@@ -1,9 +1,11 @@
 //! `fleet task show`
 
 use clap::Args;
+use fleet_core::problem::{Code, Outcome};
 use fleet_core::task::Label;
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_engine::clock;
+use fleet_engine::verbs::resume;
 use fleet_engine::verbs::task_show::{self, Neighbour, Request, Response};
 use fleet_engine::views::{EventView, Moment, PromptView, RunView, TaskView};
 
@@ -16,7 +18,7 @@ use crate::output::{self, Column, ago, paint_status, strong, table};
 /// Show one task: what it is, what it waits for, what happened to it
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The task
+    /// The task: its id, the id of one of its runs, or its branch
     id: String,
     /// Show so many of its newest events
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -26,9 +28,20 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let request = Request { id: self.id, events: self.events };
-        let task = task_show::run(&context.engine, request).await?;
+        let task = shown(context, request).await?;
         context.output.show(&task, || render(&task))
     }
+}
+
+/// By its id; what is none may be a run or a branch, as for the commands about runs.
+async fn shown(context: &Context, mut request: Request) -> Outcome<Response> {
+    let problem = match task_show::run(&context.engine, request.clone()).await {
+        Err(problem) if matches!(problem.code, Code::TaskNotFound | Code::IdInvalid) => problem,
+        other => return other,
+    };
+    let Ok(task) = resume::meant(&context.engine, &request.id).await else { return Err(problem) };
+    request.id = task.to_string();
+    task_show::run(&context.engine, request).await
 }
 
 fn render(shown: &Response) -> String {

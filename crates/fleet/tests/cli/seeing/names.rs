@@ -14,8 +14,14 @@ fn a_run_is_found_by_its_id_its_task_and_its_branch() {
         assert!(world.fleet.ok(&["logs", name]).contains("write a.txt"), "{name}");
         assert!(world.fleet.ok(&["diff", name]).contains("+x"), "{name}");
     }
-    let listed = world.fleet.ok(&["task", "show", &task]);
-    assert!(listed.contains(&run), "{listed}");
+    for name in [task.as_str(), "feature/login", run.as_str()] {
+        let listed = world.fleet.ok(&["task", "show", name]);
+        assert!(listed.contains(&run), "{listed}");
+    }
+    let (code, _, _) = error(&world.fleet.fail(3, &["task", "show", "t0zzzz", "--json"]));
+    assert_eq!(code, "task-not-found");
+    let outside = world.fleet.cwd(world.fleet.user_home()).fail(3, &["list"]);
+    assert!(outside.stderr.contains("`fleet list -A`"), "{outside:?}");
 }
 
 #[test]
