@@ -136,6 +136,7 @@ mod tests {
             title: None,
             branch: None,
             why: why.to_string(),
+            failed: false,
         };
         assert!(staying(&[kept(Why::NotLanded)]).contains("--discard"));
         assert!(!staying(&[kept(Why::WorkedOnSince)]).contains("--discard"));
