@@ -32,6 +32,8 @@ enum Way {
 enum Need {
     /// Spare columns can still be left out.
     Little,
+    /// Long names are cut, too.
+    More,
     /// Texts are cut as far as possible.
     Much,
     /// Names, too.
@@ -83,13 +85,17 @@ impl Column {
     fn least(&self, need: Need) -> usize {
         let least = match (self.way, need) {
             (Way::Whole, _) => self.width(),
-            (Way::Text(least), Need::Little) => least,
+            (Way::Text(least), Need::Little | Need::More) => least,
             (Way::Text(_), _) | (Way::Name, Need::Utmost) => LEAST,
-            (Way::Name, _) => {
-                (LEAST_NAME..self.width()).find(|width| self.is_apart(*width)).unwrap_or(self.width())
-            }
+            (Way::Name, Need::Little) => self.apart_from(NAME),
+            (Way::Name, _) => self.apart_from(LEAST_NAME),
         };
         least.min(self.width())
+    }
+
+    /// The first width from this one on at which names that differ still do.
+    fn apart_from(&self, least: usize) -> usize {
+        (least..self.width()).find(|width| self.is_apart(*width)).unwrap_or(self.width())
     }
 
     /// Whether names that differ still do when they are cut.
@@ -115,6 +121,8 @@ pub(crate) const TITLE: usize = 25;
 /// Texts keep so much if nothing else is said; where that is still too wide, only so much as the longest of their headers.
 const LITTLE: usize = 12;
 const LEAST: usize = 7;
+/// Names keep so much while anything spare is there: a branch that codefleet has named, whole.
+const NAME: usize = 24;
 /// Names are not cut further than this without need, even where they would stay apart.
 const LEAST_NAME: usize = 16;
 
@@ -156,8 +164,10 @@ fn fit(columns: &mut Vec<Column>, terminal: usize) -> Vec<usize> {
             return widths;
         }
         let Some(at) = columns.iter().rposition(|column| column.is_spare) else {
-            let _ = shrink(columns, &mut widths, terminal, Need::Much)
-                || shrink(columns, &mut widths, terminal, Need::Utmost);
+            // The first that is enough.
+            [Need::More, Need::Much, Need::Utmost]
+                .into_iter()
+                .any(|need| shrink(columns, &mut widths, terminal, need));
             return widths;
         };
         columns.remove(at);
@@ -297,6 +307,21 @@ mod tests {
         let names: BTreeSet<&str> =
             narrow.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
         assert_eq!(names.len(), 4, "{narrow}");
+    }
+
+    #[test]
+    fn a_short_name_stays_whole_as_long_as_something_else_can_go() {
+        let one = |text: &str| [text.to_owned()];
+        let columns = vec![
+            Column::new("BRANCH", one("fleet/t0snb3crx48nnf0")).naming(),
+            Column::new("TITLE", one("Fix the flaky login test of the suite")).keeping(TITLE),
+            Column::new("AGENT", one("demo")).giving_way().spare(),
+        ];
+        let shown = plain(&lay_out(columns, Some(50)));
+        assert!(
+            shown.contains("fleet/t0snb3crx48nnf0  Fix the flaky login test") && !shown.contains("AGENT"),
+            "{shown}"
+        );
     }
 
     #[test]
