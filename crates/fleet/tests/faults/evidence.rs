@@ -61,7 +61,9 @@ impl Stage {
     pub(crate) fn assert_healthy(&self) {
         let said = self.fleet.json(&["doctor"]);
         assert_eq!(said["healthy"], true, "{said:#}");
-        let bad = said["checks"].as_array().unwrap().iter().filter(|check| check["verdict"] != "good");
+        // The usual agent need not be on this machine.
+        let checks = said["checks"].as_array().unwrap().iter().filter(|check| check["name"] != "agents");
+        let bad = checks.filter(|check| check["verdict"] != "good");
         assert_eq!(bad.collect::<Vec<_>>(), Vec::<&Value>::new());
     }
 
