@@ -71,7 +71,11 @@ pub(super) fn with(text: &str, entry: &Entry, layout: Layout, dialect: Dialect) 
         None => drop(table.append(NAME, whole())),
         Some(old) => match old.object_value().filter(|_| read(old.value(), layout).is_ours(entry)) {
             // What somebody added to an entry of ours stays.
-            Some(old) => layout.parts(entry).into_iter().for_each(|(name, value)| put(&old, name, value)),
+            Some(old) => {
+                for (name, value) in layout.parts(entry) {
+                    fill(&old, name, value);
+                }
+            }
             None => old.set_value(whole()),
         },
     }
@@ -166,6 +170,18 @@ fn string(node: &CstNode) -> Option<String> {
 fn strings(node: &CstNode) -> Vec<String> {
     let items = node.as_array().map(|array| array.elements()).unwrap_or_default();
     items.iter().map(|item| string(item).unwrap_or_else(|| item.to_string())).collect()
+}
+
+/// The same, where an object is filled and not replaced: what somebody added to it stays.
+fn fill(object: &CstObject, name: &str, value: Input) {
+    match (value, object.object_value(name)) {
+        (Input::Object(parts), Some(there)) => {
+            for (name, value) in parts {
+                put(&there, &name, value);
+            }
+        }
+        (value, _) => put(object, name, value),
+    }
 }
 
 fn put(object: &CstObject, name: &str, value: Input) {

@@ -223,6 +223,32 @@ fn an_entry_of_another_codefleet_is_brought_up_to_date_and_keeps_what_was_added(
 }
 
 #[test]
+fn variables_that_somebody_added_stay() {
+    let json = r#"{"mcpServers": {"codefleet": {"command": "/old/fleet", "args": ["mcp"], "env": {"MINE": "kept"}}}}"#;
+    let local = r#"{"mcp": {"codefleet": {"type": "local", "command": ["/old/fleet", "mcp"], "environment": {"MINE": "kept"}}}}"#;
+    let table = "[mcp_servers.codefleet]\r\ncommand = 'flt'\r\nargs = ['mcp']\r\n[mcp_servers.codefleet.env]\r\nMINE = 'kept'\r\n";
+    let inline = "[mcp_servers.codefleet]\ncommand = 'flt'\nargs = ['mcp']\nenv = { MINE = 'kept' }\n";
+    for (client, text) in [
+        (Client::Claude, json),
+        (Client::Gemini, json),
+        (Client::Opencode, local),
+        (Client::Codex, table),
+        (Client::Codex, inline),
+    ] {
+        let world = World::new();
+        world.write(client, text);
+        world.add(client).unwrap();
+        let after = world.text(client).unwrap();
+        assert!(after.contains("MINE") && after.contains("kept") && after.contains("FLEET_HOME"), "{after}");
+        assert_eq!(world.status(client), "registered", "{after}");
+        assert_eq!(
+            after.matches("\r\n").count(),
+            if text == table { after.matches('\n').count() } else { 0 }
+        );
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_left_alone() {
     for (client, text, why) in [
         (Client::Claude, "{\"a\": 1", "not valid JSON"),

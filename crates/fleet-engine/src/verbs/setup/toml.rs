@@ -41,7 +41,7 @@ pub(super) fn with(text: &str, entry: &Entry) -> Result<Edited, String> {
             table.insert(NAME, Item::Table(new));
         }
     }
-    Ok(Edited { text: document.to_string(), made })
+    Ok(Edited { text: as_before(document.to_string(), text), made })
 }
 
 pub(super) fn without(text: &str, made: Made) -> Result<Option<String>, String> {
@@ -53,7 +53,7 @@ pub(super) fn without(text: &str, made: Made) -> Result<Option<String>, String> 
             document.remove(TABLE);
         }
     }
-    let rest = document.to_string();
+    let rest = as_before(document.to_string(), text);
     Ok(if made == Made::File && rest.trim().is_empty() { None } else { Some(rest) })
 }
 
@@ -64,6 +64,11 @@ fn parse(text: &str) -> Result<DocumentMut, String> {
         let message: Vec<&str> = error.message().lines().map(str::trim).collect();
         format!("line {line}: not valid TOML: {}", message.join(", "))
     })
+}
+
+/// With the line breaks of the file: the document knows only one kind.
+fn as_before(edited: String, before: &str) -> String {
+    if before.contains("\r\n") { edited.replace("\r\n", "\n").replace('\n', "\r\n") } else { edited }
 }
 
 fn not_a_table() -> String {
@@ -86,9 +91,13 @@ fn fill(table: &mut dyn TableLike, entry: &Entry) {
     let (program, arguments) = entry.words.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
     table.insert("command", value(program));
     table.insert("args", value(arguments.iter().collect::<Array>()));
-    if let Some(home) = &entry.home {
-        let mut variables = InlineTable::new();
-        variables.insert(HOME, home.as_str().into());
-        table.insert("env", value(variables));
+    let Some(home) = &entry.home else { return };
+    // Variables that somebody added stay.
+    if let Some(variables) = table.get_mut("env").and_then(Item::as_table_like_mut) {
+        variables.insert(HOME, value(home.as_str()));
+        return;
     }
+    let mut variables = InlineTable::new();
+    variables.insert(HOME, home.as_str().into());
+    table.insert("env", value(variables));
 }
