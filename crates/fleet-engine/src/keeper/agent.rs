@@ -7,7 +7,8 @@ use std::path::{Component, Path};
 
 use fleet_agents::{Brief, LaunchPlan, Program, PromptVia};
 use fleet_core::run::Reason;
-use fleet_host::process::{self, Group, Identity, Input, Launch, LaunchError, Started, Tree};
+use fleet_host::process::{self, Group, Identity, Input, Inside, Launch, LaunchError, Started, Tree};
+use tokio::task::JoinHandle;
 
 use super::prepare::Prepared;
 use super::{Keeper, blocking};
@@ -27,6 +28,7 @@ impl Keeper<'_> {
         plan: &LaunchPlan,
         brief: &Brief<'_>,
         prepared: &Prepared,
+        cradle: Cradle,
     ) -> Result<(Started, Tree), NotStarted> {
         let failed = |why: String| (Reason::SetupFailed, why);
         let file = self.folder.prompt();
@@ -40,7 +42,6 @@ impl Keeper<'_> {
                 (Reason::AgentMissing, format!("`{name}` is not on the PATH of the runner: install it"))
             })?,
         };
-        let group = Group::create(&self.run.id.to_string());
         let launch = Launch {
             program,
             args: plan.args.iter().map(OsString::from).collect(),
@@ -51,14 +52,8 @@ impl Keeper<'_> {
                 PromptVia::File => Input::Null,
                 PromptVia::Dialogue => Input::Pipe,
             },
-            group: group.as_ref(),
         };
-        // Known before there is anything to be found: whoever comes after us looks in the group.
-        let mut tree = Tree { group: group.clone(), ..self.tree(self.me.clone()) };
-        let note = TreeNote::write(&self.folder, &tree);
         let started = process::launch(&launch).map_err(|error| {
-            // Nobody is in it, and nobody would ever look at it again.
-            group.as_ref().map(Group::remove);
             let is_missing = matches!(
                 error,
                 LaunchError::NotFound { .. }
@@ -68,9 +63,14 @@ impl Keeper<'_> {
             let reason = if is_missing { Reason::AgentMissing } else { Reason::SetupFailed };
             (reason, chain(&error))
         })?;
-        tree.root = started.identity.clone();
-        note.change(&tree);
+        let tree = cradle.leave(started.identity.clone());
         Ok((started, tree))
+    }
+
+    /// Makes the place where the agent is born, beside everything else.
+    pub(super) fn cradle(&self) -> JoinHandle<Cradle> {
+        let (tree, folder, run) = (self.tree(self.me.clone()), self.folder.clone(), self.run.id.to_string());
+        tokio::task::spawn_blocking(move || Cradle::new(tree, &folder, &run))
     }
 
     /// Ends what set-up commands left running, when there is no agent with which it would end.
@@ -143,6 +143,42 @@ impl Keeper<'_> {
     }
 }
 
+/// The group of a run with its keeper in it, until there is an agent. Without one nothing is left of it.
+pub(super) struct Cradle {
+    tree: Tree,
+    note: TreeNote,
+    inside: Option<Inside>,
+    has_agent: bool,
+}
+
+impl Cradle {
+    fn new(tree: Tree, folder: &RunFolder, run: &str) -> Self {
+        let tree = Tree { group: Group::create(run), ..tree };
+        // Known before there is anything to be found: whoever comes after us looks in the group.
+        let note = TreeNote::write(folder, &tree);
+        let inside = tree.group.as_ref().map(Group::enter);
+        Self { tree, note, inside, has_agent: false }
+    }
+
+    /// The agent is there, and its keeper goes out.
+    fn leave(mut self, agent: Identity) -> Tree {
+        self.has_agent = true;
+        self.tree.root = agent;
+        self.note.change(&self.tree);
+        self.tree.clone()
+    }
+}
+
+impl Drop for Cradle {
+    fn drop(&mut self) {
+        self.inside = None;
+        if !self.has_agent {
+            // Nobody is in it, and nobody would ever look at it again.
+            self.tree.group.as_ref().map(Group::remove);
+        }
+    }
+}
+
 /// Where a reconciler finds what to end. Without it the mark in the environment has to do: so it is not forced to the
 /// disk, after whose loss of power there is nothing left to be ended.
 struct TreeNote {
@@ -161,9 +197,9 @@ impl TreeNote {
 
     /// Says something else, in the same place and in one write, so that whoever looks finds one or the other. Blanks
     /// cover what was longer before.
-    fn change(self, tree: &Tree) {
-        let (Some((file, length)), Ok(mut bytes)) = (self.file, serde_json::to_vec(tree)) else { return };
-        bytes.resize(bytes.len().max(length), b' ');
+    fn change(&self, tree: &Tree) {
+        let (Some((file, length)), Ok(mut bytes)) = (&self.file, serde_json::to_vec(tree)) else { return };
+        bytes.resize(bytes.len().max(*length), b' ');
         let _ = file.write_all_at(&bytes, 0);
     }
 }

@@ -22,6 +22,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, sleep_until, timeout, timeout_at};
 
+use super::agent::Cradle;
 use super::journal::{self, Heard, Journal};
 use super::prepare::Prepared;
 use super::pump::{Piece, Pump, Source};
@@ -58,7 +59,7 @@ impl Seen {
 
 impl Keeper<'_> {
     /// Starts the agent, follows it, and ends all that it started.
-    pub(super) async fn attend(&self, prepared: &Prepared) -> Seen {
+    pub(super) async fn attend(&self, prepared: &Prepared, cradle: Cradle) -> Seen {
         let Some(adapter) = self.agents.find(&self.run.agent) else {
             let why = format!("there is no agent called `{}` here", self.run.agent);
             return Seen::not_started(Reason::AgentMissing, why);
@@ -69,7 +70,7 @@ impl Keeper<'_> {
         };
         let brief = briefing.brief();
         let plan = adapter.plan(&brief);
-        let (started, tree) = match self.start(&plan, &brief, prepared) {
+        let (started, tree) = match self.start(&plan, &brief, prepared, cradle) {
             Ok(started) => started,
             Err((reason, why)) => return Seen::not_started(reason, why),
         };

@@ -60,7 +60,6 @@ impl Keeper<'_> {
             env: self.environment(prepared, None),
             cwd: prepared.workspace.path().to_owned(),
             stdin: Input::Null,
-            group: None,
         };
         let mut children = signal(SignalKind::child()).map_err(|error| error.to_string())?;
         let started = process::launch(&launch).map_err(|error| chain(&error))?;

@@ -239,12 +239,18 @@ enum Left {
 
 impl Keeper<'_> {
     async fn live(&self) -> Outcome<Left> {
-        let prepared = match self.prepare().await {
+        let cradle = self.cradle();
+        let prepared = self.prepare().await;
+        let cradle = cradle.await.map_err(internal)?;
+        let prepared = match prepared {
             Ok(prepared) => prepared,
-            Err(ending) => return self.finish_unready(ending).await,
+            Err(ending) => {
+                drop(cradle);
+                return self.finish_unready(ending).await;
+            }
         };
         fault::point(self.engine, "keeper-prepared").await;
-        let seen = self.attend(&prepared).await;
+        let seen = self.attend(&prepared, cradle).await;
         fault::point(self.engine, "keeper-attended").await;
         self.finish(prepared, seen).await
     }

@@ -9,12 +9,12 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use super::Identity;
 use super::reap;
-use super::{Group, Identity};
 
 /// What to start, and where.
 #[derive(Clone)]
-pub struct Launch<'a> {
+pub struct Launch {
     /// The program: a path, or a name to be found in the `PATH` of `env`. It never goes through a shell.
     pub program: PathBuf,
     /// Its arguments.
@@ -25,8 +25,6 @@ pub struct Launch<'a> {
     pub cwd: PathBuf,
     /// What it reads.
     pub stdin: Input,
-    /// The group to start it in.
-    pub group: Option<&'a Group>,
 }
 
 /// The standard input of a process.
@@ -104,18 +102,13 @@ pub enum LaunchError {
 
 /// Starts a process in a process group of its own, with pipes to its output. Its end is told by [`reap`](super::reap),
 /// which has to be called until then.
-pub fn launch(launch: &Launch<'_>) -> Result<Started, LaunchError> {
-    let mut command = command(launch)?;
-    let spawned = match launch.group {
-        Some(group) => group.born_inside(|| command.spawn()),
-        None => command.spawn(),
-    };
-    let child = spawned.map_err(|error| explain(launch, error))?;
+pub fn launch(launch: &Launch) -> Result<Started, LaunchError> {
+    let child = command(launch)?.spawn().map_err(|error| explain(launch, error))?;
     started(child).map_err(|source| LaunchError::Io { program: launch.program.clone(), source })
 }
 
 #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
-fn command(launch: &Launch<'_>) -> Result<Command, LaunchError> {
+fn command(launch: &Launch) -> Result<Command, LaunchError> {
     let stdin = match &launch.stdin {
         Input::Null => Stdio::null(),
         Input::Pipe => Stdio::piped(),
@@ -144,7 +137,7 @@ fn started(mut child: Child) -> io::Result<Started> {
 }
 
 /// The system says "not found" about programs, interpreters and directories alike.
-fn explain(launch: &Launch<'_>, source: io::Error) -> LaunchError {
+fn explain(launch: &Launch, source: io::Error) -> LaunchError {
     let program = launch.program.clone();
     match source.kind() {
         _ if !launch.cwd.is_dir() => LaunchError::NoDirectory { program, cwd: launch.cwd.clone() },
@@ -156,7 +149,7 @@ fn explain(launch: &Launch<'_>, source: io::Error) -> LaunchError {
 }
 
 /// Whether there is an executable file for the program, there or on the path.
-fn is_file(launch: &Launch<'_>) -> bool {
+fn is_file(launch: &Launch) -> bool {
     let executable = |path: &Path| {
         fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
     };

@@ -26,7 +26,7 @@ mod tree;
 pub use above::Above;
 pub use ask::{NoAnswer, Question, ask};
 pub use detach::{Detached, spawn_detached};
-pub use group::Group;
+pub use group::{Group, Inside};
 pub use identity::Identity;
 pub use launch::{Input, Launch, LaunchError, Started, launch};
 pub use reap::{Exit, become_subreaper, new_session, reap};

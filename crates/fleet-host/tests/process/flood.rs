@@ -24,7 +24,6 @@ pub(crate) fn play(folder: &Path) {
             env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             cwd: "/".into(),
             stdin: Input::Null,
-            group: None,
         };
         let mut started = launch(&flood).unwrap();
         let mut log = CappedLog::open(&folder.join(name), CAP).unwrap();

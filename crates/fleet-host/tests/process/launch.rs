@@ -16,19 +16,18 @@ use crate::BOUND;
 /// One test at a time asks who has ended.
 static REAPING: Mutex<()> = Mutex::new(());
 
-fn shell(script: &str) -> Launch<'static> {
+fn shell(script: &str) -> Launch {
     Launch {
         program: "sh".into(),
         args: ["-c", script].map(OsString::from).to_vec(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         cwd: "/".into(),
         stdin: Input::Null,
-        group: None,
     }
 }
 
 /// What it writes until it ends.
-fn said(launch_this: &Launch<'_>) -> (String, String) {
+fn said(launch_this: &Launch) -> (String, String) {
     let mut started = launch(launch_this).unwrap();
     let (mut out, mut err) = (String::new(), String::new());
     started.stdout.read_to_string(&mut out).unwrap();
@@ -73,7 +72,7 @@ fn what_it_reads() {
     assert_eq!(out, "from the pipe");
 }
 
-fn refused(launch_this: &Launch<'_>) -> LaunchError {
+fn refused(launch_this: &Launch) -> LaunchError {
     launch(launch_this).expect_err("it cannot be started")
 }
 

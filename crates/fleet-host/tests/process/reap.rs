@@ -25,7 +25,6 @@ pub(crate) fn play(folder: &Path) {
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         cwd: "/".into(),
         stdin: Input::Null,
-        group: None,
     })
     .unwrap();
     let mut ended = Vec::new();

@@ -6,7 +6,8 @@
 //! there is none, and [`Tree`](super::Tree) does without.
 //!
 //! How the agent gets in: the keeper enters the group, starts the agent, which is thereby born in it, and leaves
-//! again. Rejected were moving the child after its start (it may have forked by then), starting it through a shell
+//! again. Entering takes some milliseconds, in which the kernel waits for all processors; so it is begun while there is
+//! something else to do. Rejected were moving the child after its start (it may have forked by then), starting it through a shell
 //! that enters first (what cannot be started is then told by a shell's message instead of an error), and staying in
 //! the group (then it could not be killed or counted as a whole).
 
@@ -17,7 +18,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -33,8 +34,8 @@ const DEEPEST: usize = 8;
 /// A process that has ended is in its group for a moment longer than it is in the table.
 const LAST_BREATH: Duration = Duration::from_millis(100);
 
-/// A process can be in one group at a time, so that one launch at a time is in one.
-static TURN: Mutex<()> = Mutex::new(());
+/// Whether this process is in a group: it can be in one at a time.
+static TURN: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
 /// A control group of a run. It stays until it is removed, whoever made it, until the machine is started again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,19 +71,13 @@ impl Group {
         name.starts_with(PREFIX) && self.dir.join("cgroup.procs").exists()
     }
 
-    /// Starts something while this process is in the group, so that it is born there. It starts all the same when the
-    /// group cannot be entered.
-    ///
-    /// Whatever other threads start meanwhile is born there too: a keeper does nothing else while it launches.
-    pub(super) fn born_inside<T>(&self, start: impl FnOnce() -> T) -> T {
-        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let entered = enter(&self.dir);
-        let started = start();
-        if entered && let Some(outside) = self.dir.parent() {
-            // Nothing can be done about a failure; then `kill` spares the whole group.
-            enter(outside);
-        }
-        started
+    /// Brings this process into the group: whatever it starts until it leaves is born there. Where the group cannot be
+    /// entered, it is not, and everything starts all the same.
+    pub fn enter(&self) -> Inside {
+        let (turn, free) = &TURN;
+        let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        *free.wait_while(turn, |taken| *taken).unwrap_or_else(PoisonError::into_inner) = true;
+        Inside { has_entered: enter(&self.dir), group: self.clone() }
     }
 
     /// The processes in the group and in the groups in it. `None` when it is not there.
@@ -125,6 +120,27 @@ impl Group {
             }
         }
         !self.dir.exists()
+    }
+}
+
+/// This process in a group. It leaves when this is dropped.
+#[derive(Debug)]
+pub struct Inside {
+    group: Group,
+    has_entered: bool,
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        if self.has_entered
+            && let Some(outside) = self.group.dir.parent()
+        {
+            // Nothing can be done about a failure; then `kill` spares the whole group.
+            enter(outside);
+        }
+        let (turn, free) = &TURN;
+        *turn.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        free.notify_one();
     }
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn keep(orders: &Orders) {
     let script = orders.folder.join("script.sh");
     // The pipes break with the keeper, and nobody is to end only because of that.
     fs::write(&script, format!("exec >/dev/null 2>&1\n{}", orders.script)).unwrap();
+    let inside = group.as_ref().map(Group::enter);
     let started = launch(&Launch {
         program: "/bin/sh".into(),
         args: [script.into_os_string(), OsString::from(&orders.tag)].to_vec(),
@@ -58,9 +59,9 @@ pub(crate) fn keep(orders: &Orders) {
         ],
         cwd: orders.folder.clone(),
         stdin: Input::Null,
-        group: group.as_ref(),
     })
     .unwrap();
+    drop(inside);
     let tree = Tree { root: started.identity.clone(), marker, keeper: Some(Identity::current()), group };
     announce(&orders.folder.join("tree.json"), &serde_json::to_string(&tree).unwrap());
     let born = Instant::now();
