@@ -62,7 +62,7 @@ impl Side {
         let worker = self.server.call("create_worker", order(self.repo.path()));
         let created = since(begun);
         let which = json!({"worker_id": id(&worker, "worker_id")});
-        let result = self.server.until_over("collect_worker_result", &which);
+        let Some(result) = self.server.until_over("collect_worker_result", &which) else { return };
         let collected = since(begun);
         assert_eq!(result["status"], "succeeded", "{result}");
         assert_eq!(result["result"]["summary"], "done", "{result}");

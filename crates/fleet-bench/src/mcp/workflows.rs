@@ -25,10 +25,8 @@ fn measure(rig: &Rig, work: Work) -> Row {
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS + WARM {
         for ((server, repo), times) in servers.iter_mut().zip(&repos).zip(&mut times) {
-            let took = whole(server, repo);
-            if round >= WARM {
-                times.push(took / STAGES as f64);
-            }
+            let took = whole(server, repo).filter(|_| round >= WARM);
+            times.extend(took.map(|took| took / STAGES as f64));
         }
     }
     let [ours, theirs] = times.map(median);
@@ -40,7 +38,7 @@ fn measure(rig: &Rig, work: Work) -> Row {
     )
 }
 
-fn whole(server: &mut Served, repo: &Repo) -> f64 {
+fn whole(server: &mut Served, repo: &Repo) -> Option<f64> {
     let begun = Instant::now();
     let stages: Vec<Value> = (0..STAGES).map(stage).collect();
     let workflow = server.call(
@@ -48,14 +46,14 @@ fn whole(server: &mut Served, repo: &Repo) -> f64 {
         json!({"name": "stub", "repo_path": repo.path(), "task_prompt": "Do what you do.", "stages": stages}),
     );
     let which = json!({"workflow_id": id(&workflow, "workflow_id")});
-    let seen = server.until_over("get_workflow_status", &which);
+    let seen = server.until_over("get_workflow_status", &which)?;
     let result = server.call("collect_workflow_result", which);
     let took = begun.elapsed().as_secs_f64() * 1_000.0;
     assert_eq!(seen["status"], "succeeded", "{seen}");
     // The original forgets now and then who did the last stage, and has no result then.
     let is_there = result["final_result"]["result"]["summary"] == "done";
     assert!(is_there || server.whose == Whose::Theirs, "{result}");
-    took
+    Some(took)
 }
 
 /// Each goes on with the work of the one before it.
