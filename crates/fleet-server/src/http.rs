@@ -74,7 +74,7 @@ impl Http {
     pub async fn serve(self, engine: &Engine) -> Outcome<()> {
         let engine = Arc::new(engine.nowhere());
         server_token::run(&engine)?;
-        let keeper_of_token = Arc::clone(&engine);
+        let shared = Arc::clone(&engine);
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(self.hosts())
             .with_allowed_origins(self.origins())
@@ -82,12 +82,12 @@ impl Http {
             .with_max_request_body_bytes(LONGEST_MESSAGE);
         let ended = config.cancellation_token.clone();
         let sessions = Arc::new(Sessions::new());
-        let make = move || Ok(Server::sharing(Arc::clone(&engine)));
+        let make = move || Ok(Server::sharing(Arc::clone(&shared)));
         let service = StreamableHttpService::new(make, sessions.manager(), config);
         let router = Router::new()
             .route_service(PATH, service)
             .layer(middleware::from_fn_with_state(sessions, attend))
-            .layer(middleware::from_fn_with_state(keeper_of_token, admit));
+            .layer(middleware::from_fn_with_state(engine, admit));
         let end = end_signal()?;
         connections::serve(self.listener, router, async move {
             end.await;

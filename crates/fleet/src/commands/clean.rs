@@ -6,7 +6,7 @@ use fleet_core::tidy::Reach;
 use fleet_engine::verbs::clean::{self, Item, Kept, Plan, Response};
 
 use super::Context;
-use super::consent::{Consent, consent};
+use super::consent::spared;
 use crate::Done;
 use crate::output::{Column, count, dim, table};
 
@@ -35,16 +35,8 @@ impl Clean {
         if !self.yes {
             context.output.note(&listed(&plan));
         }
-        match consent(context, self.yes, &question(&plan.remove)) {
-            Consent::Given => {}
-            Consent::Refused => {
-                return context.output.show(&answer(&plan), || "nothing was removed".to_owned());
-            }
-            Consent::Nobody => {
-                return context
-                    .output
-                    .show(&answer(&plan), || "nothing was removed; `--yes` removes it".to_owned());
-            }
+        if let Some(why) = spared(context, self.yes, &question(&plan.remove), None) {
+            return context.output.show(&answer(&plan), || why);
         }
         let done = clean::run(&context.engine, plan).await?;
         let json = serde_json::json!({ "dry_run": false, "removed": done.removed, "kept": done.kept });

@@ -7,7 +7,7 @@ use crate::output::confirm;
 
 /// What a person said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Consent {
+enum Consent {
     /// Go on.
     Given,
     /// Leave everything as it is.
@@ -18,7 +18,7 @@ pub(crate) enum Consent {
 
 /// Asks, unless the answer was given with the command. A question about what was not shown would be none, so answers
 /// in JSON are never preceded by one.
-pub(crate) fn consent(context: &Context, yes: bool, question: &str) -> Consent {
+fn consent(context: &Context, yes: bool, question: &str) -> Consent {
     if yes {
         return Consent::Given;
     }
@@ -26,6 +26,19 @@ pub(crate) fn consent(context: &Context, yes: bool, question: &str) -> Consent {
         Some(true) => Consent::Given,
         Some(false) => Consent::Refused,
         None => Consent::Nobody,
+    }
+}
+
+/// For commands that have shown what they would remove: what they say when they leave it at that. `size` is how much it is,
+/// for whoever is to decide later.
+pub(crate) fn spared(context: &Context, yes: bool, question: &str, size: Option<&str>) -> Option<String> {
+    match consent(context, yes, question) {
+        Consent::Given => None,
+        Consent::Refused => Some("nothing was removed".to_owned()),
+        Consent::Nobody => {
+            let size = size.map(|size| format!(" ({size})")).unwrap_or_default();
+            Some(format!("nothing was removed; `--yes` removes it{size}"))
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use fleet_engine::sweep;
 use fleet_engine::verbs::gc::{self, Item, Kind, Plan, Request, Response};
 
 use super::Context;
-use super::consent::{Consent, consent};
+use super::consent::spared;
 use super::counting::counting;
 use crate::Done;
 use crate::output::{Column, bytes, count, table};
@@ -52,16 +52,8 @@ impl Gc {
             context.output.note(&listed(&plan.items));
         }
         let freed = bytes(plan.items.iter().map(|item| item.bytes).sum());
-        match consent(context, self.yes, &format!("Remove all this ({freed})?")) {
-            Consent::Given => {}
-            Consent::Refused => {
-                return context.output.show(&answer(&plan), || "nothing was removed".to_owned());
-            }
-            Consent::Nobody => {
-                return context
-                    .output
-                    .show(&answer(&plan), || format!("nothing was removed; `--yes` removes it ({freed})"));
-            }
+        if let Some(why) = spared(context, self.yes, &format!("Remove all this ({freed})?"), Some(&freed)) {
+            return context.output.show(&answer(&plan), || why);
         }
         let done = gc::run(&context.engine, plan).await?;
         let json = serde_json::json!({ "dry_run": false, "removed": done.removed, "failed": done.failed });

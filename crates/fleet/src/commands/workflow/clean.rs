@@ -8,7 +8,7 @@ use fleet_engine::verbs::workflow_clean::{self, Plan, Request, Response};
 
 use super::super::Context;
 use super::super::clean::{question, removed, stays};
-use super::super::consent::{Consent, consent};
+use super::super::consent::spared;
 use crate::Done;
 use crate::output::{Column, count, dim, table};
 
@@ -44,16 +44,8 @@ impl Clean {
             context.output.note(&listed(&plan));
         }
         let branches = Some(plan.items()).filter(|items| !items.is_empty()).map(|items| question(&items));
-        match consent(context, yes, &asked(going(&plan), branches)) {
-            Consent::Given => {}
-            Consent::Refused => {
-                return context.output.show(&answer(&plan), || "nothing was removed".to_owned());
-            }
-            Consent::Nobody => {
-                return context
-                    .output
-                    .show(&answer(&plan), || "nothing was removed; `--yes` removes it".to_owned());
-            }
+        if let Some(why) = spared(context, yes, &asked(going(&plan), branches), None) {
+            return context.output.show(&answer(&plan), || why);
         }
         let done = workflow_clean::run(&context.engine, plan).await?;
         context.output.show(&done, || said(&done))
