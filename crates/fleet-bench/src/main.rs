@@ -43,6 +43,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("runs-dispatch", runs::dispatch),
     ("runs-no-ops", runs::no_ops),
     ("runs-big", runs::big),
+    ("runs-end", runs::end),
     ("mcp-start", mcp::start),
     ("mcp-workers", mcp::workers),
     ("mcp-workflows", mcp::workflows),

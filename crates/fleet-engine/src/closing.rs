@@ -4,6 +4,7 @@
 //! Owns what has to happen before a workspace may be used again, whoever does it: the keeper at the end, or a
 //! reconciler in the place of a keeper that is gone. Must never move a branch of a run that is not ours any more.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::time::Duration;
 
@@ -14,12 +15,14 @@ use fleet_core::run::{Ending, Reason, RunMove};
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
 use fleet_host::git::{
-    self, BranchHas, Checkout, GitError, Leftovers, Oid, TakeSnapshot, Untouched, Workspace, WorkspaceError,
+    self, Area, Checkout, Collected, CommitAndSnapshot, CommitLeftovers, Compression, GitError, KeepCommit,
+    Leftovers, Oid, OtherWork, Published, TakeSnapshot, Untouched, Workspace, WorkspaceError,
 };
 use fleet_store::{Store, StoreError, ops};
 use serde::{Deserialize, Serialize};
 
 use crate::home::{Home, RunFolder, write_passing, write_private};
+use crate::keeper::stage::StageRun;
 use crate::{agents, clock, problems};
 
 /// The longest pause between two attempts to tell the store.
@@ -105,53 +108,88 @@ pub(crate) struct Shown {
     pub(crate) names: Names,
 }
 
+/// Cleaning a workspace of more files than this takes longer than writing a new one mostly does.
+const BULK: usize = 10_000;
+
 /// How much of the work is in safety.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Saved {
     /// All of it.
     #[default]
     All,
-    /// There was nothing to be saved.
-    Needless(Untouched),
+    /// All of it, and so many files that a new workspace is quicker than a clean one.
+    Bulky,
+    NothingToSave(Untouched),
     /// All but files that cannot be read or stored: the workspace itself has to be kept.
-    Some,
+    Incomplete,
 }
 
 impl Saved {
-    fn but(skips: &git::Skips) -> Self {
-        if skips.is_a_loss() { Self::Some } else { Self::All }
+    fn but(skips: &git::Skips, unread: Option<&String>) -> Self {
+        if skips.is_a_loss() || unread.is_some() { Self::Incomplete } else { Self::All }
+    }
+
+    /// What holds when more was looked at.
+    pub(crate) fn and(self, more: Self) -> Self {
+        match (self, more) {
+            (Self::Incomplete, _) | (_, Self::Incomplete) => Self::Incomplete,
+            (Self::Bulky, _) => Self::Bulky,
+            (_, more) => more,
+        }
     }
 
     /// What becomes of the workspace: it goes back to the pool, or is set aside as it is.
     pub(crate) fn release(self, workspace: Workspace, home: &Home) -> Result<(), WorkspaceError> {
         match self {
             Self::All => workspace.release(),
-            Self::Needless(seen) => workspace.release_untouched(&seen),
-            Self::Some => workspace.set_aside(&home.kept()),
+            Self::Bulky => workspace.retire(),
+            Self::NothingToSave(seen) => workspace.release_untouched(&seen),
+            Self::Incomplete => workspace.set_aside(&home.kept()),
         }
     }
 }
 
-/// Puts the work in safety; touches nothing that the agent can see.
+/// Saves the files and what is checked out; touches nothing that the agent can see. The agent's other branches and
+/// stashes stay where they are, so the workspace may not be released after this.
 pub(crate) fn save(workspace: &Workspace, run: RunId, why: &str, now: Millis) -> Result<Saved, GitError> {
-    let (checkout, run) = (workspace.checkout()?, run.to_string());
-    let snapshot = git::take_snapshot(&wanted(workspace, &checkout, (&run, why), now))?;
-    Ok(Saved::but(&snapshot.skips))
+    let collected = workspace.collect()?;
+    take_snapshot(workspace, &collected, (&run.to_string(), why), now)
 }
 
-/// The same, before the agent is told to stop: an agent that is told to end may tidy up. Noted for those who wait for
+/// Saves everything, the agent's other branches and stashes included: the workspace may be released after this.
+pub(crate) fn save_all(workspace: &Workspace, run: RunId, why: &str, now: Millis) -> Result<Saved, GitError> {
+    let (collected, run) = (workspace.collect()?, run.to_string());
+    // First, so that the snapshot of the files is the last: `fleet undo` takes that.
+    let others = keep_others(workspace, &run, &collected);
+    let saved = take_snapshot(workspace, &collected, (&run, why), now)?;
+    others.map(|()| saved)
+}
+
+fn take_snapshot(
+    workspace: &Workspace,
+    collected: &Collected,
+    about: (&str, &str),
+    now: Millis,
+) -> Result<Saved, GitError> {
+    let checkout = workspace.checkout()?;
+    let wanted = wanted(workspace, (&checkout, collected.staged.as_ref()), about, now);
+    let snapshot = git::take_snapshot(&wanted)?;
+    Ok(Saved::but(&snapshot.skips, collected.unread.as_ref()))
+}
+
+/// Saves everything before the agent is told to stop: an agent that is told to end may tidy up. Noted for those who wait for
 /// that; without the note they wait for the end.
 pub(crate) fn save_before_stop(
     workspace: &Workspace,
     run: RunId,
     folder: &RunFolder,
 ) -> Result<Saved, GitError> {
-    let saved = save(workspace, run, "before it was stopped", clock::now())?;
+    let saved = save_all(workspace, run, "before it was stopped", clock::now())?;
     let _ = write_private(&folder.saved(), b"");
     Ok(saved)
 }
 
-/// The same, if there is anything that no branch has.
+/// Saves the files if they have anything that the last commit does not. What the agent committed was looked at before.
 pub(crate) fn save_rest(
     workspace: &Workspace,
     run: RunId,
@@ -159,18 +197,18 @@ pub(crate) fn save_rest(
     now: Millis,
 ) -> Result<Saved, GitError> {
     let (checkout, run) = (workspace.checkout()?, run.to_string());
-    let snapshot = git::take_snapshot_of_rest(&wanted(workspace, &checkout, (&run, why), now))?;
-    Ok(snapshot.map_or(Saved::All, |snapshot| Saved::but(&snapshot.skips)))
+    let snapshot = git::take_snapshot_of_rest(&wanted(workspace, (&checkout, None), (&run, why), now))?;
+    Ok(snapshot.map_or(Saved::All, |snapshot| Saved::but(&snapshot.skips, None)))
 }
 
 fn wanted<'a>(
     workspace: &'a Workspace,
-    checkout: &'a Checkout,
+    (checkout, staged): (&'a Checkout, Option<&'a Oid>),
     (run, why): (&'a str, &'a str),
     now: Millis,
 ) -> TakeSnapshot<'a> {
     let (exclude, at_seconds) = (workspace.private(), now.0 / 1_000);
-    TakeSnapshot { checkout, run, why, at_seconds, exclude, max_file: None }
+    TakeSnapshot { checkout, run, why, at_seconds, exclude, max_file: None, staged }
 }
 
 /// Whether somebody has removed the folder, or put a link in its place: then there is nothing in it to be kept.
@@ -184,45 +222,139 @@ pub(crate) fn is_gone(workspace: &Workspace) -> bool {
 /// What there is of a run that did nothing at all, as with most tasks that only look: one question instead of many.
 /// Changes nothing. `None` if something was done, or if it cannot be told.
 pub(crate) fn show_nothing(workspace: &Workspace, base: &Oid) -> Option<Shown> {
-    let saved = Saved::Needless(workspace.untouched(base)?);
+    let saved = Saved::NothingToSave(workspace.untouched(base)?);
     Some(Shown { is_empty: true, saved, ..Shown::default() })
 }
 
-/// Commits what the agent left uncommitted, puts everything in safety and tells what there is now.
+/// Commits what the agent left uncommitted, puts everything in safety, brings the branch to the user and tells what
+/// there is now.
 ///
-/// In this order: work that the branch could not follow (an agent detached its HEAD, or somebody else moved the
-/// branch) is then reachable from the snapshot. Until it is, everything stays where it is.
+/// In this order: when the branch is published, or cannot be, a snapshot has everything. Until it has, everything stays
+/// where it is.
 pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str) -> Result<Shown, GitError> {
+    let (collected, run_name) = (workspace.collect()?, run.to_string());
     let checkout = workspace.checkout()?;
-    git::revive_branch(&checkout, workspace.branch(), base)?;
-    if git::has_staged_alone(&checkout)? {
-        save(workspace, run, "before it was committed", clock::now())?;
+    // First, so that the snapshot of the work is the last: `fleet undo` takes that.
+    let others = keep_others(workspace, &run_name, &collected);
+    let commit = CommitLeftovers { checkout: &checkout, message, exclude: workspace.private() };
+    let staged = collected.staged.as_ref();
+    let snapshot = wanted(workspace, (&checkout, staged), (&run_name, "at the end"), clock::now());
+    let (leftovers, snapshot) = git::commit_and_snapshot(&CommitAndSnapshot { commit, snapshot, base })?;
+    others?;
+    let head = leftovers.head.clone().unwrap_or_else(|| collected.head.clone());
+    let skips = snapshot.map(|snapshot| snapshot.skips).unwrap_or_default();
+    let saved = Saved::but(&skips, collected.unread.as_ref());
+    let mut remarks = remarks(&leftovers, &collected);
+    // An agent that detached its HEAD or made a branch of its own did its work there. The branch follows if that loses
+    // nothing.
+    let left = left_branch(workspace, &collected)?;
+    let work = Work { run, base, target: left.unwrap_or(&head), head: &head, is_dense: leftovers.is_dense };
+    remarks.extend(publish(workspace, &work)?);
+    if work.target == base {
+        return Ok(Shown { is_empty: head == *base, saved, remarks, ..Shown::default() });
     }
-    let leftovers = git::commit_leftovers(&git::CommitLeftovers {
-        checkout: &checkout,
-        branch: workspace.branch(),
-        message,
-        exclude: workspace.private(),
-    })?;
-    let remarks = remarks(run, &leftovers);
-    let Some(head) = leftovers.head.filter(|head| head != base) else {
-        // Nothing is on the branch. What a commit does not take may be there all the same: changes inside of a
-        // submodule, files that a filter refuses.
-        let saved = save_rest(workspace, run, "at the end", clock::now())?;
-        return Ok(Shown { is_empty: true, saved, remarks, ..Shown::default() });
+    let shown = compare(&checkout, base, work.target)?;
+    let bulk = if shown.files > BULK { Saved::Bulky } else { Saved::All };
+    Ok(Shown { saved: bulk.and(saved), remarks, ..shown })
+}
+
+/// Where the agent left the branch of the run, if what it has checked out does not contain that.
+fn left_branch<'a>(workspace: &Workspace, collected: &'a Collected) -> Result<Option<&'a Oid>, GitError> {
+    let Some(at) = collected.branch.as_ref().filter(|at| **at != collected.head) else { return Ok(None) };
+    let is_contained = git::is_ancestor(&workspace.area().vault, at, &collected.head)?;
+    Ok((!is_contained).then_some(at))
+}
+
+/// Keeps what the agent committed beside what it has checked out, each as a snapshot. Its own branch, too: it may not be
+/// possible to publish that.
+fn keep_others(workspace: &Workspace, run: &str, collected: &Collected) -> Result<(), GitError> {
+    let left = left_branch(workspace, collected)?;
+    let left =
+        left.map(|at| OtherWork { what: format!("branch {}", workspace.branch()), commit: at.clone() });
+    let others: Vec<&OtherWork> = collected.others.iter().chain(&left).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let Area { repo, vault, .. } = workspace.area();
+    let mut kept: BTreeSet<Oid> =
+        git::list_snapshots(vault, Some(run))?.into_iter().filter_map(|snapshot| snapshot.head).collect();
+    for other in others {
+        if !kept.insert(other.commit.clone()) {
+            continue;
+        }
+        let why = format!("the agent's {}", other.what);
+        let at_seconds = clock::now().0 / 1_000;
+        git::keep_commit(&KeepCommit { repo, vault, run, commit: &other.commit, why: &why, at_seconds })?;
+    }
+    Ok(())
+}
+
+/// The committed work of a run.
+struct Work<'a> {
+    run: RunId,
+    base: &'a Oid,
+    /// Where the branch should be.
+    target: &'a Oid,
+    /// What the agent has checked out, with what it left uncommitted.
+    head: &'a Oid,
+    is_dense: bool,
+}
+
+/// Brings the branch of the run to where its work is. What people should know, if the branch does not have all of it.
+fn publish(workspace: &Workspace, work: &Work<'_>) -> Result<Option<String>, GitError> {
+    let Work { run, base, target, head, is_dense } = *work;
+    let compression = if is_dense { Compression::None } else { Compression::Quick };
+    // A branch on which nothing was done need not be made.
+    let published = if target == base && workspace.published().is_none() {
+        Published::Done
+    } else {
+        workspace.publish(target, compression)?
     };
-    let saved = save(workspace, run, "at the end", clock::now())?;
-    Ok(Shown { saved, remarks, ..compare(&checkout, base, &head)? })
+    if let Published::Kept(why) = published {
+        let branch = workspace.branch();
+        return Ok(Some(format!(
+            "the branch {branch} was left alone ({why}): `fleet undo {run}` makes a branch of the work"
+        )));
+    }
+    let has_all = target == head || git::is_ancestor(&workspace.area().vault, head, target)?;
+    Ok((!has_all).then(|| {
+        format!(
+            "the branch does not have all of the work, because the agent left it: `fleet undo {run}` makes a branch of it"
+        )
+    }))
+}
+
+/// What becomes of the branch of a run that changed nothing: it goes, unless it is where work of others was joined.
+pub(crate) fn settle_empty_branch(
+    workspace: &Workspace,
+    base: &Oid,
+    stage: Option<&StageRun>,
+) -> Result<(), GitError> {
+    let area = workspace.area();
+    if stage.is_some_and(|stage| !stage.is_known(area, base)) {
+        return workspace.publish(base, Compression::Quick).map(drop);
+    }
+    // A branch that is at the same commit and was not made by this task is a person's.
+    if workspace.published().as_ref() != Some(base) {
+        return Ok(());
+    }
+    git::delete_branch(&area.repo, workspace.branch(), base).map(drop)
 }
 
 /// The same for a workspace in which the checks had begun: the agent's work was committed before, and what is left there
 /// is theirs. Neither commits nor saves anything.
 pub(crate) fn show_committed(workspace: &Workspace, base: &Oid) -> Result<Shown, GitError> {
     let checkout = workspace.checkout()?;
-    match git::branch_commit(&checkout.common_dir, workspace.branch())?.filter(|head| head != base) {
-        Some(head) => compare(&checkout, base, &head),
-        None => Ok(Shown { is_empty: true, ..Shown::default() }),
+    let head = git::head_commit(&checkout.git_dir)?;
+    let target = match workspace.published() {
+        // The agent had left its branch, which was published as it was.
+        Some(at) if !git::is_ancestor(&checkout.common_dir, &at, &head)? => at,
+        _ => head.clone(),
+    };
+    if target == *base {
+        return Ok(Shown { is_empty: head == *base, ..Shown::default() });
     }
+    compare(&checkout, base, &target)
 }
 
 fn compare(checkout: &Checkout, base: &Oid, head: &Oid) -> Result<Shown, GitError> {
@@ -238,12 +370,11 @@ fn compare(checkout: &Checkout, base: &Oid, head: &Oid) -> Result<Shown, GitErro
 }
 
 /// Work that is not where everybody looks for it.
-fn remarks(run: RunId, leftovers: &Leftovers) -> Vec<String> {
+fn remarks(leftovers: &Leftovers, collected: &Collected) -> Vec<String> {
     let mut remarks = Vec::new();
-    if matches!(leftovers.branch, BranchHas::NotTheWork { .. }) {
-        remarks.push(format!(
-            "the branch does not have all of the work, because the agent left it: `fleet undo {run}` makes a branch of it"
-        ));
+    if let Some(why) = &collected.unread {
+        let why = why.lines().next().unwrap_or_default();
+        remarks.push(format!("the agent's own repository could not be read, so its folder is kept in worktrees/.kept of the fleet's home: {why}"));
     }
     if leftovers.skips.total > 0 {
         let first = leftovers.skips.named.iter().take(5);

@@ -9,7 +9,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
-use fleet_host::git::{self, DiscoverError, Repository};
+use fleet_host::git::{self, DiscoverError, Repository, Surrounding};
 use fleet_store::{Op, Store, StoreError, StoreUrl, ops};
 use tokio::sync::OnceCell;
 
@@ -51,7 +51,7 @@ impl Engine {
             Some(directory) => directory.clone(),
             None => start.environment.current_directory()?.to_owned(),
         };
-        let repository = git::discover(&directory);
+        let repository = find(&home, &directory);
         if let (Some(_), Err(error)) = (&start.directory, &repository) {
             return Err(problems::repository(error));
         }
@@ -69,7 +69,7 @@ impl Engine {
 
     /// The same, seen from another directory, which must be in a repository. Shares the store.
     pub fn at(&self, directory: PathBuf) -> Outcome<Self> {
-        let repository = git::discover(&directory).map_err(|error| problems::repository(&error))?;
+        let repository = find(&self.home, &directory).map_err(|error| problems::repository(&error))?;
         let start = Start { directory: Some(directory), ..self.start.clone() };
         Ok(self.seen_from(start, Ok(repository)))
     }
@@ -192,6 +192,11 @@ impl Engine {
     /// The repository of the directory.
     pub fn repository(&self) -> Outcome<&Repository> {
         self.repository.as_ref().map_err(problems::repository)
+    }
+
+    /// The workspace that the directory is in, if it is in one.
+    pub(crate) fn surrounding(&self) -> Option<Surrounding> {
+        surrounding(&self.home, self.repository.as_ref().ok()?.work_tree.as_deref()?)
     }
 
     /// The directory that identifies the project.
@@ -333,7 +338,22 @@ impl Engine {
     }
 }
 
-/// The store keeps paths as text: a path that is none would name another repository after the round trip.
+/// The repository that a directory belongs to. A workspace belongs to the user's, whatever its agent has made of the
+/// `.git` in it, and of repositories below: those are not even looked at.
+fn find(home: &Path, directory: &Path) -> Result<Repository, DiscoverError> {
+    let Some(workspace) = directory.canonicalize().ok().and_then(|here| surrounding(home, &here)) else {
+        return git::discover(directory);
+    };
+    let Surrounding { repo, checkout } = workspace;
+    Ok(Repository { common_dir: repo, git_dir: checkout.git_dir, work_tree: Some(checkout.work_tree) })
+}
+
+fn surrounding(home: &Path, path: &Path) -> Option<Surrounding> {
+    let home = Home::new(home);
+    git::surrounding(&home.areas(), &home.vaults(), path)
+}
+
+/// The store keeps paths as text: one that is not UTF-8 would name another repository after the round trip.
 fn common_dir(repository: &Repository) -> Outcome<String> {
     let path = &repository.common_dir;
     path.to_str().map(ToOwned::to_owned).ok_or_else(|| {

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use fleet_core::id::RunId;
 use fleet_core::project::Project;
-use fleet_host::git::{Area, Keep};
+use fleet_host::git::{Area, Keep, Repository};
 use fleet_host::machine;
+use sha2::{Digest as _, Sha256};
 
 use crate::clock;
 use crate::config::Config;
@@ -44,7 +45,27 @@ impl Home {
 
     /// The work trees of a project. The name is for people; the id keeps repositories of one name apart.
     pub fn worktrees(&self, project: &Project) -> PathBuf {
-        self.root.join("worktrees").join(format!("{}-{}", file_name(&project.name), project.id))
+        self.areas().join(format!("{}-{}", file_name(&project.name), project.id))
+    }
+
+    /// The workspaces of all projects.
+    pub fn areas(&self) -> PathBuf {
+        self.root.join("worktrees")
+    }
+
+    /// Our own git directory for a repository, by its git common directory: snapshots, and what we know about its
+    /// workspaces. Found by the path alone, because a store may be replaced by another one that does not know it.
+    pub fn vault(&self, common_dir: &str) -> PathBuf {
+        let path = PathBuf::from(common_dir);
+        let name = Repository { git_dir: path.clone(), common_dir: path, work_tree: None }.display_name();
+        let digest: [u8; 32] = Sha256::digest(common_dir.as_bytes()).into();
+        let hash = digest.iter().take(8).fold(0_u64, |hash, byte| hash << 8 | u64::from(*byte));
+        self.vaults().join(format!("{}-{hash:016x}", file_name(&name)))
+    }
+
+    /// The vaults of all repositories.
+    pub fn vaults(&self) -> PathBuf {
+        self.root.join("vaults")
     }
 
     /// The same, as something that hands out workspaces.
@@ -52,6 +73,7 @@ impl Home {
         let wish = config.workspaces();
         Area {
             repo: PathBuf::from(&project.common_dir),
+            vault: self.vault(&project.common_dir),
             dir: self.worktrees(project),
             trash: self.trash(),
             pool: wish.pool,
@@ -61,12 +83,12 @@ impl Home {
 
     /// Work trees with files that no snapshot can take (unreadable ones, broken repositories). Nothing removes them.
     pub fn kept(&self) -> PathBuf {
-        self.root.join("worktrees").join(".kept")
+        self.areas().join(".kept")
     }
 
     /// What is being removed, slowly.
     pub fn trash(&self) -> PathBuf {
-        self.root.join("worktrees").join(".trash")
+        self.areas().join(".trash")
     }
 
     /// One file for each run that is at work here, or that somebody has to tidy up after: locked and written by its

@@ -47,3 +47,9 @@ pub fn edit_file(editor: &str, file: &std::path::Path) -> Outcome<()> {
             .hint("set `EDITOR` to an editor that waits until its file is closed")
     })
 }
+
+/// Runs a person's shell in a folder and waits for it.
+pub fn run_shell(shell: &str, folder: &std::path::Path) -> Outcome<()> {
+    fleet_host::editor::shell(shell, folder)
+        .map_err(|error| Problem::new(Code::Io, format!("the shell {shell:?} failed: {error}")))
+}

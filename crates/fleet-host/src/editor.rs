@@ -1,4 +1,4 @@
-//! A person's editor.
+//! A person's editor and shell.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,4 +15,10 @@ pub fn edit(editor: &str, file: &Path) -> std::io::Result<()> {
     } else {
         Err(std::io::Error::other(format!("{program} ended with {status}")))
     }
+}
+
+/// Runs a shell in a folder and waits for it. How it ends is its user's affair.
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+pub fn shell(shell: &str, folder: &Path) -> std::io::Result<()> {
+    Command::new(shell).current_dir(folder).status().map(drop)
 }

@@ -13,6 +13,8 @@ use std::{env, fs, thread};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::vault::Vault;
+
 /// Names another binary for long tests: the one of the release profile, say.
 pub const BINARY_VARIABLE: &str = "FLEET_TEST_BINARY";
 
@@ -69,6 +71,12 @@ impl Fleet {
     /// `$FLEET_HOME` of the commands: an existing directory, empty at first.
     pub fn home(&self) -> &Path {
         &self.place.fleet_home
+    }
+
+    /// What there is of the one repository in that home.
+    #[track_caller]
+    pub fn vault(&self) -> Vault {
+        Vault::of(self.home()).expect("a vault, because something ran here")
     }
 
     /// `$HOME` of the commands, which is also where they run unless [`Fleet::cwd`] says otherwise.

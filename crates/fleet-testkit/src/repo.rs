@@ -56,14 +56,7 @@ impl Repo {
     /// failure.
     #[track_caller]
     pub fn git(&self, args: &[&str]) -> String {
-        let mut command = Command::new("git");
-        command.args(args).current_dir(self.path());
-        isolate(&mut command);
-        let output = command.output().expect("git can be started");
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "git {args:?} failed ({}): {stderr}", output.status);
-        let stdout = String::from_utf8(output.stdout).expect("git printed UTF-8");
-        stdout.trim_end_matches('\n').to_owned()
+        git_at(self.path(), args)
     }
 
     /// Writes a file, with the directories above it.
@@ -80,6 +73,29 @@ impl Repo {
         self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
         self.git(&["rev-parse", "HEAD"])
     }
+}
+
+/// Runs git in a directory and returns what it printed, without the final newline. Panics with its stderr on failure.
+#[track_caller]
+pub(crate) fn git_at(dir: &Path, args: &[&str]) -> String {
+    ask_git(dir, args).unwrap_or_else(|why| panic!("git {args:?} failed {why}"))
+}
+
+/// The same, where failure is an answer, too.
+pub fn try_git_at(dir: &Path, args: &[&str]) -> Option<String> {
+    ask_git(dir, args).ok()
+}
+
+fn ask_git(dir: &Path, args: &[&str]) -> Result<String, String> {
+    let mut command = Command::new("git");
+    command.args(args).current_dir(dir);
+    isolate(&mut command);
+    let output = command.output().expect("git can be started");
+    if !output.status.success() {
+        return Err(format!("({}): {}", output.status, String::from_utf8_lossy(&output.stderr)));
+    }
+    let stdout = String::from_utf8(output.stdout).expect("git printed UTF-8");
+    Ok(stdout.trim_end_matches('\n').to_owned())
 }
 
 /// Without the developer's configuration, and without the `GIT_DIR` and the like that git gives to hooks: a

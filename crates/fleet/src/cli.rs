@@ -6,13 +6,13 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     agents, clean, completions, config, conflicts, create, demo, demo_agent, diff, disk, doctor, done,
-    events, explain, fail, fanout, gc, kill, list, logs, man, mcp, multi, note, progress, prompt, restart,
-    resume, review, run, setup, shim, show, start, status, stop, task, trust, undo, why, workflow,
+    events, explain, fail, fanout, gc, kill, list, logs, man, mcp, multi, note, open, progress, prompt,
+    restart, resume, review, run, setup, shim, show, start, status, stop, task, trust, undo, why, workflow,
 };
 
 /// Command a fleet of AI coding agents
 ///
-/// codefleet keeps a durable queue of tasks for your repositories and runs an agent on each, in a git worktree and on a
+/// codefleet keeps a durable queue of tasks for your repositories and runs an agent on each, in a workspace and on a
 /// branch of its own. Agents survive crashes, and their work is never lost. Everything is kept in one SQLite file, or
 /// in PostgreSQL for many machines.
 #[derive(Debug, Parser)]
@@ -86,6 +86,7 @@ pub(crate) enum Command {
     Why(why::Why),
     Logs(logs::Logs),
     Diff(diff::Diff),
+    Open(open::Open),
     Review(review::Review),
     Conflicts(conflicts::Conflicts),
     Prompt(prompt::Prompt),

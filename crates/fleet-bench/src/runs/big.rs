@@ -27,7 +27,7 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
             "a warm workspace, 50,000 files",
             (warm, "ms"),
             (add, "ms `git worktree add`"),
-            Goal::AtMost(0.1),
+            Goal::AtMost(0.05),
         ),
         Row::new("`fleet kill` of a run in it", (kill, "ms"), (300.0, "ms (fixed bound)"), Goal::AtMost(1.0)),
         Row::new("`fleet list`, 50 agents", (list, "ms"), (60.0, "ms (fixed bound)"), Goal::AtMost(1.0)),
@@ -38,12 +38,19 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
 fn workspace(rig: &Rig) -> (f64, f64) {
     let common = rig.repo.path().canonicalize().expect("a path").join(".git");
     let base = head_commit(&common).expect("a commit");
-    let area =
-        Area { repo: common, dir: rig.mark("area"), trash: rig.mark("trash"), pool: 4, keep: Keep::Nothing };
+    let area = Area {
+        repo: common,
+        vault: rig.mark("vault"),
+        dir: rig.mark("area"),
+        trash: rig.mark("trash"),
+        pool: 4,
+        keep: Keep::Nothing,
+    };
     let open = |round: usize| Open {
         owner: format!("run-{round}"),
         branch: format!("warm-{round}"),
         start: StartAt::New(base.clone()),
+        borrowed: Vec::new(),
     };
     area.open(&open(0)).expect("a workspace").release().expect("released");
     let mut warm = Vec::new();

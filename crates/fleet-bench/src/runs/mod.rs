@@ -2,9 +2,11 @@
 
 mod big;
 mod dispatch;
+mod end;
 mod no_ops;
 mod rig;
 
 pub(crate) use big::run as big;
 pub(crate) use dispatch::run as dispatch;
+pub(crate) use end::run as end;
 pub(crate) use no_ops::run as no_ops;

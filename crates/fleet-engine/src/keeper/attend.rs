@@ -14,13 +14,13 @@ use fleet_core::prompt;
 use fleet_core::redact::Redactor;
 use fleet_core::run::{Reason, RunMove};
 use fleet_core::watchdog::{self, Next, Overrun, Pulse, Watchdog};
-use fleet_host::git::Workspace;
+use fleet_host::git::{Marks, Workspace};
 use fleet_host::log::CappedLog;
 use fleet_host::process::{self, Exit, Ladder, Processes, Started, Tree};
 use fleet_store::{StoreError, ops};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, interval, sleep, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, interval, interval_at, sleep, sleep_until, timeout, timeout_at};
 
 use super::agent::Cradle;
 use super::journal::{self, Heard, Journal};
@@ -40,6 +40,8 @@ const DRAIN: Duration = Duration::from_secs(5);
 const KILL_PATIENCE: Duration = Duration::from_secs(20);
 /// Processes whose parents ended come to the keeper; so often it looks for those that ended themselves.
 const TIDY: Duration = Duration::from_secs(5);
+/// How often it looks whether the agent has committed something.
+const COMMIT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What was seen of the agent.
 pub(super) struct Seen {
@@ -152,6 +154,8 @@ impl Keeper<'_> {
             children: signal(SignalKind::child()).map_err(|error| error.to_string())?,
             writing: None,
             saving: None,
+            publishing: None,
+            marks: None,
             stopping: None,
             stopped: None,
             last_prompt: 0,
@@ -207,6 +211,10 @@ struct Attendance<'k> {
     was_over: bool,
     /// A snapshot being taken.
     saving: Option<JoinHandle<()>>,
+    /// Commits of the agent on their way to the user.
+    publishing: Option<JoinHandle<bool>>,
+    /// How the agent's repository looked when they were last published, or when that was begun.
+    marks: Option<Marks>,
     /// The tree being stopped.
     stopping: Option<JoinHandle<()>>,
     stopped: Option<Stop>,
@@ -234,6 +242,7 @@ impl Attendance<'_> {
     async fn until_exit(&mut self) -> AgentExit {
         let (mut orders, mut waiting) = (self.keeper.orders.clone(), self.keeper.hold.waiting.clone());
         let mut tidy = interval(TIDY);
+        let mut commits = interval_at(Instant::now() + COMMIT_POLL_INTERVAL, COMMIT_POLL_INTERVAL);
         let mut company: Option<Instant> = None;
         self.speak();
         loop {
@@ -264,6 +273,8 @@ impl Attendance<'_> {
                 () = finished(&mut self.writing) => {}
                 () = finished(&mut self.saving) => {}
                 pulse = came(&mut self.feeling) => self.dog.felt(pulse, clock::uptime()),
+                is_done = came(&mut self.publishing) => self.marks = self.marks.take().filter(|_| is_done),
+                _ = commits.tick(), if self.publishing.is_none() && self.stopped.is_none() => self.publish(),
                 _ = tidy.tick() => {}
                 () = sleep(pause) => {}
             }
@@ -362,6 +373,18 @@ impl Attendance<'_> {
         }));
     }
 
+    /// Brings what the agent has committed to the user's repository, beside everything else.
+    fn publish(&mut self) {
+        let marks = Some(self.workspace.marks());
+        if marks == self.marks || self.keeper.is_lost() {
+            return;
+        }
+        self.marks = marks;
+        let workspace = Arc::clone(&self.workspace);
+        // A failure is tried again at the next tick. What does not get there at all is told at the end.
+        self.publishing = Some(tokio::task::spawn_blocking(move || workspace.publish_commits().is_ok()));
+    }
+
     /// Reads what is still in the pipes. Nobody can write to them any more, unless somebody got away.
     async fn drain(&mut self) {
         let deadline = Instant::now() + DRAIN;
@@ -393,6 +416,9 @@ impl Attendance<'_> {
         }
         if let Some(saving) = self.saving.take() {
             let _ = saving.await;
+        }
+        if let Some(publishing) = self.publishing.take() {
+            let _ = publishing.await;
         }
         for telling in self.telling.drain(..) {
             let _ = telling.await;

@@ -7,7 +7,6 @@ use fleet_core::event::Fact;
 use fleet_core::report::Report;
 use fleet_core::run::Run;
 use fleet_core::workflow::Returns;
-use fleet_host::git::Checkout;
 use fleet_host::machine;
 use fleet_store::ops;
 
@@ -94,7 +93,7 @@ impl Keeper<'_> {
             prompt,
             prompt_file: self.folder.prompt(),
             workspace: prepared.workspace.path().to_owned(),
-            git_dirs: prepared.workspace.checkout().map(|checkout| git_dirs(&checkout)).unwrap_or_default(),
+            git_dirs: vec![prepared.workspace.path().join(".git")],
             scratch: self.folder.scratch(),
             talk,
             is_root: machine::is_root(),
@@ -109,9 +108,9 @@ impl Keeper<'_> {
         let Some(stage) = self.stage.clone() else { return Ok(None) };
         let entropy = || clock::entropy().map_err(|problem| problem.message);
         let mark = format!("{:016x}{:016x}", entropy()?, entropy()?);
-        let (repo, unmerged) = (PathBuf::from(&self.project.common_dir), prepared.unmerged.clone());
+        let (area, unmerged) = (self.area(), prepared.unmerged.clone());
         let words = self.task.spec.description.to_string();
-        let text = blocking(move || stage.text(&repo, (&words, &mark), &unmerged)).await;
+        let text = blocking(move || stage.text(&area, (&words, &mark), &unmerged)).await;
         let text = text.map_err(|problem| problem.message)?;
         text.map(Some).map_err(|error| format!("what the stages before it left: {}", chain(&error)))
     }
@@ -130,15 +129,4 @@ impl Keeper<'_> {
         }
         Earlier { end, reason: before.first().and_then(|run| run.reason), notes }
     }
-}
-
-/// What git writes to for a commit in a linked worktree. Not the configuration and the hooks of the user's repository,
-/// which sit beside it: those run with the user's rights. A worktree that has settings of its own keeps them in the very
-/// directory, so that there an agent in a sandbox cannot commit, and we do it at the end.
-fn git_dirs(checkout: &Checkout) -> Vec<PathBuf> {
-    if checkout.has_own_settings() {
-        return Vec::new();
-    }
-    let common = ["objects", "refs", "logs"].map(|name| checkout.common_dir.join(name));
-    [checkout.git_dir.clone()].into_iter().chain(common).collect()
 }

@@ -6,7 +6,7 @@ use fleet_core::outcome::{AgentExit, Checks, Declared, Evidence, calls_for_check
 use fleet_core::problem::Outcome;
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, RunMove, RunReport};
-use fleet_host::git::{self, GitError, WorkspaceError};
+use fleet_host::git::{GitError, WorkspaceError};
 use fleet_store::{StoreError, ops};
 
 use super::attend::Seen;
@@ -59,24 +59,27 @@ impl Keeper<'_> {
             }
             case.evidence.checks.run = checked.receipts;
             case.evidence.stopped = checked.stopped.or(case.evidence.stopped);
-            saved = self.save_rest(&prepared).await?;
+            saved = self
+                .save_rest(&prepared)
+                .await?
+                .map(|rest| saved.map_or(Saved::All, |saved| saved.and(rest)));
         }
         let (ending, result) = case.judge();
         let end = EndOfRun { run, fence: self.run.fence, ending, result: Some(result), reset };
         let is_ours = self.record(end, untold).await?;
-        let (repo, branch) = (self.area().repo, prepared.workspace.branch().to_owned());
-        let (base, stage) = (prepared.base.clone(), self.stage.clone());
-        let left = self.give_back(prepared, saved).await?;
-        if left == Left::Nothing && is_empty && is_ours {
-            // A branch without any work is only in the way; a retry makes it again. But where work of others was merged
-            // for it, nothing else has that.
-            let _ = blocking(move || {
-                let is_needed = stage.is_some_and(|stage| !stage.is_known(&repo, &base));
-                if is_needed { Ok(false) } else { git::delete_branch(&repo, &branch, &base) }
-            })
-            .await?;
+        if is_empty && is_ours {
+            self.settle_empty_branch(&prepared).await?;
         }
-        Ok(left)
+        self.give_back(prepared, saved).await
+    }
+
+    /// A branch without any work is only in the way; a retry makes it again. But where work of others was merged for it,
+    /// nothing else has that, and people are told to look there.
+    async fn settle_empty_branch(&self, prepared: &Prepared) -> Outcome<()> {
+        let (workspace, base, stage) =
+            (Arc::clone(&prepared.workspace), prepared.base.clone(), self.stage.clone());
+        // Neither is worth more than a try.
+        blocking(move || drop(closing::settle_empty_branch(&workspace, &base, stage.as_deref()))).await
     }
 
     /// Tells the store what the agent said last and that it has ended, before anything is done to the branch: a machine
@@ -100,7 +103,7 @@ impl Keeper<'_> {
     /// Ends without a word about a run that is somebody else's by now. So may be its branch: only a snapshot is safe.
     async fn leave(&self, prepared: Prepared) -> Outcome<Left> {
         let (workspace, run, now) = (Arc::clone(&prepared.workspace), self.run.id, self.engine.now());
-        let saved = blocking(move || closing::save(&workspace, run, "the run was lost", now)).await?;
+        let saved = blocking(move || closing::save_all(&workspace, run, "the run was lost", now)).await?;
         self.give_back(prepared, saved.ok()).await
     }
 
@@ -115,8 +118,8 @@ impl Keeper<'_> {
         let Some(stage) = self.stage.clone().filter(|_| !prepared.unmerged.is_empty()) else {
             return Ok(Vec::new());
         };
-        let (repo, branch) = (self.area().repo, prepared.workspace.branch().to_owned());
-        blocking(move || stage.not_merged(&repo, &branch)).await
+        let (area, workspace) = (self.area(), Arc::clone(&prepared.workspace));
+        blocking(move || stage.not_merged(&area, workspace.head().ok().as_ref())).await
     }
 
     /// Commits what was left and looks at what there is.
@@ -135,7 +138,7 @@ impl Keeper<'_> {
         let (area, run, now, home) = (self.area(), self.run.id, self.engine.now(), self.home.clone());
         let tidied = blocking(move || -> Result<(), WorkspaceError> {
             let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(()) };
-            let saved = closing::save(&workspace, run, "it was not ready", now)?;
+            let saved = closing::save_all(&workspace, run, "it was not ready", now)?;
             saved.release(workspace, &home)
         });
         // What cannot be tidied up now is found by whoever looks next.

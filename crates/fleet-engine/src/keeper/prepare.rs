@@ -1,11 +1,11 @@
 //! Makes the place where the agent works: a worktree on its own branch, prepared as the user asked.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_core::run::{Ending, Reason, Run};
-use fleet_host::git::{self, Area, Oid, Open, StartAt, Workspace, WorkspaceError};
+use fleet_host::git::{self, Area, Oid, Open, SlotState, StartAt, Workspace, WorkspaceError};
 use fleet_host::{copy, ports};
 use fleet_store::ops;
 
@@ -32,6 +32,8 @@ pub(super) struct Prepared {
 struct Beginning {
     start: StartAt,
     base: Oid,
+    /// What the start was made of, if several had to be joined.
+    borrowed: Vec<Oid>,
     unmerged: Vec<Unmerged>,
 }
 
@@ -49,10 +51,9 @@ fn failed(reason: Reason) -> impl Fn(&dyn std::fmt::Display) -> Ending {
     move |error| Ending::Failed(reason, error.to_string())
 }
 
-/// So long a branch may be in use by an earlier attempt that is over.
-const OUR_OWN: Duration = Duration::from_secs(30);
-/// So often it is looked at.
-const PAUSE: Duration = Duration::from_millis(100);
+/// An earlier attempt that is over gets this long to give its workspace back.
+const RELEASE_PATIENCE: Duration = Duration::from_secs(30);
+const RELEASE_POLL: Duration = Duration::from_millis(100);
 
 impl Keeper<'_> {
     /// Makes everything, or says how the run ends instead.
@@ -63,21 +64,21 @@ impl Keeper<'_> {
         }
         let branch = branch_of(&self.task);
         let before = self.attempts_before().await?;
-        let Beginning { start, base, unmerged } = self.start_at(&branch, &before).await?;
+        let mut beginning = self.start_at(&branch, &before).await?;
         fault::point(self.engine, "keeper-looked").await;
         // Known before there is a branch: whoever tries again after a crash knows it for ours.
-        let plan = ops::Prepared {
-            branch: Some(branch.clone()),
-            base: Some(base.to_string()),
-            model: self.terms.model.clone(),
-            keeper: Some(serde_json::to_string(&self.me).map_err(released)?),
-            token_hash: Some(self.token.hash()),
-            ..Default::default()
-        };
-        self.know(plan).await?;
+        self.know(self.plan(&branch, &beginning.base)?).await?;
         fault::point(self.engine, "keeper-planned").await;
-        let open = Open { owner: self.run.id.to_string(), branch, start };
-        let (workspace, start) = self.open(open, &base).await?;
+        if self.wait_for_release(&before).await? {
+            beginning = self.begin_again(&branch, &before, &beginning).await?;
+        }
+        let workspace = loop {
+            match self.open(&branch, &beginning).await? {
+                Some(workspace) => break workspace,
+                None => beginning = self.begin_again(&branch, &before, &beginning).await?,
+            }
+        };
+        let Beginning { start, base, unmerged, .. } = beginning;
         let continues = matches!(start, StartAt::Continue);
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
@@ -93,37 +94,77 @@ impl Keeper<'_> {
         Ok(prepared)
     }
 
-    /// Opens the workspace. The attempt before may still be giving its worktree back, or somebody tidies up after it:
-    /// that has the branch checked out for a moment longer than the store thinks, and removes it if it has no work.
-    async fn open(&self, mut open: Open, base: &Oid) -> Result<(Workspace, StartAt), Ending> {
-        let mut left = OUR_OWN;
-        loop {
-            let (area, wanted) = (self.area(), open.clone());
-            let opened = blocking(move || area.open(&wanted).map_err(|error| refusal(&area, &wanted, error)));
-            let (error, ending) = match opened.await.map_err(released)? {
-                Ok(workspace) => return Ok((workspace, open.start)),
-                Err(refused) => refused,
-            };
-            if matches!((&error, &open.start), (WorkspaceError::NoSuchBranch { .. }, StartAt::Continue)) {
-                open.start = StartAt::New(base.clone());
-                continue;
-            }
-            let is_ours = matches!(&error, WorkspaceError::BranchInUse { place, .. } if self.is_ours(place));
-            let is_wanted = self.orders.borrow().is_none();
-            match left.checked_sub(PAUSE).filter(|_| is_ours && is_wanted) {
-                Some(rest) => left = rest,
-                // Nobody but us can do anything about that: not a case for a person.
-                None if is_ours => return Err(failed(Reason::WorkspaceFailed)(&error)),
-                None => return Err(ending),
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
+    fn plan(&self, branch: &str, base: &Oid) -> Result<ops::Prepared, Ending> {
+        Ok(ops::Prepared {
+            branch: Some(branch.to_owned()),
+            base: Some(base.to_string()),
+            model: self.terms.model.clone(),
+            keeper: Some(serde_json::to_string(&self.me).map_err(released)?),
+            token_hash: Some(self.token.hash()),
+            ..Default::default()
+        })
     }
 
-    /// Whether a place is one of this project's worktrees here. It need not be there any more.
-    fn is_ours(&self, place: &Path) -> bool {
-        let canonical = |path: &Path| std::fs::canonicalize(path).ok();
-        place.parent().and_then(canonical).is_some_and(|folder| canonical(&self.area().dir) == Some(folder))
+    /// Waits while a workspace of an attempt before is not given back: what is in it may not be on the branch yet. Whether
+    /// there was one.
+    async fn wait_for_release(&self, before: &[Run]) -> Result<bool, Ending> {
+        let (mut left, mut has_waited) = (RELEASE_PATIENCE, false);
+        while let Some(place) = self.unreleased(before).await? {
+            if self.orders.borrow().is_some() {
+                return Ok(has_waited);
+            }
+            let Some(rest) = left.checked_sub(RELEASE_POLL) else {
+                let why =
+                    format!("the workspace of an earlier attempt is not given back: {}", place.display());
+                return Err(Ending::Failed(Reason::WorkspaceFailed, why));
+            };
+            (left, has_waited) = (rest, true);
+            tokio::time::sleep(RELEASE_POLL).await;
+        }
+        Ok(has_waited)
+    }
+
+    /// A workspace that one of these runs still has.
+    async fn unreleased(&self, runs: &[Run]) -> Result<Option<PathBuf>, Ending> {
+        if runs.is_empty() {
+            return Ok(None);
+        }
+        let (area, owners): (_, Vec<String>) =
+            (self.area(), runs.iter().map(|run| run.id.to_string()).collect());
+        let slots = blocking(move || area.slots()).await.map_err(released)?;
+        let has =
+            |state: &SlotState| matches!(state, SlotState::Claimed { owner, .. } if owners.contains(owner));
+        let slots = slots.map_err(|error| failed(Reason::WorkspaceFailed)(&error))?;
+        Ok(slots.into_iter().find(|slot| has(&slot.state)).map(|slot| slot.path))
+    }
+
+    /// Looks once more where the branch begins, because that may have changed.
+    async fn begin_again(
+        &self,
+        branch: &str,
+        before: &[Run],
+        first: &Beginning,
+    ) -> Result<Beginning, Ending> {
+        let again = self.start_at(branch, before).await?;
+        if again.base != first.base {
+            self.know(self.plan(branch, &again.base)?).await?;
+        }
+        Ok(again)
+    }
+
+    /// Opens the workspace. `None` if the branch to continue is gone: somebody who tidies up after the attempt before
+    /// may remove one that has no work.
+    async fn open(&self, branch: &str, beginning: &Beginning) -> Result<Option<Workspace>, Ending> {
+        let Beginning { start, borrowed, .. } = beginning;
+        let (owner, branch) = (self.run.id.to_string(), branch.to_owned());
+        let open = Open { owner, branch, start: start.clone(), borrowed: borrowed.clone() };
+        let area = self.area();
+        let opened = blocking(move || area.open(&open).map_err(|error| refusal(&area, &open, error)));
+        match (opened.await.map_err(released)?, start) {
+            (Ok(workspace), _) => Ok(Some(workspace)),
+            (Err((WorkspaceError::NoSuchBranch { .. }, _)), StartAt::Continue) => Ok(None),
+            (Err((_, ending)), _) => Err(ending),
+        }
     }
 
     /// Commands of the repository's own run only if the user agreed to them.
@@ -138,7 +179,7 @@ impl Keeper<'_> {
 
     /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is somebody's.
     async fn start_at(&self, branch: &str, before: &[Run]) -> Result<Beginning, Ending> {
-        let (repo, directory) = (PathBuf::from(&self.project.common_dir), checkout(&self.project));
+        let (area, directory) = (self.area(), checkout(&self.project));
         let earlier = earlier(before, branch);
         let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
         // Where a person has said where to begin, that counts.
@@ -146,25 +187,24 @@ impl Keeper<'_> {
         let broken = |error: git::GitError| Ending::Failed(Reason::WorkspaceFailed, chain(&error));
         let look = move || -> Result<Beginning, Ending> {
             git::check_safe(&directory).map_err(broken)?;
-            if let Some(tip) = git::branch_commit(&repo, &name).map_err(broken)? {
+            git::open_vault(&area.repo, &area.vault).map_err(broken)?;
+            if let Some(tip) = git::branch_commit(&area.repo, &name).map_err(broken)? {
                 let Some(earlier) = earlier.filter(|earlier| earlier.has_worked || earlier.base == tip)
                 else {
                     let why = format!("there is a branch {name} already, and this task did not make it");
                     return Err(Ending::Failed(Reason::BranchTaken, why));
                 };
-                let unmerged = stage.map_or(Ok(Vec::new()), |stage| stage.unmerged(&repo, &tip));
+                let unmerged = stage.map_or(Ok(Vec::new()), |stage| stage.unmerged(&area, &tip));
                 let (base, unmerged) = (earlier.base, unmerged.map_err(broken)?);
-                return Ok(Beginning { start: StartAt::Continue, base, unmerged });
+                return Ok(Beginning { start: StartAt::Continue, base, borrowed: Vec::new(), unmerged });
             }
-            let (base, unmerged) = match (rev, stage) {
-                (Some(rev), _) => (git::resolve_commit(&repo, &rev).map_err(broken)?, Vec::new()),
-                (None, Some(stage)) => {
-                    let Joined { commit, unmerged } = stage.join(&repo)?;
-                    (commit, unmerged)
-                }
-                (None, None) => (git::head_commit(&repo).map_err(broken)?, Vec::new()),
+            let alone = |commit| Joined { commit, of: Vec::new(), unmerged: Vec::new() };
+            let Joined { commit: base, of: borrowed, unmerged } = match (rev, stage) {
+                (Some(rev), _) => alone(git::resolve_commit(&area.repo, &rev).map_err(broken)?),
+                (None, Some(stage)) => stage.join(&area)?,
+                (None, None) => alone(git::head_commit(&area.repo).map_err(broken)?),
             };
-            Ok(Beginning { start: StartAt::New(base.clone()), base, unmerged })
+            Ok(Beginning { start: StartAt::New(base.clone()), base, borrowed, unmerged })
         };
         blocking(look).await.map_err(released)?
     }

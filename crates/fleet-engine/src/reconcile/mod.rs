@@ -164,7 +164,7 @@ impl<'e> Reconciler<'e> {
         let Some(lock) = lock.map_err(|error| problems::io(&path, &error))? else { return Ok(None) };
         let keeper = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).ok();
         let gone = takeover::GoneKeeper { run: id, keeper, witness };
-        let closed = takeover::close(self.engine, &self.home, gone).await?;
+        let closed = Box::pin(takeover::close(self.engine, &self.home, gone)).await?;
         if closed.is_clean {
             let _ = fs::remove_file(&path);
         }

@@ -1,6 +1,6 @@
 //! Closing a run in the place of its keeper.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
         Adopted::Here(found) => {
             let (found, why) = (Arc::clone(found), "its keeper was gone");
             let save = move || {
-                let saved = closing::save(&found, id, why, clock::now()).ok();
+                let saved = closing::save_all(&found, id, why, clock::now()).ok();
                 saved.or_else(|| closing::is_gone(&found).then_some(Saved::All))
             };
             blocking(save).await?
@@ -77,17 +77,19 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
         Adopted::Damaged => None,
     };
     fault::point(engine, "repair-saved").await;
-    let mut what = None;
+    let (mut what, mut is_shown) = (None, true);
     if detail.run.state.is_live() {
         let (why, folder) = (why_gone(&detail, gone.witness), &folder);
-        what = Some(end(engine, Scene { detail: &detail, folder, workspace: &workspace, why }).await?);
+        let ended = end(engine, Scene { detail: &detail, folder, workspace: &workspace, why }).await?;
+        (what, is_shown) = (Some(ended.said), ended.is_shown);
     } else if saved.is_some() && noted(&folder, &detail).is_some() {
-        // It ended here, but not all of its work could be committed at that time. The next attempt should find it on
-        // the branch; if that fails, the snapshot still has it.
-        let _ = show(&detail, &folder, &workspace).await?;
+        // It ended here, but not all of its work could be committed or published at that time.
+        is_shown = show(&detail, &folder, &workspace).await?.is_ok();
     }
     fault::point(engine, "repair-recorded").await;
-    let is_clean = match (workspace, saved) {
+    // The next attempt should find the work on the branch: what could not be brought there is tried again.
+    let is_gone = matches!(&workspace, Adopted::Here(found) if closing::is_gone(found));
+    let is_clean = match (workspace, saved.filter(|_| is_shown || is_gone)) {
         (Adopted::Here(found), Some(saved)) => release(found, saved, home).await?,
         (Adopted::Here(_) | Adopted::Damaged, _) => false,
         (Adopted::Nothing, _) => true,
@@ -155,11 +157,18 @@ struct Scene<'a> {
     why: (Stop, Gone),
 }
 
+/// A run that ended just now.
+struct Ended {
+    said: String,
+    /// Whether its work could be looked at, and is where everybody looks for it.
+    is_shown: bool,
+}
+
 /// Tells the store how it ended: as its keeper wrote down, or as far as can be seen now.
-async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<String> {
+async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<Ended> {
     let (folder, project, agent) = (scene.folder, &scene.detail.project, &scene.detail.run.agent);
-    let end = match noted(folder, scene.detail) {
-        Some(end) => end,
+    let (end, is_shown) = match noted(folder, scene.detail) {
+        Some(end) => (end, show(scene.detail, folder, scene.workspace).await?.is_ok()),
         None => reconstruct(engine, scene).await?,
     };
     let _ = end.note(folder);
@@ -172,17 +181,25 @@ async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<String> {
     // A project that is gone has no wishes.
     let after = engine.at(checkout(project)).and_then(|here| agents::after(&here, agent)).unwrap_or_default();
     end.record(engine.store().await?, &after).await?;
-    Ok(said)
+    Ok(Ended { said, is_shown })
 }
 
-async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
+/// The end of a run whose keeper wrote nothing down, and whether its work could be shown.
+async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<(EndOfRun, bool)> {
     let Scene { detail, folder, workspace, why: (stop, why) } = scene;
     let heard = replay(engine, detail, folder).await?;
     let shown = show(detail, folder, workspace).await?;
+    let is_shown = shown.is_ok();
     let stage = match &detail.task {
         Some(task) => StageRun::of(engine, task).await?.map(Arc::new),
         None => None,
     };
+    if let (Ok(Shown { is_empty: true, .. }), Adopted::Here(found), Some(base)) =
+        (&shown, workspace, base(detail))
+    {
+        let (found, stage) = (Arc::clone(found), stage.clone());
+        blocking(move || drop(closing::settle_empty_branch(&found, &base, stage.as_deref()))).await?;
+    }
     let evidence = Evidence {
         exit: AgentExit::Signal(9),
         report: heard.final_text.as_deref().and_then(Report::find),
@@ -194,7 +211,7 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
         read_only: detail.task.as_ref().is_some_and(|task| task.spec.read_only),
         may_be_empty: detail.task.as_ref().is_some_and(|task| task.spec.may_be_empty),
         returns: stage.as_ref().map_or(Returns::Report, |stage| stage.returns()),
-        unmerged: not_merged(detail, stage.clone()).await?,
+        unmerged: not_merged(workspace, stage.clone()).await?,
         checks: Checks { due: stage.map_or(0, |stage| stage.checks().len()), run: Vec::new() },
         stopped: Some(stop),
     };
@@ -208,19 +225,24 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<EndOfRun> {
         other => other,
     };
     let (run, fence, reset) = (detail.run.id, detail.run.fence, heard.limited_until);
-    Ok(EndOfRun { run, fence, ending, result: Some(result), reset })
+    Ok((EndOfRun { run, fence, ending, result: Some(result), reset }, is_shown))
 }
 
 /// What its agent was to merge and did not.
-async fn not_merged(detail: &RunDetail, stage: Option<Arc<StageRun>>) -> Outcome<Vec<String>> {
-    let (Some(stage), Some(branch)) = (stage, detail.run.branch.clone()) else { return Ok(Vec::new()) };
-    let repo = PathBuf::from(&detail.project.common_dir);
-    blocking(move || stage.not_merged(&repo, &branch)).await
+async fn not_merged(workspace: &Adopted, stage: Option<Arc<StageRun>>) -> Outcome<Vec<String>> {
+    let (Some(stage), Adopted::Here(found)) = (stage, workspace) else { return Ok(Vec::new()) };
+    let found = Arc::clone(found);
+    blocking(move || stage.not_merged(found.area(), found.head().ok().as_ref())).await
 }
 
 /// What its keeper wrote down about its end.
 fn noted(folder: &RunFolder, detail: &RunDetail) -> Option<EndOfRun> {
     EndOfRun::noted(folder).filter(|end| end.fence == detail.run.fence)
+}
+
+/// Where the run began.
+fn base(detail: &RunDetail) -> Option<Oid> {
+    detail.run.base.as_deref().and_then(|base| Oid::parse(base).ok())
 }
 
 /// Commits what is left in the workspace, and looks at what git has then.
@@ -229,8 +251,7 @@ async fn show(
     folder: &RunFolder,
     workspace: &Adopted,
 ) -> Outcome<Result<Shown, GitError>> {
-    let base = detail.run.base.as_deref().and_then(|base| Oid::parse(base).ok());
-    let (Adopted::Here(found), Some(base), Some(task)) = (workspace, base, &detail.task) else {
+    let (Adopted::Here(found), Some(base), Some(task)) = (workspace, base(detail), &detail.task) else {
         return Ok(Ok(Shown::default()));
     };
     let (found, run) = (Arc::clone(found), detail.run.id);

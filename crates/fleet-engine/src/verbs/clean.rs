@@ -112,8 +112,9 @@ async fn look(engine: &Engine, project: ProjectId, reach: Reach, plan: &mut Plan
     plan.more = i64::try_from(runs.len()).is_ok_and(|count| count >= MOST);
     let groups = groups(runs);
     let names: BTreeSet<String> = groups.iter().filter_map(|group| group[0].run.branch.clone()).collect();
-    let scene = blocking(move || Scene::look(&repo, &names)).await?.map_err(problems::git)?;
     let home = Home::new(engine.home());
+    let vault = home.vault(&repo.to_string_lossy());
+    let scene = blocking(move || Scene::look((&repo, &vault), &names)).await?.map_err(problems::git)?;
     for group in groups {
         let work = scene.work(&home, &group);
         let folders =
@@ -152,9 +153,10 @@ struct Scene {
 }
 
 impl Scene {
-    fn look(repo: &Path, names: &BTreeSet<String>) -> Result<Self, GitError> {
+    fn look((repo, vault): (&Path, &Path), names: &BTreeSet<String>) -> Result<Self, GitError> {
         let lie = Lie::look(repo, names)?;
-        let snapshots = git::list_snapshots(repo, None)?.into_iter();
+        git::open_vault(repo, vault)?;
+        let snapshots = git::list_snapshots(vault, None)?.into_iter();
         let last = snapshots.map(|snapshot| (snapshot.run.clone(), snapshot)).collect();
         Ok(Self { lie, last })
     }
@@ -234,17 +236,17 @@ pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Response>
 }
 
 fn remove(repo: &Path, home: &Home, item: &Item) -> Result<(), String> {
-    remove_branch(repo, item)?;
+    remove_branch(repo, home, item)?;
     item.runs.iter().try_for_each(|run| remove_folder(home, *run))
 }
 
 /// Removes the branch, if there is one.
-pub(super) fn remove_branch(repo: &Path, item: &Item) -> Result<(), String> {
+pub(super) fn remove_branch(repo: &Path, home: &Home, item: &Item) -> Result<(), String> {
     let newest = item.runs.iter().max();
     if let (Some(branch), Some(tip), Some(run)) = (&item.branch, &item.tip, newest) {
+        let (vault, why) = (home.vault(&repo.to_string_lossy()), "before it was cleaned up");
         let at_seconds = clock::now().0 / 1_000;
-        let keep =
-            KeepCommit { repo, run: run.as_str(), commit: tip, why: "before it was cleaned up", at_seconds };
+        let keep = KeepCommit { repo, vault: &vault, run: run.as_str(), commit: tip, why, at_seconds };
         // What is merged is in the history; everything else can be brought back.
         if !item.is_merged {
             git::keep_commit(&keep).map_err(|error| error.to_string())?;

@@ -14,6 +14,7 @@ use fleet_store::ops;
 use serde::Serialize;
 
 use self::work::{Piece, Scene};
+use crate::home::Home;
 use crate::keeper::blocking;
 use crate::{Engine, problems};
 
@@ -97,13 +98,16 @@ const MOST_EDGES: i64 = 10_000;
 
 /// Looks for them.
 pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
-    let repo = PathBuf::from(engine.common_dir()?);
+    let common_dir = engine.common_dir()?;
+    let repo = PathBuf::from(&common_dir);
+    // Work that is not committed yet is there alone.
+    let vault = Home::new(engine.home()).vault(&common_dir);
     let about: BTreeSet<TaskId> = engine.task_ids(&request.tasks).await?.into_iter().collect();
-    let scene = work::look(engine, &repo, &about).await?;
+    let scene = work::look(engine, (&repo, &vault), &about).await?;
     check_project(&scene, &about)?;
     let roots = scene.pieces.iter().map(|piece| piece.party.id).collect();
     let graph = engine.call(ops::DependencyTree { roots, with_done: true, limit: MOST_EDGES }).await?;
-    let found = blocking(move || compare(&repo, scene, &graph.edges, &about)).await?;
+    let found = blocking(move || compare(&vault, scene, &graph.edges, &about)).await?;
     found.map_err(problems::git)
 }
 

@@ -39,6 +39,7 @@ pub struct ProjectDisk {
     pub warm: Amount,
     pub logs: Amount,
     pub snapshots: Option<usize>,
+    pub vault_bytes: u64,
 }
 
 /// What everything uses.
@@ -70,7 +71,8 @@ pub async fn run(engine: &Engine, seen: &Arc<AtomicU64>) -> Outcome<Response> {
         StoreUrl::Postgres(_) => None,
     };
     let other_logs = sum(logs.values());
-    let of_projects = projects.iter().map(|one| one.in_use.bytes + one.warm.bytes + one.logs.bytes);
+    let of_projects =
+        projects.iter().map(|one| one.in_use.bytes + one.warm.bytes + one.logs.bytes + one.vault_bytes);
     let total_bytes =
         of_projects.sum::<u64>() + other_logs.bytes + trash.bytes + store_bytes.unwrap_or_default();
     Ok(Response { home: home.root().to_owned(), projects, other_logs, trash, store_bytes, total_bytes })
@@ -107,14 +109,14 @@ async fn of_project(
     let own: Vec<u64> = runs.iter().filter_map(|row| logs.remove(&row.run.id)).collect();
     let (area, seen) = (area(engine, &project)?, Arc::clone(seen));
     let exists = area.repo.exists();
-    let (in_use, warm, snapshots) = blocking(move || {
+    let (in_use, warm, snapshots, vault_bytes) = blocking(move || {
         let (mut in_use, mut warm) = (Vec::new(), Vec::new());
         for slot in area.slots().unwrap_or_default() {
             let bytes = disk::usage(&slot.path, &seen).bytes;
             if slot.state == SlotState::Free && !slot.live { warm.push(bytes) } else { in_use.push(bytes) }
         }
-        let snapshots = git::list_snapshots(&area.repo, None).ok().map(|all| all.len());
-        (sum(in_use.iter()), sum(warm.iter()), snapshots)
+        let snapshots = git::list_snapshots(&area.vault, None).ok().map(|all| all.len());
+        (sum(in_use.iter()), sum(warm.iter()), snapshots, disk::usage(&area.vault, &seen).bytes)
     })
     .await?;
     Ok(ProjectDisk {
@@ -126,6 +128,7 @@ async fn of_project(
         warm,
         logs: sum(own.iter()),
         snapshots: snapshots.filter(|_| exists),
+        vault_bytes,
     })
 }
 

@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use fleet_core::id::RunId;
 use fleet_core::problem::Outcome;
+use fleet_core::project::Project;
 use fleet_host::git::{self, Area, Slot, StoredSnapshot};
 use fleet_host::lock::Exclusive;
+use fleet_store::ops;
 use serde::Serialize;
 
 use super::lineage;
@@ -119,8 +121,22 @@ pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
             Err(why) => response.failed.push(Failed { what: item.what, why }),
         }
     }
+    for project in engine.call(ops::ListProjects).await? {
+        response.failed.extend(tidy_vault(&home, project).await?);
+    }
     sweep::start(engine)?;
     Ok(response)
+}
+
+/// Lets the vault of a project give back what its snapshots do not need any more.
+async fn tidy_vault(home: &Home, project: Project) -> Outcome<Option<Failed>> {
+    let (repo, vault) = (PathBuf::from(&project.common_dir), home.vault(&project.common_dir));
+    if !repo.exists() || !vault.exists() {
+        return Ok(None);
+    }
+    let what = format!("snapshots of {}", project.name);
+    let tidied = blocking(move || git::tidy_vault(&repo, &vault)).await?;
+    Ok(tidied.err().map(|error| Failed { what, why: error.to_string() }))
 }
 
 fn act(home: &Home, action: Action) -> Result<(), String> {

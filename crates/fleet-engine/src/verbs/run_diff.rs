@@ -12,6 +12,7 @@ pub use fleet_host::git::{Color, DiffStyle};
 use fleet_store::ops::{self, RunDetail};
 use serde::Serialize;
 
+use super::project_git::ProjectGit;
 use crate::home::Home;
 use crate::keeper::{blocking, checkout};
 use crate::{Engine, clock, problems};
@@ -101,13 +102,13 @@ pub async fn find(engine: &Engine, request: &Request) -> Outcome<Comparison> {
     let detail = engine.call(ops::GetRun { run: id }).await?;
     let run = &detail.run;
     let base = run.base.as_deref().and_then(|base| Oid::parse(base).ok()).ok_or_else(|| no_workspace(run))?;
-    let repo = PathBuf::from(&detail.project.common_dir);
+    let project = ProjectGit::of(engine, &detail.project).await?;
     let Found { head, tip, of } = match request.snapshot {
-        Some(which) => snapshot(&repo, id, which).await?,
+        Some(which) => snapshot(&project, id, which).await?,
         None if run.state.is_live() => workspace(engine, &detail).await?,
-        None => ended(&repo, &detail).await?,
+        None => ended(&project, &detail).await?,
     };
-    Ok(Comparison { repo, base, head, tip, run: id, branch: run.branch.clone(), of })
+    Ok(Comparison { repo: project.vault, base, head, tip, run: id, branch: run.branch.clone(), of })
 }
 
 /// One side of a comparison.
@@ -140,6 +141,7 @@ async fn workspace(engine: &Engine, detail: &RunDetail) -> Outcome<Found> {
             at_seconds: clock::now().0 / 1_000,
             exclude: &seen.private,
             max_file: None,
+            staged: None,
         };
         let (head, tip) = git::glance(&take).map_err(problems::git)?;
         // It may have ended meanwhile: what was seen are then perhaps the files of another run.
@@ -160,7 +162,7 @@ async fn workspace(engine: &Engine, detail: &RunDetail) -> Outcome<Found> {
         )
         .hint(format!("it is at work in another place; `fleet show {run}` shows how it stands")));
     }
-    ended(&PathBuf::from(&again.project.common_dir), &again).await
+    ended(&ProjectGit::of(engine, &again.project).await?, &again).await
 }
 
 /// Whether the run ended without any change.
@@ -170,11 +172,11 @@ fn has_done_nothing(detail: &RunDetail) -> bool {
 }
 
 /// The branch; or, if that is gone or has moved on with a later attempt, what was kept at the end.
-async fn ended(repo: &std::path::Path, detail: &RunDetail) -> Outcome<Found> {
+async fn ended(project: &ProjectGit, detail: &RunDetail) -> Outcome<Found> {
     let run = &detail.run;
     let is_newest = detail.task.as_ref().is_none_or(|task| task.history.fence == run.fence);
-    let (place, name) = (repo.to_owned(), run.branch.clone());
-    let tip = match name.filter(|_| is_newest) {
+    let (place, name) = (project.repo.clone(), run.branch.clone());
+    let tip = match name.filter(|_| is_newest && project.repo.exists()) {
         Some(name) => blocking(move || git::branch_commit(&place, &name)).await?.map_err(problems::git)?,
         None => None,
     };
@@ -187,7 +189,7 @@ async fn ended(repo: &std::path::Path, detail: &RunDetail) -> Outcome<Found> {
     {
         return Ok(Found { head: base.clone(), tip: Some(base), of: Of::Branch });
     }
-    snapshot(repo, run.id, Which::Newest).await.map_err(|problem| match problem.code {
+    snapshot(project, run.id, Which::Newest).await.map_err(|problem| match problem.code {
         Code::NotHere => {
             let branch = run.branch.as_deref().unwrap_or_default();
             Problem::new(
@@ -200,10 +202,11 @@ async fn ended(repo: &std::path::Path, detail: &RunDetail) -> Outcome<Found> {
     })
 }
 
-async fn snapshot(repo: &std::path::Path, run: RunId, which: Which) -> Outcome<Found> {
-    let repo = repo.to_owned();
-    let listed =
-        blocking(move || git::list_snapshots(&repo, Some(&run.to_string()))).await?.map_err(problems::git)?;
+async fn snapshot(project: &ProjectGit, run: RunId, which: Which) -> Outcome<Found> {
+    let vault = project.vault.clone();
+    let listed = blocking(move || git::list_snapshots(&vault, Some(&run.to_string())))
+        .await?
+        .map_err(problems::git)?;
     let numbers: Vec<String> = listed.iter().map(|snapshot| snapshot.number.to_string()).collect();
     let found = match which {
         Which::Newest => listed.into_iter().next_back(),

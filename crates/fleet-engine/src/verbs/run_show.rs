@@ -73,12 +73,12 @@ pub async fn run(engine: &Engine, id: &str) -> Outcome<Response> {
     let detail = engine.call(ops::GetRun { run }).await?;
     let notes = engine.call(ops::RunEventsOf { run, kinds: NOTES, limit: MOST_NOTES }).await?;
     let home = Home::new(engine.home());
-    let (folder, repo, live) = (home.run(run), detail.project.common_dir.clone(), detail.run.clone());
+    let (folder, vault, live) = (home.run(run), home.vault(&detail.project.common_dir), detail.run.clone());
     let is_setup = detail.run.reason == Some(Reason::SetupFailed);
     let (load, snapshots, files, setup_log) = blocking(move || {
         let load = Sampler::default().look(&home, &[live]).remove(&run);
         let setup_log = if is_setup { files::setup_log(&folder) } else { Vec::new() };
-        (load, files::snapshots(&repo, run), files::kept(&folder), setup_log)
+        (load, files::snapshots(&vault, run), files::kept(&folder), setup_log)
     })
     .await?;
     let result = match &detail.result {

@@ -53,10 +53,10 @@ const DRAWS: usize = 5;
 
 /// Adds the task to the project of the directory.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
-    let spec = spec(engine, &request)?;
+    let mut spec = spec(engine, &request)?;
     let after = engine.task_ids(&request.after).await?;
     let project = engine.project().await?;
-    check_base(engine, &spec, !after.is_empty()).await?;
+    check_base(engine, &mut spec, !after.is_empty()).await?;
     let author = author(engine)?;
     let state = if request.hold { TaskState::Held } else { TaskState::Queued };
     for _ in 0..DRAWS {
@@ -78,16 +78,26 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
 }
 
 /// Refuses a start that is not there and that nobody will make. What the tasks before it do may well make it.
-async fn check_base(engine: &Engine, spec: &TaskSpec, comes_later: bool) -> Outcome<()> {
-    if comes_later {
+///
+/// In a workspace, names are the agent's: they would mean something else, or nothing, in the user's repository when the
+/// task starts. So the commit is noted instead.
+async fn check_base(engine: &Engine, spec: &mut TaskSpec, comes_later: bool) -> Outcome<()> {
+    let (wish, is_inside) = (spec.base.clone(), engine.surrounding().is_some());
+    let is_there = is_inside && wish.as_ref().is_some_and(|base| is_head(base.as_str()));
+    if comes_later && !is_there {
         return Ok(());
     }
-    let wish = spec.base.as_ref().map(BaseRef::as_str);
-    let refused = match launch::base(engine, wish).await {
+    let refused = match launch::base(engine, wish.as_ref().map(BaseRef::as_str)).await {
         Err(problem) if problem.code == Code::InvalidValue => problem,
-        other => return other.map(drop),
+        Ok(commit) => {
+            if wish.is_some() && is_inside {
+                spec.base = Some(commit);
+            }
+            return Ok(());
+        }
+        Err(problem) => return Err(problem),
     };
-    let Some(branch) = wish else { return Err(refused) };
+    let Some(branch) = wish.as_ref().map(BaseRef::as_str) else { return Err(refused) };
     let project = engine.known_project().await?.map(|project| project.id);
     // A task that is still to run may make the branch.
     match engine.task_of_branch(project, branch).await? {
@@ -96,6 +106,11 @@ async fn check_base(engine: &Engine, spec: &TaskSpec, comes_later: bool) -> Outc
             Err(refused.hint("one that a task before it makes may come later: name that task with `--after`"))
         }
     }
+}
+
+/// Whether a start is counted from the current commit, which is there whatever comes before.
+fn is_head(base: &str) -> bool {
+    matches!(base.split(['~', '^', ':']).next(), Some("HEAD" | "@"))
 }
 
 fn view(task: Option<&fleet_core::task::Task>, engine: &Engine) -> Outcome<TaskView> {

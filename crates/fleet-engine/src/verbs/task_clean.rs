@@ -100,8 +100,8 @@ async fn branch(engine: &Engine, request: Request, response: &mut Response) -> O
             response.branch_kept = name;
             continue;
         }
-        let (repo, landed) = (plan.repo.clone(), item.landed);
-        match blocking(move || clean::remove_branch(&repo, &item)).await? {
+        let (repo, home, landed) = (plan.repo.clone(), Home::new(engine.home()), item.landed);
+        match blocking(move || clean::remove_branch(&repo, &home, &item)).await? {
             Ok(()) => {
                 response.branch_removed = name;
                 if !landed {

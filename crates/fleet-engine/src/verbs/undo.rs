@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fleet_core::id::{IdPrefix, ProjectId, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -12,6 +12,7 @@ use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
 use fleet_store::{StoreError, ops};
 use serde::Serialize;
 
+use super::project_git::ProjectGit;
 use crate::keeper::blocking;
 use crate::views::Moment;
 use crate::{Engine, problems};
@@ -75,7 +76,7 @@ pub struct Response {
 
 /// The runs that somebody means, newest first, and where their repository is.
 struct Meant {
-    repo: PathBuf,
+    git: ProjectGit,
     runs: Vec<Known>,
 }
 
@@ -97,17 +98,17 @@ const MOST_NAMES: usize = 100;
 /// Lists snapshots.
 pub async fn list(engine: &Engine, request: &ListRequest) -> Outcome<Listing> {
     let mut chosen: Vec<StoredSnapshot>;
-    let repo;
+    let project;
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
     if let Some(id) = &request.id {
         let meant = meant(engine, id).await?;
-        repo = meant.repo.clone();
-        chosen = snapshots(&repo, None).await?;
+        project = meant.git;
+        chosen = project.snapshots().await?;
         known.extend(meant.runs.into_iter().map(|run| (run.run.clone(), run)));
         chosen.retain(|snapshot| known.contains_key(&snapshot.run));
     } else {
-        repo = PathBuf::from(engine.common_dir()?);
-        let all = snapshots(&repo, None).await?;
+        project = ProjectGit::open(engine, &engine.common_dir()?).await?;
+        let all = project.snapshots().await?;
         let last: BTreeMap<String, StoredSnapshot> =
             all.into_iter().map(|snapshot| (snapshot.run.clone(), snapshot)).collect();
         chosen = last.into_values().collect();
@@ -120,21 +121,17 @@ pub async fn list(engine: &Engine, request: &ListRequest) -> Outcome<Listing> {
             known.insert(snapshot.run.clone(), known_of(engine, &snapshot.run).await?);
         }
     }
-    let shown = blocking(move || chosen.into_iter().map(|snapshot| view(&repo, snapshot, &known)).collect());
+    let shown =
+        blocking(move || chosen.into_iter().map(|snapshot| view(&project, snapshot, &known)).collect());
     Ok(Listing { snapshots: shown.await?, more })
 }
 
-async fn snapshots(repo: &Path, run: Option<&str>) -> Outcome<Vec<StoredSnapshot>> {
-    let (repo, run) = (repo.to_owned(), run.map(ToOwned::to_owned));
-    blocking(move || git::list_snapshots(&repo, run.as_deref())).await?.map_err(problems::git)
-}
-
 /// What is asked of git here is for people to see: an answer that does not come is left out.
-fn view(repo: &Path, snapshot: StoredSnapshot, known: &BTreeMap<String, Known>) -> SnapshotView {
+fn view(project: &ProjectGit, snapshot: StoredSnapshot, known: &BTreeMap<String, Known>) -> SnapshotView {
     let run = known.get(&snapshot.run);
     let base = run.and_then(|run| run.base.clone()).or_else(|| snapshot.head.clone());
     let branch = run.and_then(|run| run.branch.clone());
-    let on_branch = branch.as_ref().is_some_and(|branch| is_on(repo, branch, &snapshot).unwrap_or(false));
+    let on_branch = branch.as_ref().is_some_and(|branch| is_on(project, branch, &snapshot).unwrap_or(false));
     SnapshotView {
         task: run.and_then(|run| run.task),
         title: run.and_then(|run| run.title.clone()),
@@ -143,15 +140,16 @@ fn view(repo: &Path, snapshot: StoredSnapshot, known: &BTreeMap<String, Known>) 
         why: snapshot.why,
         at: Moment(Millis(snapshot.at_seconds.saturating_mul(1_000))),
         commit: snapshot.commit.to_string(),
-        files: base.and_then(|base| git::differing_files(repo, &base, &snapshot.commit).ok()),
+        files: base.and_then(|base| git::differing_files(&project.vault, &base, &snapshot.commit).ok()),
         on_branch,
         run: snapshot.run,
     }
 }
 
 /// Whether a branch has all of a snapshot.
-fn is_on(repo: &Path, branch: &str, snapshot: &StoredSnapshot) -> Result<bool, GitError> {
-    let Some(tip) = git::branch_commit(repo, branch)? else { return Ok(false) };
+fn is_on(project: &ProjectGit, branch: &str, snapshot: &StoredSnapshot) -> Result<bool, GitError> {
+    let Some(tip) = git::branch_commit(&project.repo, branch)? else { return Ok(false) };
+    let repo = &project.vault;
     let commit = content(repo, snapshot)?;
     if commit == tip {
         return Ok(true);
@@ -176,8 +174,8 @@ fn content(repo: &Path, snapshot: &StoredSnapshot) -> Result<Oid, GitError> {
 
 /// Makes a branch from a snapshot. Never moves one that is there.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
-    let Meant { repo, runs } = meant(engine, &request.id).await?;
-    let all = snapshots(&repo, None).await?;
+    let Meant { git: project, runs } = meant(engine, &request.id).await?;
+    let all = project.snapshots().await?;
     // An attempt that failed early has none; then the one before it is meant.
     let found = runs.iter().find_map(|run| {
         let mut of_run = all.iter().filter(|snapshot| snapshot.run == run.run).rev();
@@ -186,7 +184,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     });
     let Some((run, snapshot)) = found else { return Err(none(&request, &runs)) };
     let (run, snapshot, wish) = (run.clone(), snapshot.clone(), request.branch);
-    let made = blocking(move || restore(&repo, &run, &snapshot, wish)).await?;
+    let made = blocking(move || restore(&project, &run, &snapshot, wish)).await?;
     made.map_err(|error| match error {
         GitError::BranchTaken { .. } => {
             problems::git(error).hint("choose another name, or none: then a free one is found")
@@ -205,12 +203,13 @@ fn none(request: &Request, runs: &[Known]) -> Problem {
 }
 
 fn restore(
-    repo: &Path,
+    project: &ProjectGit,
     run: &Known,
     snapshot: &StoredSnapshot,
     wish: Option<String>,
 ) -> Result<Response, GitError> {
-    let commit = content(repo, snapshot)?;
+    let commit = content(&project.vault, snapshot)?;
+    let both = (project.repo.as_path(), project.vault.as_path());
     let answer = |branch: String, restored| Response {
         run: run.run.clone(),
         branch,
@@ -219,16 +218,16 @@ fn restore(
         restored,
     };
     if let Some(name) = wish {
-        git::restore_branch(repo, &commit, &name)?;
+        git::restore_branch(both, &commit, &name)?;
         return Ok(answer(name, true));
     }
     let own = run.branch.clone().unwrap_or_else(|| format!("fleet/{}", run.run));
-    if is_on(repo, &own, snapshot)? {
+    if is_on(project, &own, snapshot)? {
         return Ok(answer(own, false));
     }
     let mut refusal = None;
     for name in names(&own) {
-        match git::restore_branch(repo, &commit, &name) {
+        match git::restore_branch(both, &commit, &name) {
             Ok(()) => return Ok(answer(name, true)),
             Err(error @ GitError::BranchTaken { .. }) => refusal = Some(error),
             Err(error) => return Err(error),
@@ -256,7 +255,7 @@ async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
         Err(error) => return Err(problems::store(error)),
     };
     let detail = engine.call(ops::GetRun { run }).await?;
-    let repo = PathBuf::from(&detail.project.common_dir);
+    let git = ProjectGit::of(engine, &detail.project).await?;
     let prefix = IdPrefix::<RunId>::parse(id).ok();
     let is_one = prefix.is_some_and(|prefix| run.as_str().starts_with(prefix.as_str()));
     let filter = ops::RunFilter { task: Some(detail.run.task), ..Default::default() };
@@ -268,20 +267,20 @@ async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
         branch: row.run.branch,
         base: row.run.base.as_deref().and_then(|base| Oid::parse(base).ok()),
     });
-    Ok(Meant { repo, runs: runs.collect() })
+    Ok(Meant { git, runs: runs.collect() })
 }
 
 /// A run that the store does not know, because that is another one now: its snapshots are in the repository.
 async fn unknown(engine: &Engine, id: &str, project: Option<ProjectId>) -> Outcome<Meant> {
     let Ok(common_dir) = engine.common_dir() else { return Err(not_found(engine, id, project).await) };
-    let repo = PathBuf::from(common_dir);
+    let git = ProjectGit::open(engine, &common_dir).await?;
     let typed = id.to_ascii_lowercase();
-    let all = snapshots(&repo, None).await?;
+    let all = git.snapshots().await?;
     let fits = |snapshot: &StoredSnapshot| typed.len() >= 4 && snapshot.run.starts_with(&typed);
     let runs: BTreeSet<String> = all.into_iter().filter(fits).map(|snapshot| snapshot.run).collect();
     match runs.into_iter().collect::<Vec<_>>().as_slice() {
         [] => Err(not_found(engine, id, project).await),
-        [run] => Ok(Meant { repo, runs: vec![known_of(engine, run).await?] }),
+        [run] => Ok(Meant { git, runs: vec![known_of(engine, run).await?] }),
         several => {
             let matches = several.iter().take(5).cloned().collect();
             Err(problems::store(StoreError::Ambiguous { prefix: typed, matches }))

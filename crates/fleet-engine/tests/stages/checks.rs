@@ -2,6 +2,7 @@
 
 use fleet_core::outcome::CheckExit;
 use fleet_core::workflow::Stage;
+use fleet_testkit::vault::{Vault, snapshots};
 
 use crate::play::{Play, stage};
 
@@ -37,9 +38,10 @@ async fn a_check_that_fails_is_told_to_the_next_attempt() {
         "what checks leave is not the agent's work"
     );
     assert_eq!(play.repo.git(&["show", &format!("{}:README.md", play.tip("write"))]), "# test");
-    let snapshots = play.repo.git(&["for-each-ref", "--format=%(refname)", "refs/fleet/snapshots"]);
-    let kept = snapshots.lines().any(|name| play.files(name).contains(&"junk".to_owned()));
-    assert!(kept, "but it is kept: {snapshots}");
+    let (vault, snapshots) = (Vault::of(play.home()).unwrap(), snapshots(play.home()));
+    let files = |name: &String| vault.git(&["ls-tree", "--name-only", name]);
+    let kept = snapshots.iter().any(|name| files(name).lines().any(|file| file == "junk"));
+    assert!(kept, "but it is kept: {snapshots:?}");
     let live = std::fs::read_dir(play.home().join("live")).unwrap().count();
     assert_eq!(live, 0, "the workspaces were given back");
 }

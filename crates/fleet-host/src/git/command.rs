@@ -25,11 +25,14 @@ const SHORT: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// Settings of every call; on the command line they win over all files.
-const SETTINGS: [&str; 22] = [
+const SETTINGS: [&str; 24] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.sparseCheckout=false",
     "core.splitIndex=false",
+    // What git takes for its own on other systems is for people there, too.
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
     // What an agent may have set in order to make git quicker must not hide a change from us.
     "core.trustctime=true",
     "core.checkStat=default",
@@ -94,6 +97,15 @@ pub(super) struct Git {
     args: Vec<OsString>,
     stdin: Stdio,
     patience: Duration,
+    transports: Transports,
+}
+
+/// Whether a command may fetch something, from whatever place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transports {
+    None,
+    /// Those that the user's own configuration allows.
+    Users,
 }
 
 /// What a command said, whether or not it succeeded.
@@ -138,7 +150,14 @@ impl Git {
     fn new(directory: &Path) -> Self {
         // As an option: a missing directory is then git's error, not mistaken for a missing git.
         let settings = vec!["-C".into(), directory.into()];
-        Self { settings, environment: Vec::new(), args: Vec::new(), stdin: Stdio::null(), patience: PATIENCE }
+        Self {
+            settings,
+            environment: Vec::new(),
+            args: Vec::new(),
+            stdin: Stdio::null(),
+            patience: PATIENCE,
+            transports: Transports::None,
+        }
     }
 
     /// A variable for this command.
@@ -150,6 +169,13 @@ impl Git {
     /// A setting for this command, as `name=value`.
     pub(super) fn setting(mut self, setting: &str) -> Self {
         self.settings.extend(["-c".into(), setting.into()]);
+        self
+    }
+
+    /// For the few commands that may fetch. All others never do: neither objects that a repository left out, nor
+    /// anything else, whatever its configuration says.
+    pub(super) fn with_transports(mut self) -> Self {
+        self.transports = Transports::Users;
         self
     }
 
@@ -254,6 +280,7 @@ impl Git {
             .args(self.settings)
             .args(self.args)
             .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("LC_ALL", "C")])
+            .envs(self.transports.environment().iter().copied())
             .envs(self.environment)
             .stdin(self.stdin)
             .stdout(Stdio::piped())
@@ -279,6 +306,15 @@ impl Git {
         match line.char_indices().nth(300) {
             Some((end, _)) => format!("{}…", &line[..end]),
             None => line,
+        }
+    }
+}
+
+impl Transports {
+    fn environment(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::None => &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "")],
+            Self::Users => &[],
         }
     }
 }

@@ -11,7 +11,6 @@ use super::checkout::Checkout;
 use super::command::Git;
 use super::error::GitError;
 use super::oid::Oid;
-use super::workspace;
 
 /// How many commits and files are listed. More are counted: a reader of ten thousand lines reads totals.
 const LISTED_COMMITS: usize = 1_000;
@@ -326,17 +325,4 @@ pub fn uncommitted(checkout: &Checkout, patience: Duration) -> Option<usize> {
         Ok(())
     });
     looked.is_ok().then_some(found)
-}
-
-/// Whether a checkout has, or may have, anything that is not committed and not ignored.
-pub fn work_tree_dirty(checkout: &Checkout) -> Result<bool, GitError> {
-    let mut dirty = false;
-    Git::within(checkout)
-        .args(["status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignore-submodules=none"])
-        .feed(&mut |piece| {
-            dirty |= !piece.is_empty();
-            Ok(())
-        })?;
-    // Git was told not to look at some files, so nobody knows.
-    Ok(dirty || workspace::has_flags(checkout)?)
 }

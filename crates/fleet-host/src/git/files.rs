@@ -5,8 +5,10 @@
 //! `gitrepository-layout(5)` documents is read, and whatever is not as plain as it mostly is (a table of refs, a ref
 //! that stands for another, an owner that is not us) is left to git: `None` always means "ask git". Must never write.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -64,13 +66,33 @@ pub(super) fn head_commit(git_dir: &Path) -> Option<Tip> {
 pub(super) fn commit_of(git_dir: &Path, name: &str) -> Option<Tip> {
     let common_dir = plain_refs(git_dir)?;
     // Others may be of one worktree alone, or stand for something else.
-    name.strip_prefix("refs/heads/")?;
+    if !is_shared(name) {
+        return None;
+    }
     match fs::metadata(common_dir.join(name)) {
         Ok(found) if found.is_file() => parse_oid(&read_line(&common_dir.join(name))?).map(Tip::At),
         Ok(found) if found.is_dir() => packed(&common_dir, name),
         Err(error) if is_absence(&error) => packed(&common_dir, name),
         _ => None,
     }
+}
+
+/// Whether a ref, by its full name, is a branch or a commit that we hold: one and the same for all worktrees.
+pub(super) fn is_shared(name: &str) -> bool {
+    ["refs/heads/", "refs/fleet/held/", "refs/fleet/snapshots/"].iter().any(|folder| name.starts_with(folder))
+}
+
+/// Whether a branch of this full name can certainly be made: there is none, and none in its way.
+pub(super) fn is_name_free(git_dir: &Path, name: &str) -> bool {
+    let Some(common_dir) = plain_refs(git_dir) else { return false };
+    let is_absent = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+    fs::symlink_metadata(common_dir.join(name)).is_err_and(is_absent)
+        && packed_name(&common_dir, name) == Some(PackedName::Free)
+}
+
+/// A path as git writes it.
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
 }
 
 /// Whether no worktree of the repository has this branch, by its full name, checked out. False if it may be.
@@ -170,6 +192,34 @@ pub(super) fn packed_name(common_dir: &Path, name: &str) -> Option<PackedName> {
         }
     }
     Some(found)
+}
+
+/// What the file of a ref says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// The name of an object.
+    Object(Oid),
+    /// The name of another ref.
+    Ref(String),
+}
+
+/// What the file of a ref says; `None` if it is not there or damaged.
+pub(super) fn value_at(file: &Path) -> Option<Value> {
+    let line = read_line(file)?;
+    match line.strip_prefix("ref:") {
+        Some(name) => Some(Value::Ref(name.trim().to_owned())),
+        None => parse_oid(&line).map(Value::Object),
+    }
+}
+
+/// All packed refs, by name.
+pub(super) fn all_packed(common_dir: &Path) -> Option<Vec<(String, Oid)>> {
+    let content = packed_refs(common_dir)?;
+    let entry = |line: &[u8]| {
+        let (oid, name) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+        Some((name.to_owned(), parse_oid(oid)?))
+    };
+    Some(content.split(|byte| *byte == b'\n').filter_map(entry).collect())
 }
 
 /// The file of packed refs, which need not be there.

@@ -9,6 +9,8 @@ use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
+
 use super::config::{self, Shape};
 use super::discover::DiscoverError;
 
@@ -17,6 +19,9 @@ const POINTER_LIMIT: u64 = 1 << 20;
 
 /// As much of `HEAD` as git looks at.
 const HEAD_LIMIT: u64 = 255;
+
+/// Git takes larger ones, but nobody writes them.
+const CONFIG_LIMIT: u64 = 16 << 20;
 
 /// A directory that passed git's test.
 #[derive(Debug)]
@@ -123,16 +128,25 @@ fn is_head(path: &Path) -> Result<bool, DiscoverError> {
 }
 
 fn read_shape(file: &Path) -> Result<Shape, DiscoverError> {
-    match fs::read(file) {
+    match read_start(file, CONFIG_LIMIT) {
+        Ok(content) if content.len() as u64 == CONFIG_LIMIT => {
+            Err(DiscoverError::io(file)(io::ErrorKind::FileTooLarge.into()))
+        }
         Ok(content) => Ok(config::parse(&content)),
         Err(error) if is_absence(&error) => Ok(Shape::default()),
         Err(error) => Err(DiscoverError::io(file)(error)),
     }
 }
 
+/// Reads regular files only: a pipe would wait for ever, a device need not end.
 fn read_start(file: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(file, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
     let mut content = Vec::new();
-    File::open(file)?.take(limit).read_to_end(&mut content)?;
+    file.take(limit).read_to_end(&mut content)?;
     Ok(content)
 }
 
@@ -160,4 +174,20 @@ pub(super) fn look<'a>(
 pub(super) fn is_absence(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_config_that_never_ends_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("config");
+        std::os::unix::fs::symlink("/dev/zero", &config).unwrap();
+        assert!(matches!(read_shape(&config), Err(DiscoverError::Io { .. })));
+        fs::remove_file(&config).unwrap();
+        File::create(&config).unwrap().set_len(CONFIG_LIMIT).unwrap();
+        assert!(matches!(read_shape(&config), Err(DiscoverError::Io { .. })));
+    }
 }

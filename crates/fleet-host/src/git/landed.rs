@@ -137,7 +137,9 @@ fn listed(
     asked: &[String],
     each: &mut dyn FnMut(&str),
 ) -> Result<(), GitError> {
-    let (_file, input) = Scratch::new(repo, "list").with(asked.join("\n").as_bytes())?;
+    let (file, input) = Scratch::new(repo, "list").with(asked.join("\n").as_bytes())?;
+    // It is open; nothing of it stays in the repository, whatever happens to us.
+    drop(file);
     let mut open = Vec::new();
     Git::about(repo).args(["rev-list"]).args(options).arg("--stdin").stdin(input).feed(&mut |piece| {
         open.extend_from_slice(piece);

@@ -1,59 +1,59 @@
-//! Making and removing a branch without a git.
+//! Making a ref without a git: a branch, a ref that holds a commit, a snapshot.
 //!
-//! Owns the two changes that every short run makes: a branch at a commit that is there, and its removal when nothing
-//! came of it. Done as git does it for refs that are files (`gitrepository-layout(5)`): whoever has made `NAME.lock` may
-//! change the ref, and nobody packs refs while somebody has `packed-refs.lock`. Whatever is not as plain as it mostly is
-//! (a table of refs, a lock of somebody else, a repository that several users share) is left to git: `None` always means
-//! "ask git", and then nothing was changed. Must never touch a ref that is not a branch.
+//! Owns the one change that most runs make. Done as git does it for refs that are files (`gitrepository-layout(5)`): whoever
+//! has made `NAME.lock` may change the ref. Whatever is not as plain as it mostly is (a table of refs, a lock of somebody
+//! else, a repository that several users share) is left to git: `None` always means "ask git", and then nothing was changed.
+//! Refs are removed by git alone: a process that is killed while it holds `packed-refs.lock` would leave it to the user. Must never touch a ref that is neither a branch, nor a commit that we hold
+//! (`refs/fleet/held/`), nor a snapshot.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use super::files::{self, PackedName, Tip};
+use super::files::{self, PackedName};
 use super::gitdir::is_absence;
 use super::oid::Oid;
 
 /// The folders above a branch may be removed by somebody who removes the last other branch in them.
 const ATTEMPTS: usize = 3;
 
-/// Makes a branch, by its full name, at a commit that is in the repository.
+const SNAPSHOTS: &str = "refs/fleet/snapshots/";
+
+/// A process that lives has its lock for less than this.
+const LIVING: Duration = Duration::from_millis(100);
+
+/// Makes a ref, by its full name, at a commit that is in the repository.
+///
+/// The lock has its content before it has its name. So one that a killed process left says what it was for, and whoever
+/// wants the same finishes it.
 pub(super) fn create(git_dir: &Path, name: &str, at: &Oid) -> Option<()> {
     let common_dir = ours_alone(git_dir, name)?;
     let path = common_dir.join(name);
-    let lock = Lock::on_new(&path)?;
+    let draft = Draft::new(&common_dir, &format!("{at}\n"), name.starts_with(SNAPSHOTS)).ok()?;
+    let lock = Lock::on_new(&path, &draft).or_else(|| Lock::left(&path, at))?;
     let is_free = matches!(fs::symlink_metadata(&path), Err(error) if is_absence(&error))
         && files::packed_name(&common_dir, name)? == PackedName::Free;
     if !is_free {
         return None;
     }
-    lock.file.as_ref()?.write_all(format!("{at}\n").as_bytes()).ok()?;
     lock.put(&path).ok()
 }
 
-/// Removes a branch, by its full name, that is at this commit.
-pub(super) fn delete(git_dir: &Path, name: &str, expected: &Oid) -> Option<()> {
-    let common_dir = ours_alone(git_dir, name)?;
-    let path = common_dir.join(name);
-    let _lock = Lock::on(&path)?;
-    // Whoever packs refs now would bring it back.
-    let _packing = Lock::on(&common_dir.join("packed-refs"))?;
-    let is_plain = files::packed_name(&common_dir, name)? != PackedName::Taken
-        && files::commit_of(&common_dir, name)? == Tip::At(expected.clone());
-    if !is_plain {
-        return None;
-    }
-    // First, as git does it: a log without its branch would be in the way of others.
-    match fs::remove_file(common_dir.join("logs").join(name)) {
-        Err(error) if !is_absence(&error) => return None,
-        _ => {}
-    }
-    fs::remove_file(&path).ok()
+/// The commit that the lock of a ref was made for, if there is a lock that says so.
+pub(super) fn locked_for(git_dir: &Path, name: &str) -> Option<(PathBuf, Oid)> {
+    let lock = lock_of(&files::plain_refs(git_dir)?.join(name));
+    let text = fs::read_to_string(&lock).ok()?;
+    Some((lock, Oid::parse(text.strip_suffix('\n')?).ok()?))
 }
 
 /// The common directory of a repository that keeps refs as files and that no other user writes to.
 fn ours_alone(git_dir: &Path, name: &str) -> Option<PathBuf> {
-    name.strip_prefix("refs/heads/")?;
+    if !files::is_shared(name) {
+        return None;
+    }
     let common_dir = files::plain_refs(git_dir)?;
     let settings = fs::read(common_dir.join("config")).ok()?.to_ascii_lowercase();
     let is_shared = settings.windows(SHARED.len()).any(|word| word == SHARED);
@@ -63,49 +63,82 @@ fn ours_alone(git_dir: &Path, name: &str) -> Option<PathBuf> {
 /// With this setting, files have other permissions than new ones usually have.
 const SHARED: &[u8] = b"sharedrepository";
 
+fn lock_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
+/// What a ref will say, in a file that is not yet a lock. Goes when it is dropped.
+struct Draft {
+    path: PathBuf,
+}
+
+impl Draft {
+    /// A snapshot is the last copy of something: after a loss of power its ref must not be empty.
+    fn new(common_dir: &Path, content: &str, is_durable: bool) -> io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = common_dir.join(format!("fleet-ref-{}-{number}", std::process::id()));
+        let draft = Self { path };
+        let mut file = File::create(&draft.path)?;
+        file.write_all(content.as_bytes())?;
+        if is_durable {
+            file.sync_all()?;
+        }
+        Ok(draft)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 /// The right to change a ref. Given back when it is dropped.
 struct Lock {
     path: PathBuf,
-    file: Option<File>,
+    is_held: bool,
 }
 
 impl Lock {
-    fn on(path: &Path) -> Option<Self> {
-        Self::make(path).ok()
-    }
-
-    /// The same for a ref whose folders need not be there yet.
-    fn on_new(path: &Path) -> Option<Self> {
+    /// For a ref whose folders need not be there yet.
+    fn on_new(path: &Path, draft: &Draft) -> Option<Self> {
+        let lock = lock_of(path);
         for _ in 0..ATTEMPTS {
-            match Self::make(path) {
+            match fs::hard_link(&draft.path, &lock) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     fs::create_dir_all(path.parent()?).ok()?;
                 }
-                made => return made.ok(),
+                made => return made.ok().map(|()| Self { path: lock, is_held: true }),
             }
         }
         None
     }
 
-    fn make(path: &Path) -> io::Result<Self> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".lock");
-        let path = PathBuf::from(name);
-        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        Ok(Self { path, file: Some(file) })
+    /// That of a process which was killed before it could do what we want, too. A living one is done in no time.
+    fn left(path: &Path, at: &Oid) -> Option<Self> {
+        let lock = lock_of(path);
+        let is_for_it = || fs::read_to_string(&lock).is_ok_and(|text| text == format!("{at}\n"));
+        if !is_for_it() {
+            return None;
+        }
+        thread::sleep(LIVING);
+        is_for_it().then_some(Self { path: lock, is_held: true })
     }
 
     /// Puts what was written in the place of the ref.
     fn put(mut self, path: &Path) -> io::Result<()> {
         fs::rename(&self.path, path)?;
-        self.file = None;
+        self.is_held = false;
         Ok(())
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        if self.file.is_some() {
+        if self.is_held {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -114,6 +147,7 @@ impl Drop for Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::git::files::Tip;
 
     const ONE: &str = "1111111111111111111111111111111111111111";
     const TWO: &str = "2222222222222222222222222222222222222222";
@@ -141,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_is_made_where_its_name_is_free_and_removed_where_it_is_known_to_be() {
+    fn a_branch_is_made_where_its_name_is_free() {
         let dir = repository();
         let repo = dir.path();
         assert_eq!(create(repo, "refs/heads/fleet/t1", &oid(ONE)), Some(()));
@@ -153,14 +187,6 @@ mod tests {
             assert_eq!(create(repo, taken, &oid(TWO)), None, "{taken}");
         }
         assert_eq!(create(repo, "refs/heads/a/c", &oid(TWO)), Some(()), "beside another");
-
-        assert_eq!(delete(repo, "refs/heads/fleet/t1", &oid(TWO)), None, "it is somewhere else");
-        fs::create_dir_all(repo.join("logs/refs/heads/fleet")).unwrap();
-        fs::write(repo.join("logs/refs/heads/fleet/t1"), "moved\n").unwrap();
-        assert_eq!(delete(repo, "refs/heads/fleet/t1", &oid(ONE)), Some(()));
-        assert_eq!(files::commit_of(repo, "refs/heads/fleet/t1"), Some(Tip::Nowhere));
-        assert!(!repo.join("logs/refs/heads/fleet/t1").exists());
-        assert_eq!(delete(repo, "refs/heads/old", &oid(ONE)), None, "a packed one is left to git");
         assert!(locks(repo).is_empty());
     }
 
@@ -169,17 +195,16 @@ mod tests {
         let dir = repository();
         let repo = dir.path();
         create(repo, "refs/heads/one", &oid(ONE)).unwrap();
-        for lock in ["refs/heads/one.lock", "packed-refs.lock"] {
-            fs::write(repo.join(lock), "").unwrap();
-            assert_eq!(delete(repo, "refs/heads/one", &oid(ONE)), None, "somebody has {lock}");
-            assert!(repo.join(lock).exists(), "it is not ours");
-            fs::remove_file(repo.join(lock)).unwrap();
-        }
+        fs::write(repo.join("refs/heads/two.lock"), format!("{TWO}\n")).unwrap();
+        assert_eq!(create(repo, "refs/heads/two", &oid(ONE)), None, "somebody has the lock");
+        assert!(repo.join("refs/heads/two.lock").exists(), "it is not ours");
+        assert_eq!(locked_for(repo, "refs/heads/two"), Some((repo.join("refs/heads/two.lock"), oid(TWO))));
+        assert_eq!(create(repo, "refs/heads/two", &oid(TWO)), Some(()), "what was left is finished");
+        assert!(locks(repo).is_empty());
         fs::write(repo.join("config"), "[core]\n\tsharedRepository = group\n").unwrap();
-        assert_eq!(create(repo, "refs/heads/two", &oid(ONE)), None);
+        assert_eq!(create(repo, "refs/heads/three", &oid(ONE)), None);
         fs::write(repo.join("config"), "[core]\n").unwrap();
         fs::create_dir(repo.join("reftable")).unwrap();
-        assert_eq!(create(repo, "refs/heads/two", &oid(ONE)), None);
-        assert_eq!(delete(repo, "refs/heads/one", &oid(ONE)), None);
+        assert_eq!(create(repo, "refs/heads/three", &oid(ONE)), None);
     }
 }

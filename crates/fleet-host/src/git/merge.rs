@@ -12,6 +12,7 @@ use super::error::GitError;
 use super::evidence::parting;
 use super::oid::Oid;
 use super::refs::is_ancestor;
+use super::vault::{complete, is_vault};
 use super::version::version;
 
 /// How many paths are listed. More are counted: who has a thousand conflicts reads how many there are.
@@ -113,6 +114,9 @@ pub fn merge_commits(repo: &Path, commits: &[Oid], message: &str) -> Result<Merg
             MergeCheck::Clean { tree } => tree,
             MergeCheck::Conflicted { files } => return Ok(Merge::Conflict { with: next.clone(), files }),
         };
+        if is_vault(repo) {
+            complete(repo, Some(&commit), &tree)?;
+        }
         let parents = ["-p", commit.as_str(), "-p", next.as_str()];
         commit = commit::commit_as_somebody(|| {
             Git::about(repo).args(["commit-tree", tree.as_str(), "-m", message]).args(parents)

@@ -4,6 +4,7 @@
 //! them and what they changed. Must never change a repository that it was not told to change, and never what a
 //! person or an agent has checked out, staged or written.
 
+mod alternates;
 mod capture;
 mod checkout;
 mod command;
@@ -13,38 +14,51 @@ mod discover;
 mod error;
 mod evidence;
 mod files;
+mod foreign;
 mod gitdir;
+mod held;
 mod landed;
 mod loose;
 mod merge;
+mod objects;
 mod oid;
+mod pack_index;
+mod publish;
+mod random;
 mod refs;
+mod retries;
 mod snapshot;
+mod stamp;
+mod temporary;
+mod vault;
 mod version;
 mod workspace;
 
 pub use capture::{Skipped, SkippedWhy, Skips};
 pub use checkout::Checkout;
-pub use commit::{BranchHas, CommitLeftovers, Leftovers, commit_leftovers, has_staged_alone, revive_branch};
+pub use commit::{CommitAndSnapshot, CommitLeftovers, Leftovers, commit_and_snapshot, commit_leftovers};
 pub use discover::{DiscoverError, Repository, discover};
 pub use error::GitError;
 pub(crate) use evidence::tracked_among;
 pub use evidence::{
     Changes, Color, CommitLine, DiffStyle, FileChange, FileStatus, changes, diff, uncommitted,
-    work_tree_dirty,
 };
+pub use held::Holds;
 pub use landed::{Branch, Landing, branches, differing_files, landings, not_landed, trees};
 pub use merge::{Merge, MergeCheck, Paths, merge_commits, merge_tree, touched_files, with_markers};
 pub use oid::{Oid, OidError};
+pub use publish::{Compression, NotPublished, Publish, Published, publish, sweep_keeps};
 pub use refs::{
-    branch_commit, branch_conflict, check_safe, checked_out_at, delete_branch, head_commit, resolve_commit,
+    branch_commit, branch_conflict, check_safe, checked_out_at, delete_branch, head_commit, is_ancestor,
+    resolve_commit,
 };
 pub use snapshot::{
     KeepCommit, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, keep_commit, list_snapshots,
     restore_branch, take_snapshot, take_snapshot_of_rest,
 };
+pub use vault::{open_vault, tidy_vault};
 pub use version::version;
 pub use workspace::{
-    Area, Emptied, Keep, Open, Pace, Seen, Slot, SlotState, StartAt, Untouched, Workspace, WorkspaceError,
-    empty_trash, move_to_trash,
+    Area, Collected, Emptied, Keep, Marks, Open, OtherWork, Pace, Seen, Slot, SlotState, StartAt,
+    Surrounding, Untouched, Workspace, WorkspaceError, empty_trash, move_to_trash, surrounding,
 };

@@ -11,7 +11,6 @@ use fleet_core::refname::{check_ref_name, check_revision};
 use super::command::{Answer, Git, oid_of};
 use super::error::GitError;
 use super::files;
-use super::loose;
 use super::oid::Oid;
 
 /// Asks git whether it would work in this directory. Later commands name the repository, and git then takes it for
@@ -97,10 +96,13 @@ fn is_in_the_way(wanted: &str, other: &str) -> bool {
     !other.is_empty() && (below(wanted, other) || below(other, wanted))
 }
 
+/// What is in the way of a branch that exists.
+pub(super) const TAKEN: &str = "it exists already";
+
 fn explain(wanted: &str, other: &str) -> String {
     let short = other.strip_prefix("refs/heads/").unwrap_or(other);
     if wanted == other {
-        "it exists already".to_owned()
+        TAKEN.to_owned()
     } else if wanted.len() == other.len() {
         format!("the branch {short:?} differs only in upper and lower case")
     } else {
@@ -126,9 +128,6 @@ pub fn delete_branch(repo: &Path, branch: &str, expected: &Oid) -> Result<bool, 
     if branch_commit(repo, branch)?.as_ref() != Some(expected) {
         return Ok(false);
     }
-    if loose::delete(repo, &name, expected).is_some() {
-        return Ok(true);
-    }
     let answer =
         Git::about(repo).args(["update-ref", "--no-deref", "-d", &name, expected.as_str()]).answer()?;
     if answer.code == Some(0) {
@@ -151,7 +150,7 @@ pub fn checked_out_at(repo: &Path, branch: &str) -> Result<Option<PathBuf>, GitE
 }
 
 /// Whether everything in `older` is also in `newer`.
-pub(super) fn is_ancestor(repo: &Path, older: &Oid, newer: &Oid) -> Result<bool, GitError> {
+pub fn is_ancestor(repo: &Path, older: &Oid, newer: &Oid) -> Result<bool, GitError> {
     let answer =
         Git::about(repo).args(["merge-base", "--is-ancestor", older.as_str(), newer.as_str()]).answer()?;
     match answer.code {
@@ -170,15 +169,6 @@ pub(super) fn tree_of(repo: &Path, commit: &Oid) -> Result<Oid, GitError> {
 pub(super) fn exists(repo: &Path, name: &str) -> Result<bool, GitError> {
     let asked = Git::about(repo).args(["rev-parse", "--verify", "--quiet", "--end-of-options", name]);
     maybe(asked.answer()?).map(|found| found.is_some())
-}
-
-/// Makes a branch, which must not exist.
-pub(super) fn create_branch(repo: &Path, branch: &str, commit: &Oid) -> Result<(), GitError> {
-    if let Some(why) = branch_conflict(repo, branch)? {
-        return Err(GitError::BranchTaken { branch: branch.to_owned(), why });
-    }
-    let name = full_name(branch)?;
-    Git::about(repo).args(["update-ref", "--no-deref", &name, commit.as_str(), &commit.zeros()]).run()
 }
 
 /// The full name of a branch that passes git's rules.

@@ -10,10 +10,10 @@ use std::time::Duration;
 use fleet_testkit::wait_until;
 
 use crate::sandbox::{Sandbox, git};
-use crate::support::{area, everything, fresh, oid, opened, project, taken, text, write};
+use crate::support::{Run, everything, fresh, is_clean, oid, opened, project, request, text, write};
 use fleet_host::git::{
-    Area, Checkout, CommitLeftovers, Keep, SlotState, WorkspaceError, commit_leftovers, list_snapshots,
-    work_tree_dirty,
+    Area, Checkout, CommitLeftovers, SlotState, TakeSnapshot, Workspace, WorkspaceError, commit_leftovers,
+    list_snapshots, take_snapshot,
 };
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -41,7 +41,7 @@ impl Other {
         assert!(self.0.status().unwrap().success());
     }
 
-    fn spawn(mut self) -> Child {
+    pub(crate) fn spawn(mut self) -> Child {
         self.0.spawn().unwrap()
     }
 }
@@ -54,36 +54,35 @@ fn another_process() {
     let arguments = env::var("FLEET_TEST_ARGUMENTS").unwrap();
     let arguments: Vec<&str> = arguments.lines().collect();
     match (deed.as_str(), arguments.as_slice()) {
-        ("commit", [place]) => {
-            let checkout = Checkout::at(Path::new(place)).unwrap();
-            let wanted = CommitLeftovers { checkout: &checkout, branch: "work", message: "x", exclude: &[] };
+        ("commit", [work_tree, git_dir, common_dir]) => {
+            let [work_tree, git_dir, common_dir] = [work_tree, git_dir, common_dir].map(PathBuf::from);
+            let checkout = Checkout { work_tree, git_dir, common_dir };
+            let wanted = CommitLeftovers { checkout: &checkout, message: "x", exclude: &[] };
             assert!(commit_leftovers(&wanted).unwrap().commit.is_some());
         }
         ("open", [repo, home, owner]) => {
             let area = area_of(repo, home);
             let workspace = opened(&area, owner, &format!("b/{owner}"));
-            assert!(!work_tree_dirty(&workspace.checkout().unwrap()).unwrap());
+            assert!(is_clean(workspace.path()));
             write(workspace.path(), "mine", owner);
             fs::write(area.dir.join(format!("{owner}.ready")), workspace.path().to_str().unwrap()).unwrap();
             loop {
                 std::thread::park();
             }
         }
-        ("submodules", [repo, dir, trash]) => crate::workspace_kinds::with_submodules(repo, dir, trash),
+        ("submodules", [repo, home]) => crate::workspace_kinds::with_submodules(repo, home),
+        ("agent-submodules", [repo, home]) => crate::agent_repo::with_submodules(repo, home),
+        ("warm", [repo, home]) => crate::untouched::without_git(&area_of(repo, home)),
+        ("publish", [repo, vault, commit, base]) => {
+            crate::publish_odd::in_another_process(repo, vault, commit, base);
+        }
         ("cycle", [repo, home, prefix]) => cycle(&area_of(repo, home), prefix),
         other => panic!("no such deed: {other:?}"),
     }
 }
 
 fn area_of(repo: &str, home: &str) -> Area {
-    let home = Path::new(home);
-    Area {
-        repo: PathBuf::from(repo),
-        dir: home.join("worktrees"),
-        trash: home.join("trash"),
-        pool: 2,
-        keep: Keep::Nothing,
-    }
+    Area { pool: 2, ..crate::support::area_of(Path::new(repo), Path::new(home)) }
 }
 
 /// Opens, works, keeps and releases for ever, and notes each step that must not be forgotten.
@@ -95,11 +94,17 @@ fn cycle(area: &Area, prefix: &str) {
         write(workspace.path(), "mine", &owner);
         // From here on the file must be found somewhere, whatever happens.
         fs::write(area.dir.join(format!("{owner}.worked")), "").unwrap();
-        let checkout = workspace.checkout().unwrap();
-        let request = fleet_host::git::TakeSnapshot { run: &owner, ..crate::support::request(&checkout) };
-        fleet_host::git::take_snapshot(&request).unwrap();
+        keep(&workspace, &owner);
         workspace.release().unwrap();
     }
+}
+
+/// Keeps what is in a workspace, as at the end of a run.
+fn keep(workspace: &Workspace, owner: &str) {
+    let (collected, checkout) = (workspace.collect().unwrap(), workspace.checkout().unwrap());
+    assert_eq!(collected.unread, None);
+    let staged = collected.staged.as_ref();
+    take_snapshot(&TakeSnapshot { run: owner, staged, ..request(&checkout) }).unwrap();
 }
 
 /// Ends a process of ours at once.
@@ -169,9 +174,12 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_is_stuck() {
     let worked: Vec<_> = notes.filter_map(|name| name.strip_suffix(".worked").map(str::to_owned)).collect();
     assert!(!worked.is_empty());
     for owner in worked {
-        let kept = list_snapshots(&area.repo, Some(&owner)).unwrap();
+        let kept = list_snapshots(&area.vault, Some(&owner)).unwrap();
         let last = kept.last().unwrap_or_else(|| panic!("the work of {owner} is lost"));
-        assert_eq!(text(&repo, &["cat-file", "blob", &format!("{}:mine", last.commit)]), owner);
+        assert_eq!(text(&area.vault, &["cat-file", "blob", &format!("{}:mine", last.commit)]), owner);
+    }
+    for dir in [&area.repo, &area.vault] {
+        text(dir, &["fsck", "--strict"]);
     }
 }
 
@@ -188,9 +196,7 @@ fn recover(area: &Area) {
             !in_use
         });
         if let Some(workspace) = adopted.unwrap().unwrap() {
-            let checkout = workspace.checkout().unwrap();
-            let request = fleet_host::git::TakeSnapshot { run: &owner, ..crate::support::request(&checkout) };
-            fleet_host::git::take_snapshot(&request).unwrap();
+            keep(&workspace, &owner);
             workspace.release().unwrap();
         }
     }
@@ -229,22 +235,15 @@ fn a_git_that_outlives_its_master_keeps_the_slot() {
     // No agent has been there: nothing to take over, and half a checkout must not pass for work.
     assert!(area.adopt("r1").unwrap().is_none());
     assert!(area.slots().unwrap().iter().all(|slot| slot.state == SlotState::Free));
-    let again = area.open(&fleet_host::git::Open {
-        start: fleet_host::git::StartAt::Continue,
-        ..fresh(&area, "r2", "b/r1")
-    });
-    let again = again.unwrap();
+    let again = area.open(&fresh(&area, "r2", "b/r1")).unwrap();
     assert_eq!(text(again.path(), &["rev-parse", "HEAD"]), oid(&repo, "main").to_string());
     assert_eq!(everything(again.path()), everything(&repo));
 }
 
 #[test]
 fn a_killed_snapshot_leaves_nothing_in_the_way() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    let area = area(&sandbox, &repo);
-    let workspace = opened(&area, "r1", "one");
-    let checkout = workspace.checkout().unwrap();
+    let run = Run::new();
+    let checkout = run.checkout();
     // What a process that was killed in the middle leaves, by our own number.
     for number in 0..100 {
         for purpose in ["index", "paths", "part"] {
@@ -252,10 +251,10 @@ fn a_killed_snapshot_leaves_nothing_in_the_way() {
             write(&checkout.git_dir, &format!("fleet-{purpose}-{}-{number}.lock", std::process::id()), "old");
         }
     }
-    write(workspace.path(), "new", "x");
-    let snapshot = taken(&checkout);
-    assert!(crate::support::names(&repo, &snapshot.tree).contains(&"new".to_owned()));
-    workspace.release().unwrap();
+    write(run.path(), "new", "x");
+    let snapshot = run.taken();
+    assert!(crate::support::names(run.vault(), &snapshot.tree).contains(&"new".to_owned()));
+    run.workspace.release().unwrap();
     let left = fs::read_dir(&checkout.git_dir).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with("fleet-")));
 }

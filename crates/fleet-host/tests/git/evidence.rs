@@ -1,35 +1,27 @@
 //! What a run changed.
 
 use crate::sandbox::{Sandbox, git};
-use crate::support::{oid, project, taken, text, worktree, write, write_odd_files};
-use fleet_host::git::{Color, DiffStyle, FileStatus, Oid, changes, diff, work_tree_dirty};
+use crate::support::{Run, commit_all, oid, project, write, write_odd_files};
+use fleet_host::git::{Color, DiffStyle, FileStatus, Oid, changes, diff};
 
 #[test]
 fn changes_are_those_of_the_branch_alone() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    std::fs::remove_dir_all(repo.join(".git/hooks")).unwrap();
-    let checkout = worktree(&sandbox, &repo);
-    let (work, dir) = (&checkout.work_tree, &checkout.common_dir);
-    let base = oid(&repo, "main");
+    let run = Run::new();
+    let (work, dir, repo) = (run.path(), run.vault(), &run.repo);
+    let base = oid(repo, "main");
     write(work, "old name", ["same line\n"; 20].concat());
     write(work, "gone", "x\n");
-    git(work, &["add", "--all"]);
-    git(work, &["commit", "--quiet", "--message=first: ünï"]);
-    let middle = oid(work, "HEAD");
+    let middle = run.commit("first: ünï");
     git(work, &["mv", "old name", "new\nname"]);
     git(work, &["rm", "--quiet", "gone"]);
     write_odd_files(work);
     write(work, "binary", [0_u8, 1, 2]);
     write(work, "README.md", "# project\nmore\n");
-    git(work, &["add", "--all"]);
-    git(work, &["commit", "--quiet", "--message=second"]);
-    let head = oid(work, "HEAD");
+    let head = run.commit("second");
+    run.collected();
     // What others do in the meantime does not count.
-    write(&repo, "elsewhere", "x");
-    git(&repo, &["add", "--all"]);
-    git(&repo, &["commit", "--quiet", "--message=main goes on"]);
-    let moved = oid(&repo, "main");
+    write(repo, "elsewhere", "x");
+    let moved = commit_all(repo, "main goes on");
 
     let all = changes(dir, &moved, &head).unwrap();
     assert_eq!(all.base, base);
@@ -76,20 +68,18 @@ fn shown(dir: &std::path::Path, (base, head): (&Oid, &Oid), style: DiffStyle) ->
 
 #[test]
 fn a_diff_is_a_patch_that_applies_whatever_the_user_prefers() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    std::fs::remove_dir_all(repo.join(".git/hooks")).unwrap();
-    let checkout = worktree(&sandbox, &repo);
-    write(&checkout.work_tree, "README.md", "# changed\n");
-    write(&checkout.work_tree, "new", "1\n2\n");
+    let run = Run::new();
+    let repo = &run.repo;
+    write(run.path(), "README.md", "# changed\n");
+    write(run.path(), "new", "1\n2\n");
     for setting in [["diff.noprefix", "true"], ["diff.external", "false"], ["color.ui", "always"]] {
-        git(&repo, &[["config"].as_slice(), &setting].concat());
+        git(run.vault(), &[["config"].as_slice(), &setting].concat());
     }
-    let (dir, base) = (&checkout.common_dir, oid(&repo, "main"));
-    let snapshot = taken(&checkout);
+    let (dir, base) = (run.vault(), oid(repo, "main"));
+    let snapshot = run.taken();
     let patch = shown(dir, (&base, &snapshot.tree), DiffStyle::Patch { color: Color::Never });
-    write(&repo, "../a.patch", &patch);
-    git(&repo, &["apply", "../a.patch"]);
+    write(repo, "../a.patch", &patch);
+    git(repo, &["apply", "../a.patch"]);
     assert_eq!(std::fs::read_to_string(repo.join("new")).unwrap(), "1\n2\n");
     assert_eq!(shown(dir, (&base, &snapshot.commit), DiffStyle::Patch { color: Color::Never }), patch);
     assert!(
@@ -117,18 +107,4 @@ fn a_reader_that_goes_away_ends_the_diff() {
     let style = DiffStyle::Patch { color: Color::Never };
     let error = diff(&repo.join(".git"), (&base, &head), style, &mut Closed).unwrap_err();
     assert!(matches!(error, fleet_host::git::GitError::Write(_)), "{error}");
-}
-
-#[test]
-fn dirty_means_anything_uncommitted_that_is_not_ignored() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    let checkout = worktree(&sandbox, &repo);
-    git(&repo, &["config", "status.showUntrackedFiles", "no"]);
-    assert!(!work_tree_dirty(&checkout).unwrap());
-    write(&checkout.work_tree, "x.log", "ignored");
-    assert!(!work_tree_dirty(&checkout).unwrap());
-    write(&checkout.work_tree, "new", "x");
-    assert!(work_tree_dirty(&checkout).unwrap());
-    assert_eq!(text(&repo, &["status", "--porcelain"]), "");
 }

@@ -6,7 +6,7 @@ use crate::sandbox::{Sandbox, git};
 use crate::support::{oid, project, text, write};
 use fleet_host::git::{
     KeepCommit, branches, delete_branch, differing_files, keep_commit, landings, list_snapshots, not_landed,
-    trees,
+    open_vault, trees,
 };
 
 #[test]
@@ -60,16 +60,19 @@ fn a_kept_commit_outlives_its_branch() {
     git(&repo, &["commit", "--quiet", "--message=work"]);
     git(&repo, &["switch", "--quiet", "main"]);
     let tip = oid(&repo, "work");
-    let keep = KeepCommit { repo: &dir, run: "r1", commit: &tip, why: "a test", at_seconds: 7 };
+    let vault = sandbox.path("home/vault");
+    open_vault(&dir, &vault).unwrap();
+    let keep =
+        KeepCommit { repo: &dir, vault: &vault, run: "r1", commit: &tip, why: "a test", at_seconds: 7 };
     let name = keep_commit(&keep).unwrap();
     assert_eq!(keep_commit(&keep).unwrap(), name, "once is enough");
     assert!(delete_branch(&dir, "work", &tip).unwrap());
     git(&repo, &["reflog", "expire", "--expire=now", "--all"]);
     git(&repo, &["gc", "--quiet", "--prune=now"]);
-    let [kept] = &list_snapshots(&dir, Some("r1")).unwrap()[..] else { panic!("one snapshot") };
+    let [kept] = &list_snapshots(&vault, Some("r1")).unwrap()[..] else { panic!("one snapshot") };
     assert_eq!((kept.head.as_ref(), kept.why.as_str(), kept.has_more), (Some(&tip), "a test", false));
-    assert_eq!(kept.tree, trees(&dir, &BTreeSet::from([tip.clone()])).unwrap()[&tip]);
-    assert_eq!(text(&repo, &["show", &format!("{name}:a")]), "x");
+    assert_eq!(kept.tree, trees(&vault, &BTreeSet::from([tip.clone()])).unwrap()[&tip]);
+    assert_eq!(text(&vault, &["show", &format!("{name}:a")]), "x");
     let work_tree = text(&repo, &["status", "--porcelain"]);
     assert_eq!(work_tree, "", "the checkout was not touched");
 }

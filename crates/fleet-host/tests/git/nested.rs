@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::sandbox::{Sandbox, git};
-use crate::support::{content, names, project, request, taken, text, worktree, write};
+use crate::support::{Run, content, names, request, text, write};
 use fleet_host::git::{Oid, take_snapshot_of_rest};
 
 fn commit(repo: &Path, message: &str) {
@@ -34,10 +34,8 @@ fn bundled(sandbox: &Sandbox, repo: &Path, tree: &Oid, path: &str) -> String {
 
 #[test]
 fn embedded_repositories_are_kept_with_files_and_commits() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    let checkout = worktree(&sandbox, &repo);
-    let work = &checkout.work_tree;
+    let run = Run::new();
+    let work = run.path();
     // One with commits, a dirty file and an ignored one; one without a commit; one inside of another.
     for inner in ["vendor/lib", "fresh", "vendor/lib/deep"] {
         fs::create_dir_all(work.join(inner)).unwrap();
@@ -54,56 +52,53 @@ fn embedded_repositories_are_kept_with_files_and_commits() {
     git(&work.join("vendor/other"), &["init", "--quiet"]);
     write(work, "vendor/other/x/y", "6");
 
-    let snapshot = taken(&checkout);
-    let found = names(&repo, &snapshot.tree);
+    let snapshot = run.taken();
+    let found = names(run.vault(), &snapshot.tree);
     assert_eq!(snapshot.skips.total, 0, "{:?}", snapshot.skips);
-    assert_eq!(content(&repo, &snapshot.tree, "vendor/lib/tracked"), "2");
-    assert_eq!(content(&repo, &snapshot.tree, "vendor/lib/untracked\nname"), "3");
-    assert_eq!(content(&repo, &snapshot.tree, "fresh/file"), "5");
-    assert_eq!(content(&repo, &snapshot.tree, "vendor/other/x/y"), "6");
+    assert_eq!(content(run.vault(), &snapshot.tree, "vendor/lib/tracked"), "2");
+    assert_eq!(content(run.vault(), &snapshot.tree, "vendor/lib/untracked\nname"), "3");
+    assert_eq!(content(run.vault(), &snapshot.tree, "fresh/file"), "5");
+    assert_eq!(content(run.vault(), &snapshot.tree, "vendor/other/x/y"), "6");
     assert!(!found.contains(&"vendor/lib/a.o".to_owned()), "{found:?}");
-    let beside = kept(&repo, &snapshot.commit);
-    assert_eq!(bundled(&sandbox, &repo, &beside, "vendor/lib/.fleet-commits.bundle"), "inner work");
-    assert!(!taken(&checkout).fresh, "the same repositories are nothing new");
+    let beside = kept(run.vault(), &snapshot.commit);
+    assert_eq!(bundled(&run.sandbox, run.vault(), &beside, "vendor/lib/.fleet-commits.bundle"), "inner work");
+    assert!(!run.taken().fresh, "the same repositories are nothing new");
     // The inner repository is as it was.
     assert_eq!(text(&work.join("vendor/lib"), &["status", "--porcelain"]).lines().count(), 2);
 }
 
 #[test]
 fn repositories_inside_of_each_other() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    let checkout = worktree(&sandbox, &repo);
+    let run = Run::new();
     let mut folder = String::new();
     for level in 0..12 {
         folder = format!("{folder}n{level}/");
-        let place = checkout.work_tree.join(&folder);
+        let place = run.path().join(&folder);
         fs::create_dir_all(&place).unwrap();
         git(&place, &["init", "--quiet"]);
         write(&place, "file", "x");
     }
-    let snapshot = taken(&checkout);
-    let count = names(&repo, &snapshot.tree).iter().filter(|name| name.ends_with("/file")).count();
+    let snapshot = run.taken();
+    let count = names(run.vault(), &snapshot.tree).iter().filter(|name| name.ends_with("/file")).count();
     assert_eq!(count, 8);
     assert_eq!(snapshot.skips.total, 1, "what is deeper is reported");
 }
 
 #[test]
 fn submodules_keep_changes_and_commits_of_their_own() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    let module = sandbox.repository("module");
+    let run = Run::new();
+    let module = run.sandbox.repository("module");
     write(&module, "lib", "1");
     commit(&module, "published");
-    fs::remove_dir_all(repo.join(".git/hooks")).unwrap();
-    Sandbox::submodule(&repo, &module);
-    let checkout = worktree(&sandbox, &repo);
-    let work = &checkout.work_tree;
-    let clean = taken(&checkout);
-    assert_eq!(text(&repo, &["show", "-s", "--format=%P", clean.commit.as_str()]).split(' ').count(), 1);
-
-    text(work, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"]);
-    assert!(!taken(&checkout).fresh, "a submodule as it should be is nothing new");
+    let work = run.path();
+    Sandbox::submodule(work, &module);
+    let clean = run.taken();
+    assert_eq!(
+        text(run.vault(), &["show", "-s", "--format=%P", clean.commit.as_str()]).split(' ').count(),
+        1
+    );
+    assert!(!run.taken().fresh, "a submodule as it should be is nothing new");
+    let checkout = run.checkout();
     let rest = || take_snapshot_of_rest(&request(&checkout)).unwrap();
     assert_eq!(rest(), None, "nothing is left");
     let inner = work.join("libs/module");
@@ -112,32 +107,32 @@ fn submodules_keep_changes_and_commits_of_their_own() {
     commit(&inner, "local work");
     write(&inner, "lib", "3");
     write(&inner, "untracked", "4");
-    let snapshot = taken(&checkout);
-    let link = text(&repo, &["rev-parse", &format!("{}:libs/module", snapshot.tree)]);
+    let snapshot = run.taken();
+    let link = text(run.vault(), &["rev-parse", &format!("{}:libs/module", snapshot.tree)]);
     assert_eq!(link, text(&inner, &["rev-parse", "HEAD"]));
-    let beside = kept(&repo, &snapshot.commit);
-    assert_eq!(content(&repo, &beside, "libs/module/lib"), "3");
-    assert_eq!(content(&repo, &beside, "libs/module/untracked"), "4");
+    let beside = kept(run.vault(), &snapshot.commit);
+    assert_eq!(content(run.vault(), &beside, "libs/module/lib"), "3");
+    assert_eq!(content(run.vault(), &beside, "libs/module/untracked"), "4");
     // Only what the remote has not: the rest is asked for there.
-    let file = sandbox.path("local.bundle");
+    let file = run.sandbox.path("local.bundle");
     let blob = format!("{beside}:libs/module/.fleet-commits.bundle");
-    fs::write(&file, crate::sandbox::try_git(&repo, &["cat-file", "blob", &blob]).stdout).unwrap();
+    fs::write(&file, crate::sandbox::try_git(run.vault(), &["cat-file", "blob", &blob]).stdout).unwrap();
     git(&module, &["fetch", "--quiet", file.to_str().unwrap(), "HEAD"]);
     assert_eq!(text(&module, &["log", "-1", "--format=%s", "FETCH_HEAD"]), "local work");
 }
 
 #[test]
-fn a_repository_in_the_place_of_the_worktrees_own() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    let checkout = worktree(&sandbox, &repo);
-    let work = &checkout.work_tree;
-    fs::remove_file(work.join(".git")).unwrap();
+fn a_repository_in_the_place_of_the_agents_own() {
+    let run = Run::new();
+    let work = run.path();
+    fs::remove_dir_all(work.join(".git")).unwrap();
     git(work, &["init", "--quiet", "--initial-branch=main"]);
     write(work, "new", "x");
     commit(work, "in the wrong place");
-    let snapshot = taken(&checkout);
-    assert_eq!(content(&repo, &snapshot.tree, "new"), "x");
-    let beside = kept(&repo, &snapshot.commit);
-    assert_eq!(bundled(&sandbox, &repo, &beside, ".fleet-commits.bundle"), "in the wrong place");
+    let collected = run.collected();
+    assert_eq!((&collected.unread, &collected.head), (&None, &crate::support::oid(work, "HEAD")));
+    let snapshot = run.taken();
+    assert_eq!(content(run.vault(), &snapshot.tree, "new"), "x");
+    let subject = text(run.vault(), &["show", "-s", "--format=%s", &format!("{}^1", snapshot.commit)]);
+    assert_eq!(subject, "in the wrong place");
 }

@@ -78,6 +78,11 @@ impl Sandbox {
 
 /// Runs git in a folder, whatever comes of it.
 pub(crate) fn try_git(folder: &Path, arguments: &[&str]) -> Output {
+    prepared(folder, arguments).output().expect("git starts")
+}
+
+/// A git that is about to run in a folder.
+pub(crate) fn prepared(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     for name in STRAY {
         command.env_remove(name);
@@ -88,7 +93,8 @@ pub(crate) fn try_git(folder: &Path, arguments: &[&str]) -> Output {
     for role in ["AUTHOR", "COMMITTER"] {
         command.env(format!("GIT_{role}_NAME"), "Test").env(format!("GIT_{role}_EMAIL"), "test@example.com");
     }
-    command.current_dir(folder).args(arguments).output().expect("git starts")
+    command.current_dir(folder).args(arguments);
+    command
 }
 
 /// Runs git in a folder, where it must succeed.

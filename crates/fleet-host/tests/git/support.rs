@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::{Sandbox, try_git};
 use fleet_host::git::{
-    Area, Checkout, Keep, Oid, Open, Snapshot, StartAt, TakeSnapshot, Workspace, take_snapshot,
+    Area, Checkout, Collected, CommitAndSnapshot, CommitLeftovers, Keep, Leftovers, Oid, Open, Published,
+    Snapshot, StartAt, TakeSnapshot, Workspace, commit_and_snapshot, take_snapshot,
 };
 
 /// What git answers, without the end of the line.
@@ -56,13 +57,18 @@ pub(crate) fn hook_ran(repo: &Path) -> bool {
     repo.join(".git/hook-ran").exists()
 }
 
-/// The worktrees of a repository in the sandbox.
+/// The workspaces of a repository in the sandbox.
 pub(crate) fn area(sandbox: &Sandbox, repo: &Path) -> Area {
-    let name = repo.file_name().unwrap();
+    area_of(&repo.join(".git"), &sandbox.path("home").join(repo.file_name().unwrap()))
+}
+
+/// The workspaces of the repository with this git directory, all in the folder `home`.
+pub(crate) fn area_of(repo: &Path, home: &Path) -> Area {
     Area {
-        repo: repo.join(".git"),
-        dir: sandbox.path("home/worktrees").join(name),
-        trash: sandbox.path("home/worktrees/.trash"),
+        repo: repo.to_owned(),
+        vault: home.join("vault"),
+        dir: home.join("worktrees"),
+        trash: home.join("trash"),
         pool: 4,
         keep: Keep::Nothing,
     }
@@ -71,7 +77,13 @@ pub(crate) fn area(sandbox: &Sandbox, repo: &Path) -> Area {
 /// A request for a new branch at `main`.
 pub(crate) fn fresh(area: &Area, owner: &str, branch: &str) -> Open {
     let start = StartAt::New(oid(&area.repo, "main"));
-    Open { owner: owner.to_owned(), branch: branch.to_owned(), start }
+    Open { owner: owner.to_owned(), branch: branch.to_owned(), start, borrowed: Vec::new() }
+}
+
+/// A request for the branch of an earlier run.
+pub(crate) fn continued(owner: &str, branch: &str) -> Open {
+    let start = StartAt::Continue;
+    Open { owner: owner.to_owned(), branch: branch.to_owned(), start, borrowed: Vec::new() }
 }
 
 #[track_caller]
@@ -79,32 +91,136 @@ pub(crate) fn opened(area: &Area, owner: &str, branch: &str) -> Workspace {
     area.open(&fresh(area, owner, branch)).unwrap()
 }
 
-/// A linked worktree on a branch `work`, as an agent would have it.
-pub(crate) fn worktree(sandbox: &Sandbox, repo: &Path) -> Checkout {
-    let path = sandbox.path("work tree");
-    text(
-        repo,
-        &[
-            "-c",
-            "core.hooksPath=/dev/null",
-            "worktree",
-            "add",
-            "--quiet",
-            "-b",
-            "work",
-            path.to_str().unwrap(),
-        ],
-    );
-    Checkout::at(&path).unwrap()
+/// A run on the branch `work` whose agent is played by the test.
+pub(crate) struct Run {
+    pub(crate) sandbox: Sandbox,
+    /// The user's checkout.
+    pub(crate) repo: PathBuf,
+    pub(crate) workspace: Workspace,
 }
 
-pub(crate) fn request(checkout: &Checkout) -> TakeSnapshot<'_> {
-    TakeSnapshot { checkout, run: "r1", why: "test", at_seconds: 1_700_000_000, exclude: &[], max_file: None }
+/// How a run ended.
+pub(crate) struct Ended {
+    pub(crate) collected: Collected,
+    pub(crate) leftovers: Leftovers,
+    pub(crate) snapshot: Option<Snapshot>,
 }
 
+impl Run {
+    pub(crate) fn new() -> Self {
+        let sandbox = Sandbox::new();
+        let repo = project(&sandbox, "main");
+        Self::of(sandbox, repo)
+    }
+
+    /// In a project that was prepared by somebody.
+    pub(crate) fn of_project(prepare: impl FnOnce(&Path)) -> Self {
+        let sandbox = Sandbox::new();
+        let repo = project(&sandbox, "main");
+        prepare(&repo);
+        Self::of(sandbox, repo)
+    }
+
+    pub(crate) fn of(sandbox: Sandbox, repo: PathBuf) -> Self {
+        let workspace = opened(&area(&sandbox, &repo), "r1", "work");
+        Self { sandbox, repo, workspace }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.workspace.path()
+    }
+
+    /// The agent's own git directory.
+    pub(crate) fn dot_git(&self) -> PathBuf {
+        self.path().join(".git")
+    }
+
+    pub(crate) fn area(&self) -> &Area {
+        self.workspace.area()
+    }
+
+    /// Our git directory.
+    pub(crate) fn vault(&self) -> &Path {
+        &self.area().vault
+    }
+
+    #[track_caller]
+    pub(crate) fn checkout(&self) -> Checkout {
+        self.workspace.checkout().unwrap()
+    }
+
+    /// Commits all files, as the agent.
+    #[track_caller]
+    pub(crate) fn commit(&self, message: &str) -> Oid {
+        commit_all(self.path(), message)
+    }
+
+    #[track_caller]
+    pub(crate) fn collected(&self) -> Collected {
+        self.workspace.collect().unwrap()
+    }
+
+    /// A snapshot, after what the agent did was collected.
+    #[track_caller]
+    pub(crate) fn taken(&self) -> Snapshot {
+        self.taken_with(|take| take)
+    }
+
+    #[track_caller]
+    pub(crate) fn taken_with(&self, change: impl FnOnce(TakeSnapshot<'_>) -> TakeSnapshot<'_>) -> Snapshot {
+        let (collected, checkout) = (self.collected(), self.checkout());
+        take_snapshot(&change(TakeSnapshot { staged: collected.staged.as_ref(), ..request(&checkout) }))
+            .unwrap()
+    }
+
+    /// What a keeper does at the end, but for publishing.
+    #[track_caller]
+    pub(crate) fn ended(&self) -> Ended {
+        self.ended_without(&[])
+    }
+
+    #[track_caller]
+    pub(crate) fn ended_without(&self, exclude: &[String]) -> Ended {
+        let (collected, checkout) = (self.collected(), self.checkout());
+        let commit = CommitLeftovers { checkout: &checkout, message: "leftovers\n\nof r1", exclude };
+        let snapshot = TakeSnapshot { staged: collected.staged.as_ref(), exclude, ..request(&checkout) };
+        let base = oid(&self.repo, "main");
+        let wanted = CommitAndSnapshot { commit, snapshot, base: &base };
+        let (leftovers, snapshot) = commit_and_snapshot(&wanted).unwrap();
+        Ended { collected, leftovers, snapshot }
+    }
+
+    /// The end of a run: everything is committed, and the branch is in the user's repository.
+    #[track_caller]
+    pub(crate) fn published(&self) -> Oid {
+        let head = self.ended().leftovers.head.unwrap();
+        assert_eq!(
+            self.workspace.publish(&head, fleet_host::git::Compression::Quick).unwrap(),
+            Published::Done
+        );
+        assert_eq!(oid(&self.repo, "refs/heads/work"), head);
+        head
+    }
+}
+
+/// Commits all files in a folder.
 #[track_caller]
-pub(crate) fn taken(checkout: &Checkout) -> Snapshot {
-    take_snapshot(&request(checkout)).unwrap()
+pub(crate) fn commit_all(folder: &Path, message: &str) -> Oid {
+    text(folder, &["add", "--all"]);
+    text(folder, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--message", message]);
+    oid(folder, "HEAD")
+}
+
+/// Whether git, as the agent runs it, sees nothing that is not committed.
+#[track_caller]
+pub(crate) fn is_clean(folder: &Path) -> bool {
+    text(folder, &["status", "--porcelain", "--untracked-files=normal"]).is_empty()
+}
+
+/// A request for a snapshot.
+pub(crate) fn request(checkout: &Checkout) -> TakeSnapshot<'_> {
+    let at_seconds = 1_700_000_000;
+    TakeSnapshot { checkout, run: "r1", why: "test", at_seconds, exclude: &[], max_file: None, staged: None }
 }
 
 /// The paths in a tree, as git shows them.

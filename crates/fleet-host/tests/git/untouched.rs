@@ -1,10 +1,14 @@
 //! Workspaces in which nothing was done.
 
 use std::fs;
+use std::time::Duration;
 
+use fleet_testkit::wait_until;
+
+use crate::crash::child;
 use crate::sandbox::{Sandbox, git};
-use crate::support::{area, everything, oid, opened, project, text, write};
-use fleet_host::git::{Area, Keep, SlotState, delete_branch};
+use crate::support::{Run, area, everything, oid, opened, project, write};
+use fleet_host::git::{Area, Keep, SlotState, branch_commit};
 
 #[test]
 fn one_in_which_nothing_was_done_goes_back_as_it_is() {
@@ -20,53 +24,97 @@ fn one_in_which_nothing_was_done_goes_back_as_it_is() {
         git(workspace.path(), &["update-index", "--refresh"]);
         let admin = workspace.checkout().unwrap().git_dir;
         write(&admin, "ORIG_HEAD", base.as_str());
-        let path = workspace.path().to_owned();
         let seen = workspace.untouched(&base).expect("nothing was done");
         workspace.release_untouched(&seen).unwrap();
         assert_eq!(area.slots().unwrap()[0].state, SlotState::Free);
-        assert_eq!(text(&path, &["rev-parse", "--abbrev-ref", "HEAD"]), "HEAD", "the branch is free");
-        assert_eq!(text(&path, &["rev-parse", "HEAD"]), base.to_string());
+        assert_eq!(fs::read_to_string(admin.join("HEAD")).unwrap().trim_end(), base.as_str());
         assert!(!admin.join("ORIG_HEAD").exists() && !admin.join("logs").exists());
-        assert!(delete_branch(&area.repo, &branch, &base).unwrap());
+        assert_eq!(branch_commit(&area.repo, &branch).unwrap(), None, "nothing was published");
     }
     assert_eq!(area.slots().unwrap().len(), 1);
 }
 
-type Deed<'a> = (&'a str, &'a dyn Fn(&std::path::Path));
+type Deed<'a> = (&'a str, &'a dyn Fn(&Run));
 
 #[test]
 fn whatever_was_done_is_seen() {
+    let deeds: [Deed<'_>; 11] = [
+        ("a change", &|run| write(run.path(), "README.md", "changed")),
+        ("a new file", &|run| write(run.path(), "new/file", "new")),
+        ("a file that is gone", &|run| fs::remove_file(run.path().join("README.md")).unwrap()),
+        ("a commit", &|run| git(run.path(), &["commit", "--quiet", "--allow-empty", "--message=x"])),
+        ("a commit beside the branch", &|run| {
+            git(run.path(), &["checkout", "--quiet", "--detach"]);
+            git(run.path(), &["commit", "--quiet", "--allow-empty", "--message=x"]);
+        }),
+        ("a commit on another branch", &|run| {
+            git(run.path(), &["checkout", "--quiet", "-b", "mine"]);
+            git(run.path(), &["commit", "--quiet", "--allow-empty", "--message=x"]);
+            git(run.path(), &["checkout", "--quiet", "work"]);
+        }),
+        ("a tag", &|run| git(run.path(), &["tag", "--annotate", "--message=x", "mine"])),
+        ("a stash", &|run| {
+            write(run.path(), "README.md", "stashed");
+            git(run.path(), &["stash", "--quiet"]);
+        }),
+        ("something staged alone", &|run| {
+            write(run.path(), "README.md", "staged");
+            git(run.path(), &["add", "README.md"]);
+            write(run.path(), "README.md", "# project\n");
+        }),
+        ("a change that git is told not to see", &|run| {
+            git(run.path(), &["update-index", "--assume-unchanged", "README.md"]);
+            write(run.path(), "README.md", "hidden");
+        }),
+        ("a repository that is gone", &|run| fs::remove_dir_all(run.dot_git()).unwrap()),
+    ];
+    for (what, deed) in deeds {
+        let run = Run::new();
+        let base = oid(&run.repo, "main");
+        assert!(run.workspace.untouched(&base).is_some(), "before {what}");
+        deed(&run);
+        assert!(run.workspace.untouched(&base).is_none(), "{what}");
+        run.workspace.release().unwrap();
+    }
+}
+
+/// A warm workspace is had, looked at and given back where there is no git at all.
+#[test]
+fn a_warm_workspace_needs_no_git() {
     let sandbox = Sandbox::new();
     let repo = project(&sandbox, "main");
     let (area, base) = (area(&sandbox, &repo), oid(&repo, "main"));
-    let quiet = ["-c", "core.hooksPath=/dev/null"];
-    let committed = [&quiet[..], &["commit", "--quiet", "--allow-empty", "--message=x"]].concat();
-    let detached = [&quiet[..], &["checkout", "--quiet", "--detach"]].concat();
-    let deeds: [Deed<'_>; 7] = [
-        ("a change", &|path| write(path, "README.md", "changed")),
-        ("a new file", &|path| write(path, "new/file", "new")),
-        ("a file that is gone", &|path| fs::remove_file(path.join("README.md")).unwrap()),
-        ("a commit", &|path| git(path, &committed)),
-        ("a commit beside the branch", &|path| {
-            git(path, &detached);
-            git(path, &committed);
-        }),
-        ("something staged alone", &|path| {
-            write(path, "README.md", "staged");
-            git(path, &["add", "README.md"]);
-            write(path, "README.md", "# project\n");
-        }),
-        ("a change that git is told not to see", &|path| {
-            git(path, &["update-index", "--assume-unchanged", "README.md"]);
-            write(path, "README.md", "hidden");
-        }),
-    ];
-    for (number, (what, deed)) in deeds.iter().enumerate() {
-        let workspace = opened(&area, "r", &format!("deed-{number}"));
-        assert!(workspace.untouched(&base).is_some(), "before {what}");
-        deed(workspace.path());
-        assert!(workspace.untouched(&base).is_none(), "{what}");
-        workspace.release().unwrap();
+    let empty = sandbox.folder("empty");
+    // Files that are too young cannot be told by their times.
+    wait_until(Duration::from_mins(1), "files that are old enough", || {
+        let workspace = opened(&area, "r", "warm");
+        let seen = workspace.untouched(&base).unwrap();
+        let is_soon_told = workspace.is_soon_told();
+        workspace.release_untouched(&seen).unwrap();
+        is_soon_told
+    });
+    let home = area.dir.parent().unwrap().to_str().unwrap();
+    let places = [area.repo.to_str().unwrap(), home];
+    child("warm", &places).env("PATH", empty.to_str().unwrap()).env("BASE", base.as_str()).run();
+}
+
+/// The rest of the test above.
+pub(crate) fn without_git(area: &Area) {
+    let base = fleet_host::git::Oid::parse(&std::env::var("BASE").unwrap()).unwrap();
+    let start = fleet_host::git::StartAt::New(base.clone());
+    for branch in ["one", "two"] {
+        let open = fleet_host::git::Open {
+            owner: "r".to_owned(),
+            branch: branch.to_owned(),
+            start: start.clone(),
+            borrowed: Vec::new(),
+        };
+        let workspace = area.open(&open).unwrap();
+        assert!(workspace.recycled());
+        let head = fs::read_to_string(workspace.path().join(".git/HEAD")).unwrap();
+        assert_eq!(head, format!("ref: refs/heads/{branch}\n"));
+        let seen = workspace.untouched(&base).unwrap();
+        workspace.release_untouched(&seen).unwrap();
     }
 }
 
@@ -97,7 +145,6 @@ fn what_git_does_not_speak_of_is_not_left_to_the_next() {
         third.release_untouched(&seen).unwrap();
         assert!(!path.join("empty").exists());
         fs::remove_dir_all(&area.dir).unwrap();
-        git(&repo, &["worktree", "prune"]);
         assert_eq!(everything(&repo).len(), 3);
     }
 }

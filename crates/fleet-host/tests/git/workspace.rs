@@ -8,27 +8,20 @@ use std::thread;
 
 use crate::sandbox::{Sandbox, git};
 use crate::support::{
-    area, everything, fresh, hook_ran, oid, opened, project, taken, text, write, write_odd_files,
+    Run, area, commit_all, continued, everything, fresh, hook_ran, is_clean, oid, opened, project, text,
+    write, write_odd_files,
 };
 use fleet_host::disk::usage;
-use fleet_host::git::{
-    Area, CommitLeftovers, GitError, Keep, Open, Pace, SlotState, StartAt, WorkspaceError, branch_commit,
-    commit_leftovers, empty_trash, work_tree_dirty,
-};
-
-fn continued(owner: &str, branch: &str) -> Open {
-    Open { owner: owner.to_owned(), branch: branch.to_owned(), start: StartAt::Continue }
-}
+use fleet_host::git::{Area, GitError, Keep, Pace, SlotState, WorkspaceError, branch_commit, empty_trash};
 
 #[test]
-fn a_workspace_is_a_worktree_on_its_own_branch() {
+fn a_workspace_has_a_repository_of_its_own_on_a_branch() {
     let sandbox = Sandbox::new();
     let repo = project(&sandbox, "main");
     let area = area(&sandbox, &repo);
     // A file and a branch of the same name must not be mistaken for each other.
     write(&repo, "claude", "a file");
-    text(&repo, &["add", "claude"]);
-    text(&repo, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--message=claude"]);
+    commit_all(&repo, "claude");
     let workspace = opened(&area, "r1", "claude");
     assert!(!workspace.recycled());
     assert_eq!((workspace.owner(), workspace.branch()), ("r1", "claude"));
@@ -43,28 +36,37 @@ fn a_workspace_is_a_worktree_on_its_own_branch() {
     let claimed = SlotState::Claimed { owner: "r1".to_owned(), branch: "claude".to_owned() };
     assert_eq!(slots[0].state, claimed);
 
+    assert_eq!(branch_commit(&area.repo, "claude").unwrap(), None, "nothing was done yet");
+    let done = commit_all_new(workspace.path());
+    workspace.publish_commits().unwrap();
     workspace.release().unwrap();
     let slots = area.slots().unwrap();
     assert_eq!((slots[0].live, &slots[0].state), (false, &SlotState::Free));
-    assert_eq!(branch_commit(&area.repo, "claude").unwrap(), Some(oid(&repo, "main")));
+    assert_eq!(branch_commit(&area.repo, "claude").unwrap(), Some(done.clone()));
     let again = area.open(&continued("r2", "claude")).unwrap();
     assert!(again.recycled());
     assert_eq!(text(again.path(), &["symbolic-ref", "HEAD"]), "refs/heads/claude");
+    assert_eq!((oid(again.path(), "HEAD"), again.published()), (done.clone(), Some(done)));
+}
+
+fn commit_all_new(path: &std::path::Path) -> fleet_host::git::Oid {
+    write(path, "new", "x");
+    commit_all(path, "new")
 }
 
 #[test]
 fn hooks_are_not_run() {
     let sandbox = Sandbox::new();
     let repo = project(&sandbox, "main");
-    let area = area(&sandbox, &repo);
-    for branch in ["one", "two"] {
-        let workspace = opened(&area, "r", branch);
-        write(workspace.path(), "new", branch);
-        let checkout = workspace.checkout().unwrap();
-        assert!(taken(&checkout).fresh);
-        let wanted = CommitLeftovers { checkout: &checkout, branch, message: "x", exclude: &[] };
-        assert!(commit_leftovers(&wanted).unwrap().commit.is_some());
-        workspace.release().unwrap();
+    for _ in 0..2 {
+        let run = Run::of(Sandbox::new(), repo.clone());
+        write(run.path(), "new", "x");
+        git(run.path(), &["add", "new"]);
+        git(run.path(), &["commit", "--quiet", "--message=new"]);
+        write(run.path(), "new", "y");
+        run.published();
+        text(&repo, &["-c", "core.hooksPath=/dev/null", "branch", "--quiet", "--delete", "--force", "work"]);
+        run.workspace.release().unwrap();
     }
     assert!(!hook_ran(&repo));
     // They would have been, by git as others run it.
@@ -92,6 +94,7 @@ fn a_recycled_workspace_shows_nothing_of_the_earlier_task() {
     git(&path, &["config", "--local", "core.trustctime", "false"]);
     git(&path, &["update-index", "--skip-worktree", ".gitignore"]);
     write(&path, ".gitignore", "nothing\n");
+    git(&path, &["config", "core.repositoryFormatVersion", "1"]);
     git(&path, &["config", "extensions.worktreeConfig", "true"]);
     git(&path, &["config", "--worktree", "user.name", "Someone Else"]);
     git(&path, &["update-ref", "refs/worktree/mine", "HEAD"]);
@@ -107,8 +110,9 @@ fn a_recycled_workspace_shows_nothing_of_the_earlier_task() {
     assert!(!path.join("empty").exists());
     let mut kept: Vec<_> = fs::read_dir(&admin).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     kept.sort();
-    assert_eq!(kept, ["HEAD", "commondir", "gitdir", "index"]);
-    assert_eq!(text(&path, &["reflog", "--format=%gs"]).lines().count(), 1, "not even its reflog");
+    assert_eq!(kept, ["HEAD", "commondir", "gitdir", "given.json", "index"]);
+    assert_eq!(text(&path, &["reflog", "--format=%gs"]), "", "not even its reflog");
+    assert_eq!(text(&path, &["for-each-ref", "--format=%(refname)", "refs/worktree"]), "");
     assert_eq!(text(&path, &["status", "--porcelain", "--ignored"]), "");
 }
 
@@ -154,7 +158,7 @@ fn parallel_opens_get_workspaces_of_their_own() {
         let paths: BTreeSet<_> = workspaces.iter().map(|one| one.path().to_owned()).collect();
         assert_eq!(paths.len(), 8);
         for workspace in workspaces {
-            assert!(!work_tree_dirty(&workspace.checkout().unwrap()).unwrap());
+            assert!(is_clean(workspace.path()));
             assert_eq!(workspace.recycled(), round == 1);
             assert_eq!(text(workspace.path(), &["symbolic-ref", "--short", "HEAD"]), workspace.branch());
             workspace.release().unwrap();
@@ -192,14 +196,16 @@ fn two_repositories_of_one_name_stay_apart() {
     let sandbox = Sandbox::new();
     let (one, two) = (project(&sandbox, "a/shop"), project(&sandbox, "b/shop"));
     let first = area(&sandbox, &one);
-    let second = Area { dir: sandbox.path("home/worktrees/shop-2"), ..area(&sandbox, &two) };
+    let second = crate::support::area_of(&two.join(".git"), &sandbox.path("home/shop-2"));
+    write(&two, "only here", "x");
+    commit_all(&two, "of the second");
     opened(&first, "r1", "x").release().unwrap();
-    // Even by mistake in the same folder: a worktree of another repository is never trusted.
+    // Even by mistake in the same folder: a workspace of another repository is never trusted.
     let mistaken = Area { dir: first.dir.clone(), ..second.clone() };
     let workspace = opened(&mistaken, "r2", "x");
     assert!(!workspace.recycled());
-    let common = text(workspace.path(), &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
-    assert_eq!(common, two.join(".git").to_str().unwrap());
+    assert_eq!(everything(workspace.path()), everything(&two));
+    assert_eq!(oid(workspace.path(), "main"), oid(&two, "main"));
     workspace.release().unwrap();
     opened(&second, "r3", "y").release().unwrap();
 }

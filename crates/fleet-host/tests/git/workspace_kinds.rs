@@ -1,43 +1,58 @@
 //! Workspaces of repositories that are not made like most.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::crash::child;
 use crate::sandbox::{Sandbox, git, try_git};
-use crate::support::{area, everything, fresh, oid, opened, project, taken, text, write};
+use crate::support::{
+    area, area_of, commit_all, continued, everything, fresh, is_clean, oid, opened, project, request, text,
+    write,
+};
 use fleet_host::git::{
-    Area, BranchHas, CommitLeftovers, Keep, Open, StartAt, WorkspaceError, changes, commit_leftovers,
+    Area, CommitLeftovers, Published, WorkspaceError, changes, commit_leftovers, take_snapshot,
 };
 
 /// Opens twice, so that the second is a recycled one, and does in each what a run does.
 pub(crate) fn live_through(area: &Area) {
+    let base = oid(&area.repo, "main");
     for (number, branch) in ["kinds/one", "kinds/two"].into_iter().enumerate() {
         let workspace = opened(area, branch, branch);
+        let path = workspace.path();
         assert_eq!(workspace.recycled(), number == 1);
-        assert!(!workspace.path().join("work").exists());
-        write(workspace.path(), "work", branch);
+        assert!(!path.join("work").exists() && is_clean(path));
+        assert_eq!(oid(path, "main"), base);
+        write(path, "own", "of the agent");
+        let own = commit_all(path, "of the agent");
+        assert_eq!(text(path, &["diff", "--name-only", "main...HEAD"]), "own");
+        assert_eq!(workspace.publish_commits().unwrap(), Some(Published::Done));
+        assert_eq!(oid(&area.repo, branch), own);
+        write(path, "work", branch);
+        let collected = workspace.collect().unwrap();
+        assert_eq!((collected.head, collected.branch, collected.unread), (own.clone(), Some(own), None));
         let checkout = workspace.checkout().unwrap();
-        assert!(taken(&checkout).fresh);
-        let wanted = CommitLeftovers { checkout: &checkout, branch, message: "x", exclude: &[] };
-        let done = commit_leftovers(&wanted).unwrap();
-        assert_eq!(done.branch, BranchHas::Everything);
-        let seen = changes(&area.repo, &oid(&area.repo, "main"), &done.head.unwrap()).unwrap();
-        assert_eq!((seen.commits_total, seen.files_total), (1, 1));
+        assert!(take_snapshot(&request(&checkout)).unwrap().fresh);
+        let wanted = CommitLeftovers { checkout: &checkout, message: "x", exclude: &[] };
+        let head = commit_leftovers(&wanted).unwrap().head.unwrap();
+        assert_eq!(workspace.publish(&head, fleet_host::git::Compression::Quick).unwrap(), Published::Done);
+        assert_eq!(oid(&area.repo, branch), head);
+        let seen = changes(&area.repo, &base, &head).unwrap();
+        assert_eq!((seen.commits_total, seen.files_total), (2, 2));
         workspace.release().unwrap();
     }
+    text(&area.repo, &["fsck", "--strict"]);
+    text(&area.vault, &["fsck", "--strict"]);
 }
 
-fn area_in(sandbox: &Sandbox, repo: PathBuf) -> Area {
-    let (dir, trash) = (sandbox.path("home/kind"), sandbox.path("home/trash"));
-    Area { repo, dir, trash, pool: 2, keep: Keep::Nothing }
+fn area_in(sandbox: &Sandbox, repo: &Path) -> Area {
+    Area { pool: 2, ..area_of(repo, &sandbox.path("home")) }
 }
 
 #[test]
 fn bare_repositories() {
     let sandbox = Sandbox::new();
     let bare = sandbox.bare("project.git");
-    live_through(&area_in(&sandbox, bare));
+    live_through(&area_in(&sandbox, &bare));
 }
 
 #[test]
@@ -50,7 +65,7 @@ fn repositories_with_longer_names_of_objects_or_refs_in_tables() {
             continue;
         }
         git(&repo, &["commit", "--quiet", "--allow-empty", "--message=start"]);
-        live_through(&area_in(&sandbox, repo.join(".git")));
+        live_through(&area_in(&sandbox, &repo.join(".git")));
     }
 }
 
@@ -62,8 +77,7 @@ fn a_repository_reached_through_a_link() {
     std::os::unix::fs::symlink(&repo, &link).unwrap();
     fs::create_dir_all(sandbox.path("real home")).unwrap();
     std::os::unix::fs::symlink(sandbox.path("real home"), sandbox.path("home")).unwrap();
-    live_through(&area_in(&sandbox, link.join(".git")));
-    assert_eq!(text(&repo, &["worktree", "list", "--porcelain"]).matches("prunable").count(), 0);
+    live_through(&area_in(&sandbox, &link.join(".git")));
 }
 
 #[test]
@@ -79,8 +93,7 @@ fn a_branch_that_is_being_rebased_elsewhere() {
         ["-c", "sequence.editor=sed -i.bak 's/^pick/break\\npick/'", "rebase", "--quiet", "-i", "HEAD~1"];
     try_git(&repo, &stopped);
     assert!(repo.join(".git/rebase-merge").exists());
-    let open = Open { owner: "r".to_owned(), branch: "busy".to_owned(), start: StartAt::Continue };
-    let error = area.open(&open).unwrap_err();
+    let error = area.open(&continued("r", "busy")).unwrap_err();
     assert!(matches!(&error, WorkspaceError::BranchInUse { place, .. } if *place == repo), "{error}");
     assert!(opened(&area, "next", "next").recycled(), "the warm worktree is not to blame");
 }
@@ -115,12 +128,12 @@ fn submodules_are_checked_out_and_recycled() {
     git(&module, &["add", "--all"]);
     git(&module, &["commit", "--quiet", "--message=lib"]);
     Sandbox::submodule(&repo, &module);
-    let area = area_in(&sandbox, repo.join(".git"));
+    let area = area_in(&sandbox, &repo.join(".git"));
     // Git does not fetch submodules from a folder unless the user says so.
     let error = area.open(&fresh(&area, "r1", "one")).unwrap_err();
     assert!(matches!(error, WorkspaceError::Submodules(_)), "{error}");
     assert_eq!(text(&repo, &["branch", "--list", "one"]), "");
-    child("submodules", &[repo.to_str().unwrap(), area.dir.to_str().unwrap(), area.trash.to_str().unwrap()])
+    child("submodules", &[repo.to_str().unwrap(), sandbox.path("home").to_str().unwrap()])
         .env("GIT_CONFIG_COUNT", "1")
         .env("GIT_CONFIG_KEY_0", "protocol.file.allow")
         .env("GIT_CONFIG_VALUE_0", "always")
@@ -128,9 +141,9 @@ fn submodules_are_checked_out_and_recycled() {
 }
 
 /// The rest of the test above, where the transport is allowed.
-pub(crate) fn with_submodules(repo: &str, dir: &str, trash: &str) {
-    let (repo, dir, trash) = (Path::new(repo), PathBuf::from(dir), PathBuf::from(trash));
-    let area = Area { repo: repo.join(".git"), dir, trash, pool: 2, keep: Keep::Nothing };
+pub(crate) fn with_submodules(repo: &str, home: &str) {
+    let repo = Path::new(repo);
+    let area = area_of(&repo.join(".git"), Path::new(home));
     let files = |path: &Path| {
         let mut files = everything(path);
         files.retain(|name, _| !name.ends_with(b"/.git"));

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::sandbox::{Sandbox, git};
-use crate::support::{area, everything, oid, opened, project, taken, text, write};
-use fleet_host::git::{SlotState, WorkspaceError, take_snapshot, work_tree_dirty};
+use crate::support::{
+    area, content, everything, is_clean, names, oid, opened, project, request, text, write,
+};
+use fleet_host::git::{SlotState, TakeSnapshot, WorkspaceError, take_snapshot};
 
 /// What is done to a worktree, by its folder and its git directory.
 type Deed<'a> = (&'a str, &'a dyn Fn(&Path, &Path));
@@ -15,15 +17,9 @@ fn damaged_free_worktrees_are_never_trusted() {
     let sandbox = Sandbox::new();
     let repo = project(&sandbox, "main");
     let area = area(&sandbox, &repo);
-    let outside = sandbox.repository("outside");
-    write(&outside, "keep", "x");
-    let damages: [Deed<'_>; 9] = [
+    let damages: [Deed<'_>; 7] = [
         ("folder removed", &|path, _| fs::remove_dir_all(path).unwrap()),
         ("metadata removed", &|_, admin| fs::remove_dir_all(admin).unwrap()),
-        (".git removed", &|path, _| fs::remove_file(path.join(".git")).unwrap()),
-        (".git points elsewhere", &|path, _| {
-            fs::write(path.join(".git"), format!("gitdir: {}/.git\n", outside.display())).unwrap();
-        }),
         ("gitdir points elsewhere", &|_, admin| fs::write(admin.join("gitdir"), "/nowhere/.git\n").unwrap()),
         ("index damaged", &|_, admin| fs::write(admin.join("index"), "rubbish").unwrap()),
         ("HEAD damaged", &|_, admin| fs::write(admin.join("HEAD"), "rubbish").unwrap()),
@@ -39,17 +35,52 @@ fn damaged_free_worktrees_are_never_trusted() {
         assert!(!next.recycled(), "{what}");
         assert_eq!(everything(next.path()), everything(&repo), "{what}");
         assert_eq!(text(next.path(), &["rev-parse", "HEAD"]), oid(&repo, "main").to_string(), "{what}");
-        assert!(!work_tree_dirty(&next.checkout().unwrap()).unwrap(), "{what}");
+        assert!(is_clean(next.path()), "{what}");
         next.release().unwrap();
     }
-    assert_eq!(fs::read_to_string(outside.join("keep")).unwrap(), "x");
     // What someone wrote into a free worktree was moved aside, not destroyed.
     let aside = fs::read_dir(&area.trash).unwrap().map(|entry| entry.unwrap().path());
     assert!(aside.into_iter().any(|path| path.join("new").exists()));
 }
 
+/// The files of such a workspace are good, and its repository is made anew.
 #[test]
-fn whatever_an_agent_did_to_its_worktree_it_can_be_kept_and_given_back() {
+fn a_free_workspace_without_its_repository_gets_a_new_one() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let area = area(&sandbox, &repo);
+    let outside = sandbox.repository("outside");
+    write(&outside, "keep", "x");
+    let before = everything(&outside);
+    let damages: [Deed<'_>; 4] = [
+        ("removed", &|_, _| {}),
+        ("points elsewhere", &|path, _| {
+            fs::write(path.join(".git"), format!("gitdir: {}/.git\n", outside.display())).unwrap();
+        }),
+        ("a link", &|path, _| {
+            std::os::unix::fs::symlink(outside.join(".git"), path.join(".git")).unwrap();
+        }),
+        ("another's", &|path, _| git(path, &["init", "--quiet"])),
+    ];
+    for (number, (what, damage)) in damages.into_iter().enumerate() {
+        let first = opened(&area, "warm", &format!("warm-{number}"));
+        let path = first.path().to_owned();
+        first.release().unwrap();
+        fs::remove_dir_all(path.join(".git")).unwrap();
+        damage(&path, &path);
+        let next = opened(&area, "next", &format!("next-{number}"));
+        assert!(next.recycled(), "{what}");
+        assert_eq!(everything(next.path()), everything(&repo), "{what}");
+        assert_eq!(oid(next.path(), "HEAD"), oid(&repo, "main"), "{what}");
+        assert!(is_clean(next.path()), "{what}");
+        next.release().unwrap();
+    }
+    assert_eq!(everything(&outside), before);
+    assert_eq!(text(&outside, &["symbolic-ref", "HEAD"]), "refs/heads/main");
+}
+
+#[test]
+fn whatever_an_agent_did_to_its_workspace_it_can_be_kept_and_given_back() {
     let sandbox = Sandbox::new();
     let repo = project(&sandbox, "main");
     let area = area(&sandbox, &repo);
@@ -59,18 +90,18 @@ fn whatever_an_agent_did_to_its_worktree_it_can_be_kept_and_given_back() {
         ("detached", &|path, _| no_hooks(path, &["checkout", "--quiet", "--detach"])),
         ("own branch", &|path, _| no_hooks(path, &["checkout", "--quiet", "-b", "mine"])),
         ("orphan", &|path, _| no_hooks(path, &["checkout", "--quiet", "--orphan", "unborn"])),
-        ("no .git", &|path, _| fs::remove_file(path.join(".git")).unwrap()),
+        ("no .git", &|path, _| fs::remove_dir_all(path.join(".git")).unwrap()),
         ("own repository", &|path, _| {
-            fs::remove_file(path.join(".git")).unwrap();
+            fs::remove_dir_all(path.join(".git")).unwrap();
             git(path, &["init", "--quiet"]);
         }),
-        ("pruned", &|_, admin| fs::remove_dir_all(admin).unwrap()),
-        ("locked index", &|_, admin| fs::write(admin.join("index.lock"), "").unwrap()),
+        ("our folder removed", &|_, admin| fs::remove_dir_all(admin).unwrap()),
+        ("locked index", &|path, _| fs::write(path.join(".git/index.lock"), "").unwrap()),
         ("stash", &|path, _| {
             write(path, "README.md", "stashed");
             no_hooks(path, &["stash", "--quiet"]);
         }),
-        ("damaged index", &|_, admin| fs::write(admin.join("index"), "rubbish").unwrap()),
+        ("damaged index", &|path, _| fs::write(path.join(".git/index"), "rubbish").unwrap()),
     ];
     for (number, (what, deed)) in deeds.into_iter().enumerate() {
         let workspace = opened(&area, &format!("r{number}"), &format!("b{number}"));
@@ -81,16 +112,18 @@ fn whatever_an_agent_did_to_its_worktree_it_can_be_kept_and_given_back() {
         drop(workspace);
 
         let adopted = area.adopt(&format!("r{number}")).unwrap().expect(what);
+        let collected = adopted.collect().unwrap();
         let checkout = adopted.checkout().unwrap();
-        let snapshot = taken(&checkout);
-        let kept = text(&repo, &["cat-file", "blob", &format!("{}:work", snapshot.commit)]);
-        assert_eq!(kept, what);
+        let snapshot = take_snapshot(&TakeSnapshot { run: &format!("r{number}"), ..request(&checkout) });
+        assert_eq!(content(&area.vault, &snapshot.unwrap().commit, "work"), what);
+        let is_stash = |what: &str| what == "stash";
+        assert_eq!(collected.others.iter().any(|other| is_stash(&other.what)), is_stash(what));
         adopted.release().unwrap();
         let next = opened(&area, "next", &format!("next-{number}"));
         assert_eq!(everything(next.path()), everything(&repo), "{what}");
         next.release().unwrap();
     }
-    assert_eq!(text(&repo, &["stash", "list"]).lines().count(), 1, "a stash belongs to the repository");
+    assert_eq!(text(&repo, &["stash", "list"]), "", "a stash is the agent's own");
 }
 
 #[test]
@@ -105,7 +138,7 @@ fn a_worktree_that_the_agent_removed_is_reported_and_given_back() {
     workspace.release().unwrap();
     let next = opened(&area, "r2", "two");
     assert_eq!(everything(next.path()), everything(&repo));
-    assert_eq!(text(&repo, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 2);
+    assert_eq!(text(&repo, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
 }
 
 #[test]
@@ -151,10 +184,9 @@ fn private_paths_survive_the_process() {
     assert_eq!(adopted.private(), ["a.key", "b.key"]);
     write(adopted.path(), "a.key", "hush");
     let checkout = adopted.checkout().unwrap();
-    let request =
-        fleet_host::git::TakeSnapshot { exclude: adopted.private(), ..crate::support::request(&checkout) };
+    let request = TakeSnapshot { exclude: adopted.private(), ..request(&checkout) };
     let snapshot = take_snapshot(&request).unwrap();
-    assert!(!crate::support::names(&repo, &snapshot.tree).contains(&"a.key".to_owned()));
+    assert!(!names(&area.vault, &snapshot.tree).contains(&"a.key".to_owned()));
 }
 
 #[test]
@@ -184,7 +216,7 @@ fn what_no_snapshot_can_take_is_set_aside_as_it_is() {
     write(workspace.path(), "inner/.git/objects/rubbish", "x");
     write(workspace.path(), "inner/.git/refs/rubbish", "x");
     write(workspace.path(), "plain", "kept by the snapshot");
-    let snapshot = taken(&workspace.checkout().unwrap());
+    let snapshot = take_snapshot(&request(&workspace.checkout().unwrap())).unwrap();
     let folder = area.trash.with_file_name("kept");
     let before = everything(workspace.path());
     workspace.set_aside(&folder).unwrap();
@@ -220,16 +252,4 @@ fn a_link_in_the_place_of_a_worktree_leads_nowhere() {
     assert_ne!(fs::canonicalize(next.path()).unwrap(), fs::canonicalize(&precious).unwrap());
     next.release().unwrap();
     assert_eq!(everything(&precious), before);
-}
-
-#[test]
-fn files_that_git_was_told_not_to_look_at_may_have_changed() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    let area = area(&sandbox, &repo);
-    let workspace = opened(&area, "run", "sly");
-    assert!(!work_tree_dirty(&workspace.checkout().unwrap()).unwrap());
-    git(workspace.path(), &["update-index", "--assume-unchanged", "README.md"]);
-    write(workspace.path(), "README.md", "edited behind git's back");
-    assert!(work_tree_dirty(&workspace.checkout().unwrap()).unwrap());
 }

@@ -9,7 +9,7 @@ use crate::Done;
 
 /// Launch an agent on a new branch, and follow it
 ///
-/// The agent works in a worktree of its own; your checkout stays as it is. Ctrl-C stops the following, not the agent.
+/// The agent works in its own workspace; your checkout stays as it is. Ctrl-C stops the following, not the agent.
 /// What is done in the end is on the branch.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

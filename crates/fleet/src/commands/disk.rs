@@ -13,7 +13,7 @@ use crate::output::{Column, bytes, count, dim, strong, table};
 
 /// Show how much of the disk everything uses
 ///
-/// Worktrees that agents work in, worktrees that are kept warm for the next ones, logs of runs, what is being removed,
+/// Workspaces that agents work in, workspaces that are kept warm for the next ones, logs of runs, what is being removed,
 /// and the store. Snapshots are counted: they share their content with your repository.
 #[derive(Debug, Args)]
 pub(crate) struct Disk {}

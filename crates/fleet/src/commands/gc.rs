@@ -16,7 +16,7 @@ use super::counting::counting;
 use crate::Done;
 use crate::output::{Column, bytes, count, table};
 
-/// Give disk space back: trash, spare worktrees, old logs, old snapshots
+/// Give disk space back: trash, spare workspaces, old logs, old snapshots
 ///
 /// Work that has not landed stays: at least its last snapshot is kept for ever. Shows what would go and asks; without a
 /// terminal it only shows. What is large moves aside and is removed in the background.

@@ -165,6 +165,7 @@ impl Form {
             Column::new("TOKENS", column(|listed| tokens(&listed.run))).spare(),
             Column::new("COST", column(|listed| cost(&listed.run))).spare(),
             Column::new("NOTE", column(|listed| note(&listed.run))).painted(dim).giving_way().spare(),
+            Column::new("FOLDER", column(|listed| listed.run.workspace.clone().unwrap_or_default())).extra(),
         ];
         if self.all_projects {
             columns.insert(0, Column::new("PROJECT", column(|listed| listed.project_name.clone())).naming());

@@ -27,6 +27,7 @@ pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod multi;
 pub(crate) mod note;
+pub(crate) mod open;
 pub(crate) mod progress;
 pub(crate) mod prompt;
 pub(crate) mod restart;
@@ -135,6 +136,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Show(command) => command.run(context).await,
         Command::Logs(command) => command.run(context).await,
         Command::Diff(command) => command.run(context).await,
+        Command::Open(command) => command.run(context).await,
         Command::Demo(command) => command.run(context).await,
         Command::Create(command) => command.run(context).await,
         Command::Fanout(command) => command.run(context).await,

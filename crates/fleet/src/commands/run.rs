@@ -10,7 +10,7 @@ use crate::output::{Output, count, dim, print_json, strong};
 
 /// Run agents on the queue, here, until Ctrl-C
 ///
-/// Claims tasks that are ready and starts an agent on each, in a worktree of its own. Agents do not belong to this
+/// Claims tasks that are ready and starts an agent on each, in its own workspace. Agents do not belong to this
 /// process: when it ends, however it ends, they go on, and the next runner takes care of them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -9,7 +9,7 @@ use crate::output::{Column, TITLE, ago, count, dim, strong, table};
 
 /// Bring back the work of an agent: from a kill, a clean-up, a crash
 ///
-/// Snapshots of the work are kept in the repository. Without ID, the last one of each run is listed. With ID, a branch is
+/// Snapshots of the work are kept in the fleet's home. Without ID, the last one of each run is listed. With ID, a branch is
 /// made from it: under its old name if that is free, otherwise beside it. Nothing that is there is ever overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -13,6 +13,7 @@ pub(crate) struct Column {
     cells: Vec<String>,
     way: Way,
     is_spare: bool,
+    is_extra: bool,
     paint: fn(&str) -> String,
 }
 
@@ -44,7 +45,7 @@ impl Column {
     /// A column of plain text; control characters are shown as escapes.
     pub(crate) fn new(header: &'static str, cells: impl IntoIterator<Item = String>) -> Self {
         let cells = cells.into_iter().map(|cell| escaped(&cell).into_owned()).collect();
-        Self { header, cells, way: Way::Whole, is_spare: false, paint: ToOwned::to_owned }
+        Self { header, cells, way: Way::Whole, is_spare: false, is_extra: false, paint: ToOwned::to_owned }
     }
 
     /// A column that is cut when the terminal is too narrow.
@@ -67,6 +68,12 @@ impl Column {
     /// A column that is left out when the terminal is too narrow, the last one first.
     pub(crate) fn spare(mut self) -> Self {
         self.is_spare = true;
+        self
+    }
+
+    /// A column that is shown only where everything fits as it is.
+    pub(crate) fn extra(mut self) -> Self {
+        self.is_extra = true;
         self
     }
 
@@ -155,9 +162,12 @@ fn lay_out(columns: Vec<Column>, terminal: Option<usize>) -> String {
     out.join("\n")
 }
 
-/// The widths with which the columns fit. Those that give way shrink a little, then spare ones are left out, then those
+/// The widths with which the columns fit. Extra ones are left out first, those that give way shrink a little, then spare ones are left out, then those
 /// that give way shrink as far as they can.
 fn fit(columns: &mut Vec<Column>, terminal: usize) -> Vec<usize> {
+    if total(&columns.iter().map(Column::width).collect::<Vec<_>>()) > terminal {
+        columns.retain(|column| !column.is_extra);
+    }
     loop {
         let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
         if shrink(columns, &mut widths, terminal, Need::Little) {
@@ -322,6 +332,17 @@ mod tests {
             shown.contains("fleet/t0snb3crx48nnf0  Fix the flaky login test") && !shown.contains("AGENT"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn an_extra_column_takes_no_room_from_others() {
+        let shown = |width| {
+            let mut columns = columns();
+            columns.push(Column::new("FOLDER", ["/a/w1".to_owned(), "/a/w2".to_owned()]).extra());
+            plain(&lay_out(columns, width))
+        };
+        assert!(shown(None).contains("FOLDER") && shown(Some(70)).contains("FOLDER"));
+        assert_eq!(shown(Some(68)), plain(&lay_out(columns(), Some(68))));
     }
 
     #[test]

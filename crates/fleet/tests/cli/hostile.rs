@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use fleet_testkit::vault::snapshots;
+
 use super::support::World;
 
 /// One task of the demo agent, to its end.
@@ -38,15 +40,36 @@ fn a_repository_that_git_refuses_to_stand_in_runs_nothing() {
 }
 
 #[test]
-fn what_no_snapshot_can_take_stays_on_disk() {
+fn files_of_a_repository_inside_are_kept_whatever_its_index_says() {
     let world = World::sqlite();
-    // A repository inside whose index git cannot read: it does not tell which files are in it.
     let steps = "mkdir inner/.git/objects\nmkdir inner/.git/refs\nwrite inner/.git/HEAD ref: refs/heads/main\n\
                  write inner/.git/index rubbish\nwrite inner/data.txt precious\nwrite a.txt x";
     run(&world, "feature", steps);
-    let kept = world.fleet.home().join("worktrees/.kept");
-    let found = fs::read_dir(&kept)
-        .map(|entries| entries.flatten().any(|entry| entry.path().join("inner/data.txt").exists()));
-    assert!(found.unwrap_or(false), "{:?}", world.fleet.json(&["doctor"]));
     assert_eq!(world.repo.git(&["show", "feature:a.txt"]).trim(), "x");
+    let vault = world.fleet.vault();
+    let kept = snapshots(world.fleet.home()).iter().any(|name| {
+        let parents = vault.git(&["rev-parse", &format!("{name}^@")]);
+        let all = parents.lines().chain([name.as_str()]);
+        all.into_iter()
+            .any(|commit| vault.git(&["ls-tree", "-r", "--name-only", commit]).contains("inner/data.txt"))
+    });
+    assert!(kept, "{:?}", world.fleet.json(&["show", "feature"]));
+}
+
+#[test]
+fn what_no_snapshot_can_take_stays_on_disk() {
+    let world = World::sqlite();
+    // The agent's own branch says nothing: what it committed cannot be found.
+    let steps = "write a.txt x\ncommit First\nwrite .git/refs/heads/feature rubbish\nwrite data.txt precious";
+    run(&world, "feature", steps);
+    let kept = world.fleet.home().join("worktrees/.kept");
+    let is_there = |entry: fs::DirEntry| {
+        let read = |path: &str| fs::read_to_string(entry.path().join(path)).unwrap_or_default();
+        read("data.txt") == "precious\n" && read(".git/refs/heads/feature") == "rubbish\n"
+    };
+    let found = fs::read_dir(&kept).map(|entries| entries.flatten().any(is_there));
+    assert!(found.unwrap_or(false), "{:?}", world.fleet.json(&["doctor"]));
+    assert_eq!(world.repo.git(&["show", "feature:data.txt"]), "precious");
+    let shown = world.fleet.ok(&["show", "feature"]);
+    assert!(shown.contains("could not be read, so its folder is kept"), "{shown}");
 }

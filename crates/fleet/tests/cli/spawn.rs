@@ -50,6 +50,30 @@ start env FLEET_RUN=r0smmyvymnt4z7j > "$told/forging" 2>&1
 echo x > x
 "#;
 
+/// One that commits, and lets others go on from there, wherever it is and whatever became of its repository.
+const COMMITTER: &str = r#"#!/bin/sh
+cat > /dev/null
+told="$HOME/told/$FLEET_TASK"
+mkdir -p "$told" deep
+launch() { "$FLEET_BIN" create --detach --json --agent demo "$@"; }
+echo x > x
+git add x
+git commit -qm x
+git rev-parse HEAD > "$told/commit"
+cd deep
+launch below -p 'Go on' > "$told/below" 2>&1
+launch named -p 'Go on' --base main > "$told/named" 2>&1
+cd ../.git
+launch inside -p 'Go on' > "$told/inside" 2>&1
+cd ..
+mv .git aside
+launch broken -p 'Go on' > "$told/broken" 2>&1
+mv aside .git
+git init -q nested
+(cd nested; "$FLEET_BIN" task add --json --agent demo child) > "$told/nested" 2>&1
+rm -rf nested
+"#;
+
 const FLOW: &str = "task = 'Do it'\n[defaults]\nagent = 'mine'\n[stages.first]\nprompt = 'first'\n\
                     [stages.second]\nneeds = ['first']\nprompt = 'second'\n";
 
@@ -175,6 +199,26 @@ fn the_stages_of_a_workflow_that_an_agent_starts_are_as_deep_as_its_tasks() {
         2,
         "nothing is left of those that were refused: {all}"
     );
+}
+
+#[test]
+fn what_agents_launch_belongs_to_the_project_and_begins_where_they_are() {
+    let stage = Stage::new(COMMITTER, "1");
+    let fleet = &stage.world.fleet;
+    let root = fleet.ok(&["task", "add", "-q", "--agent", "mine", "root"]).trim().to_owned();
+    stage.run_all();
+    let project = fleet.json(&["task", "show", &root])["project"].clone();
+    let commit = stage.told(&root, "commit");
+    let main = stage.world.repo.git(&["rev-parse", "main"]);
+    for (how, base) in
+        [("below", commit.trim()), ("named", &main), ("inside", commit.trim()), ("broken", commit.trim())]
+    {
+        let launched = task(&stage.told(&root, how));
+        let child = &launched["tasks"][0];
+        assert_eq!((&child["project"], child["base"].as_str()), (&project, Some(base)), "{how}: {launched}");
+    }
+    let other = task(&stage.told(&root, "nested"));
+    assert_eq!(other["project"], project, "a repository that an agent made is no project: {other}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use fleet_testkit::vault::{self, assert_only_branches};
 use fleet_testkit::wait_until;
 use serde_json::Value;
 
@@ -55,6 +56,7 @@ impl Stage {
         assert_eq!(self.repo.git(&["-c", "core.hooksPath=/dev/null", "status", "--porcelain"]), "");
         assert_eq!(self.repo.git(&["rev-parse", "HEAD"]), self.head);
         assert_eq!(self.repo.git(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+        assert_only_branches(&self.repo);
     }
 
     #[track_caller]
@@ -73,29 +75,33 @@ impl Stage {
         assert_eq!(assert_in_turn(&self.events(), task), 1);
     }
 
-    /// What a file says in a commit, without the last line end; `None` if it is not there.
+    /// What a file says in a commit of the user's repository; `None` if it is not there.
     pub(crate) fn content(&self, commit: &str, path: &str) -> Option<String> {
-        let files =
-            self.repo.git(&["-c", "core.quotePath=false", "ls-tree", "-r", "-z", "--name-only", commit]);
-        let is_there = files.split('\0').any(|file| file == path);
-        is_there.then(|| self.repo.git(&["show", &format!("{commit}:{path}")]))
+        content(|args| self.repo.git(args), commit, path)
     }
 
     /// The snapshots, by their names.
     pub(crate) fn snapshots(&self) -> Vec<String> {
-        let names = self.repo.git(&["for-each-ref", "--format=%(refname)", "refs/fleet/snapshots"]);
-        names.lines().map(ToOwned::to_owned).collect()
+        vault::snapshots(self.home())
     }
 
     /// What the agent wrote at first is in some snapshot, whatever became of the branch.
     #[track_caller]
     pub(crate) fn assert_in_snapshots(&self) {
         let snapshots = self.snapshots();
+        let git = |args: &[&str]| self.fleet.vault().git(args);
         for (path, text) in FILES {
-            let found = snapshots.iter().any(|name| self.content(name, path).as_deref() == Some(text));
+            let found = snapshots.iter().any(|name| content(git, name, path).as_deref() == Some(text));
             assert!(found, "{path} is in none of {snapshots:?}");
         }
     }
+}
+
+/// What a file says in a commit, without the last line end; `None` if it is not there.
+fn content(git: impl Fn(&[&str]) -> String, commit: &str, path: &str) -> Option<String> {
+    let files = git(&["-c", "core.quotePath=false", "ls-tree", "-r", "-z", "--name-only", commit]);
+    let is_there = files.split('\0').any(|file| file == path);
+    is_there.then(|| git(&["show", &format!("{commit}:{path}")]))
 }
 
 /// The task never had two runs at a time, each had a higher fencing number than those before, and none is left. Returns how

@@ -1,5 +1,6 @@
 //! Every tool at its work.
 
+use fleet_testkit::vault::snapshots;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
@@ -112,8 +113,7 @@ fn unlanded_work_that_is_discarded_can_be_brought_back() {
     assert_eq!((&clean["branch_removed"], &clean["worker_dir_removed"]), (&json!(false), &json!(false)));
     let clean = client.call("cleanup_worker", json!({"worker_id": id, "discard_unlanded": true}));
     assert_eq!(clean["branch_removed"], true, "{clean}");
-    let kept = stage.repo.git(&["for-each-ref", "--format=%(refname)", "refs/fleet"]);
-    assert!(!kept.is_empty(), "its commits are kept");
+    assert!(!snapshots(stage.fleet.home()).is_empty(), "its commits are kept");
     let patch = client.call("get_diff", json!({"worker_id": id, "format": "patch"}));
     assert_eq!(patch["of"], "snapshot", "{patch}");
     assert!(patch["patch"].as_str().unwrap().contains("+hi"));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fleet_testkit::mcp_client::McpClient;
+use fleet_testkit::vault::snapshots;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
@@ -157,10 +158,7 @@ fn the_winner_of_a_contest_is_named_with_its_branch() {
         (&json!(true), &json!([])),
         "{discarded}"
     );
-    assert!(
-        !play.repo.git(&["for-each-ref", "--format=%(refname)", "refs/fleet"]).is_empty(),
-        "kept for undo"
-    );
+    assert!(!snapshots(play.fleet.home()).is_empty(), "kept for undo");
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Long texts made to fit.
 
 use std::io;
-use std::path::Path;
 
-use fleet_host::git::{self, Color, DiffStyle, GitError, Oid};
+use fleet_host::git::{self, Area, Color, DiffStyle, GitError, Oid};
 
 /// The beginning of each file in a patch.
 const FILE: &str = "\ndiff --git ";
@@ -21,9 +20,9 @@ pub(super) fn cut(text: &str, most: usize, rest: &str) -> String {
 }
 
 /// What `head` has that `base` has not, as a patch, of which no more than a little above `most` bytes is made.
-pub(super) fn patch(repo: &Path, base: &Oid, head: &Oid, most: usize) -> Result<String, GitError> {
+pub(super) fn patch(area: &Area, base: &Oid, head: &Oid, most: usize) -> Result<String, GitError> {
     let mut room = Room { bytes: Vec::new(), most: most.saturating_add(1) };
-    let made = git::diff(repo, (base, head), DiffStyle::Patch { color: Color::Never }, &mut room);
+    let made = git::diff(&area.vault, (base, head), DiffStyle::Patch { color: Color::Never }, &mut room);
     match made {
         Err(GitError::Write(_)) if room.bytes.len() >= room.most => {}
         made => made?,

@@ -8,12 +8,10 @@ mod start;
 mod text;
 mod values;
 
-use std::path::Path;
-
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::Task;
 use fleet_core::workflow::{Returns, Stage};
-use fleet_host::git::{self, GitError, Oid};
+use fleet_host::git::{self, Area, GitError, Oid};
 use fleet_store::ops::{self, StageSurroundings, Upstream};
 
 pub(super) use start::{Joined, Unmerged};
@@ -55,7 +53,7 @@ impl StageRun {
 }
 
 /// Where the work of a part ends: the newest of its commits. A result that is too large to be looked at leaves the branch.
-fn head(repo: &Path, part: &Upstream) -> Result<Option<Oid>, GitError> {
+fn head(area: &Area, part: &Upstream) -> Result<Option<Oid>, GitError> {
     let Some(run) = &part.run else { return Ok(None) };
     let newest = part.result.as_ref().and_then(|result| result.commits.first());
     if let Some(commit) = newest.and_then(|commit| Oid::parse(commit).ok()) {
@@ -63,7 +61,7 @@ fn head(repo: &Path, part: &Upstream) -> Result<Option<Oid>, GitError> {
     }
     if part.result.is_none()
         && let Some(branch) = &run.branch
-        && let Some(tip) = git::branch_commit(repo, branch)?
+        && let Some(tip) = git::branch_commit(&area.repo, branch)?
     {
         return Ok(Some(tip));
     }

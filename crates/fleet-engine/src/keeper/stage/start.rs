@@ -1,11 +1,9 @@
 //! Where the branch of a stage starts: at what the stages that it needs have made, merged in order.
 
-use std::path::Path;
-
 use fleet_core::run::{Ending, Reason};
 use fleet_core::text::escaped;
 use fleet_core::workflow::{OnConflict, Part, Source, sources};
-use fleet_host::git::{self, GitError, Merge, Oid, Paths};
+use fleet_host::git::{self, Area, GitError, Merge, Oid, Paths};
 
 use super::{StageRun, head};
 use crate::problems::chain;
@@ -35,14 +33,16 @@ pub(in crate::keeper) struct Unmerged {
 #[derive(Debug)]
 pub(in crate::keeper) struct Joined {
     pub(in crate::keeper) commit: Oid,
+    /// What it was made of.
+    pub(in crate::keeper) of: Vec<Oid>,
     pub(in crate::keeper) unmerged: Vec<Unmerged>,
 }
 
 impl StageRun {
     /// The commit that the branch starts at, made where several have to be joined. Fails with how the run ends.
-    pub(in crate::keeper) fn join(&self, repo: &Path) -> Result<Joined, Ending> {
-        let heads = self.heads(repo).map_err(|error| failed(&error))?;
-        let joined = self.merge(repo, &heads).map_err(|error| failed(&error))?;
+    pub(in crate::keeper) fn join(&self, area: &Area) -> Result<Joined, Ending> {
+        let heads = self.heads(area).map_err(|error| failed(&error))?;
+        let joined = self.merge(area, &heads).map_err(|error| failed(&error))?;
         let joined = joined.ok_or_else(|| unknown("what it starts from"))?;
         match joined.unmerged.first() {
             Some(first) if self.stage.on_conflict != OnConflict::Resolve => Err(conflict(&heads, first)),
@@ -51,13 +51,14 @@ impl StageRun {
     }
 
     /// Joins them in order, as far as they go together. Nothing, if there are none.
-    fn merge(&self, repo: &Path, heads: &[Head]) -> Result<Option<Joined>, GitError> {
+    fn merge(&self, area: &Area, heads: &[Head]) -> Result<Option<Joined>, GitError> {
         let Some((first, others)) = heads.split_first() else { return Ok(None) };
         let message = self.message(heads);
-        let mut joined = Joined { commit: first.commit.clone(), unmerged: Vec::new() };
+        let of = heads.iter().map(|head| head.commit.clone()).collect();
+        let mut joined = Joined { commit: first.commit.clone(), of, unmerged: Vec::new() };
         for next in others {
             let both = [joined.commit.clone(), next.commit.clone()];
-            match git::merge_commits(repo, &both, &message)? {
+            match git::merge_commits(&area.vault, &both, &message)? {
                 Merge::Merged { commit } => joined.commit = commit,
                 Merge::Conflict { files, .. } => {
                     joined.unmerged.push(Unmerged { head: Some(next.clone()), files });
@@ -68,21 +69,21 @@ impl StageRun {
     }
 
     /// What has to be merged and is not in `tip` yet.
-    pub(in crate::keeper) fn unmerged(&self, repo: &Path, tip: &Oid) -> Result<Vec<Unmerged>, GitError> {
+    pub(in crate::keeper) fn unmerged(&self, area: &Area, tip: &Oid) -> Result<Vec<Unmerged>, GitError> {
         if self.stage.on_conflict != OnConflict::Resolve {
             return Ok(Vec::new());
         }
-        let heads = self.heads(repo)?;
+        let heads = self.heads(area)?;
         let mut unmerged = Vec::new();
         for head in &heads {
-            let files = match git::merge_commits(repo, &[tip.clone(), head.commit.clone()], "")? {
+            let files = match git::merge_commits(&area.vault, &[tip.clone(), head.commit.clone()], "")? {
                 Merge::Merged { commit } if commit == *tip => continue,
                 Merge::Merged { .. } => Paths::default(),
                 Merge::Conflict { files, .. } => files,
             };
             unmerged.push(Unmerged { head: Some(head.clone()), files });
         }
-        let files = self.marked(repo, tip, &heads)?;
+        let files = self.marked(area, tip, &heads)?;
         if files.total > 0 {
             unmerged.push(Unmerged { head: None, files });
         }
@@ -91,23 +92,20 @@ impl StageRun {
 
     /// The files in which somebody committed a conflict instead of an answer to it. Those that looked like that before are
     /// none: they may be about conflicts.
-    fn marked(&self, repo: &Path, tip: &Oid, heads: &[Head]) -> Result<Paths, GitError> {
-        let conflicts = self.merge(repo, heads)?.map(|joined| joined.unmerged).unwrap_or_default();
+    fn marked(&self, area: &Area, tip: &Oid, heads: &[Head]) -> Result<Paths, GitError> {
+        let conflicts = self.merge(area, heads)?.map(|joined| joined.unmerged).unwrap_or_default();
         let files: Vec<String> = conflicts.into_iter().flat_map(|unmerged| unmerged.files.listed).collect();
-        let mut listed = git::with_markers(repo, tip, &files)?;
+        let mut listed = git::with_markers(&area.vault, tip, &files)?;
         for head in heads {
-            let before = git::with_markers(repo, &head.commit, &listed)?;
+            let before = git::with_markers(&area.vault, &head.commit, &listed)?;
             listed.retain(|file| !before.contains(file));
         }
         Ok(Paths { total: listed.len() as u64, listed })
     }
 
-    /// What has to be merged and is not on the branch yet, in words.
-    pub(crate) fn not_merged(&self, repo: &Path, branch: &str) -> Vec<String> {
-        let looked = git::branch_commit(repo, branch).and_then(|tip| match tip {
-            Some(tip) => self.unmerged(repo, &tip),
-            None => Ok(Vec::new()),
-        });
+    /// What has to be merged and is not in `tip` yet, in words.
+    pub(crate) fn not_merged(&self, area: &Area, tip: Option<&Oid>) -> Vec<String> {
+        let looked = tip.map_or(Ok(Vec::new()), |tip| self.unmerged(area, tip));
         match looked {
             Ok(unmerged) => unmerged.iter().map(Unmerged::told).collect(),
             Err(error) => vec![format!("what is on the branch could not be looked at: {}", chain(&error))],
@@ -115,12 +113,12 @@ impl StageRun {
     }
 
     /// Whether a commit is one that somebody else's branch keeps: the base of the workflow, or what a stage before made.
-    pub(in crate::keeper) fn is_known(&self, repo: &Path, commit: &Oid) -> bool {
+    pub(crate) fn is_known(&self, area: &Area, commit: &Oid) -> bool {
         let is_it = |head: &Head| head.commit == *commit;
-        self.heads(repo).is_ok_and(|heads| heads.iter().any(is_it))
+        self.heads(area).is_ok_and(|heads| heads.iter().any(is_it))
     }
 
-    fn heads(&self, repo: &Path) -> Result<Vec<Head>, GitError> {
+    fn heads(&self, area: &Area) -> Result<Vec<Head>, GitError> {
         let upstream = &self.around.upstream;
         let parts: Vec<&Part> = upstream.iter().map(|upstream| &upstream.part).collect();
         let mut heads: Vec<Head> = Vec::new();
@@ -130,7 +128,7 @@ impl StageRun {
                 Source::Part(at) => {
                     let part = &upstream[at];
                     let branch = part.run.as_ref().and_then(|run| run.branch.clone());
-                    head(repo, part)?.map(|commit| Head { name: part.name.clone(), branch, commit })
+                    head(area, part)?.map(|commit| Head { name: part.name.clone(), branch, commit })
                 }
             };
             let head = match left {
@@ -138,7 +136,7 @@ impl StageRun {
                 None => Head {
                     name: "the base of the workflow".to_owned(),
                     branch: None,
-                    commit: self.base(repo)?,
+                    commit: self.base(area)?,
                 },
             };
             if !heads.iter().any(|known| known.commit == head.commit) {
@@ -149,9 +147,9 @@ impl StageRun {
     }
 
     /// The commit that the whole workflow starts from.
-    fn base(&self, repo: &Path) -> Result<Oid, GitError> {
+    fn base(&self, area: &Area) -> Result<Oid, GitError> {
         let base = self.around.workflow.base.as_str();
-        Oid::parse(base).or_else(|_| git::resolve_commit(repo, base))
+        Oid::parse(base).or_else(|_| git::resolve_commit(&area.repo, base))
     }
 
     fn message(&self, heads: &[Head]) -> String {

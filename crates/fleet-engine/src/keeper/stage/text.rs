@@ -2,12 +2,11 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use fleet_core::template::fill;
 use fleet_core::text::{escaped, shortened};
 use fleet_core::workflow::{PartState, Returns, Start, marked, places};
-use fleet_host::git::GitError;
+use fleet_host::git::{Area, GitError};
 use fleet_store::ops::Upstream;
 
 use super::values::{self, Value, status};
@@ -37,16 +36,16 @@ impl StageRun {
     /// the workflow began. `mark` is one that no other agent can know.
     pub(in crate::keeper) fn text(
         &self,
-        repo: &Path,
+        area: &Area,
         (words, mark): (&str, &str),
         unmerged: &[Unmerged],
     ) -> Result<StageText, GitError> {
         let template = if words.is_empty() { self.stage.prompt.as_str() } else { words };
         let mut found = BTreeMap::new();
         for (name, place) in places(&self.around.spec, template) {
-            found.insert(name, self.value(repo, &place)?);
+            found.insert(name, self.value(area, &place)?);
         }
-        let parts = [filled(template, mark, &found), merges(unmerged), self.branches(repo, mark)?];
+        let parts = [filled(template, mark, &found), merges(unmerged), self.branches(area, mark)?];
         let parts: Vec<&str> =
             parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
         Ok(StageText { text: parts.join("\n\n"), returns: self.stage.returns, names: self.names() })
@@ -64,11 +63,11 @@ impl StageRun {
     }
 
     /// A reviewer or a judge has to see the work itself, even if the author of the prompt did not think of it.
-    fn branches(&self, repo: &Path, mark: &str) -> Result<String, GitError> {
+    fn branches(&self, area: &Area, mark: &str) -> Result<String, GitError> {
         let upstream = &self.around.upstream;
         let mut lines = Vec::new();
         for part in upstream.iter().take(LISTED) {
-            lines.push(format!("\n- {}: {}{}", part.name, told(repo, part)?, reason(part, mark)));
+            lines.push(format!("\n- {}: {}{}", part.name, told(area, part)?, reason(part, mark)));
         }
         if lines.is_empty() {
             return Ok(String::new());
@@ -109,9 +108,9 @@ fn reason(part: &Upstream, mark: &str) -> String {
 }
 
 /// What a part left, in a line.
-fn told(repo: &Path, part: &Upstream) -> Result<String, GitError> {
+fn told(area: &Area, part: &Upstream) -> Result<String, GitError> {
     let told = status(part);
-    let (Some(run), Some(base), Some(head)) = (&part.run, base(part), head(repo, part)?) else {
+    let (Some(run), Some(base), Some(head)) = (&part.run, base(part), head(area, part)?) else {
         return Ok(told);
     };
     Ok(match &run.branch {

@@ -1,11 +1,9 @@
 //! What stands in the places of a stage's prompt.
 
-use std::path::Path;
-
 use fleet_core::report::TestLine;
 use fleet_core::text::escaped;
 use fleet_core::workflow::{Copies, Field, PartState, Place, marked};
-use fleet_host::git::{self, GitError};
+use fleet_host::git::{Area, GitError};
 use fleet_store::ops::Upstream;
 
 use super::cut::{cut, patch};
@@ -66,7 +64,7 @@ impl Value {
 
 impl StageRun {
     /// What stands in a place.
-    pub(super) fn value(&self, repo: &Path, place: &Place) -> Result<Value, GitError> {
+    pub(super) fn value(&self, area: &Area, place: &Place) -> Result<Value, GitError> {
         let (spec, part) = (&self.around.spec, &self.around.part);
         Ok(match place {
             Place::Task => Value::plain(&spec.task),
@@ -75,7 +73,7 @@ impl StageRun {
             Place::Param(name) => Value::plain(spec.params.get(name).map_or("", String::as_str)),
             Place::Of(stage, field) => {
                 let of_it = self.around.upstream.iter().filter(|upstream| upstream.part.stage == *stage);
-                let pieces = of_it.map(|upstream| piece(repo, upstream, *field)).collect::<Result<_, _>>()?;
+                let pieces = of_it.map(|upstream| piece(area, upstream, *field)).collect::<Result<_, _>>()?;
                 let is_list = spec.stages.get(*stage).is_some_and(|stage| stage.copies != Copies::One);
                 Value { pieces, is_list }
             }
@@ -83,10 +81,10 @@ impl StageRun {
     }
 }
 
-fn piece(repo: &Path, part: &Upstream, field: Field) -> Result<Piece, GitError> {
-    let text = field_of(repo, part, field)?.unwrap_or_default();
+fn piece(area: &Area, part: &Upstream, field: Field) -> Result<Piece, GitError> {
+    let text = field_of(area, part, field)?.unwrap_or_default();
     let rest = match (&part.run.as_ref().and_then(|run| run.branch.as_ref()), field, base(part)) {
-        (_, Field::Diff, Some(from)) => match head(repo, part)? {
+        (_, Field::Diff, Some(from)) => match head(area, part)? {
             Some(to) => format!("all of it: `git diff {from}..{to}`"),
             None => format!("all of it: `git diff {from}..`"),
         },
@@ -98,7 +96,7 @@ fn piece(repo: &Path, part: &Upstream, field: Field) -> Result<Piece, GitError> 
 }
 
 /// What is known; nothing of a part that was not started.
-fn field_of(repo: &Path, part: &Upstream, field: Field) -> Result<Option<String>, GitError> {
+fn field_of(area: &Area, part: &Upstream, field: Field) -> Result<Option<String>, GitError> {
     if part.part.state == PartState::Skipped {
         return Ok((field == Field::Status).then(|| PartState::Skipped.to_string()));
     }
@@ -126,9 +124,9 @@ fn field_of(repo: &Path, part: &Upstream, field: Field) -> Result<Option<String>
         Field::Tests => result.map(|result| lines(&result.tests.iter().map(test).collect::<Vec<_>>())),
         Field::Commits => result.map(|result| lines(&result.commits)),
         Field::Branch => branch().map(|branch| escaped(branch).into_owned()),
-        Field::Worktree => worktree(repo, part)?,
-        Field::Diff => match (base(part), head(repo, part)?) {
-            (Some(base), Some(head)) if base != head => Some(patch(repo, &base, &head, MOST)?),
+        Field::Worktree => worktree(area, part),
+        Field::Diff => match (base(part), head(area, part)?) {
+            (Some(base), Some(head)) if base != head => Some(patch(area, &base, &head, MOST)?),
             _ => None,
         },
     })
@@ -148,11 +146,13 @@ fn test(test: &TestLine) -> String {
     format!("{} {}{detail}", test.outcome, test.name)
 }
 
-/// Where it worked, if that is still so. Workspaces are used again: the directory of a run that is over has the files of
-/// somebody else.
-fn worktree(repo: &Path, part: &Upstream) -> Result<Option<String>, GitError> {
-    let Some(branch) = part.run.as_ref().and_then(|run| run.branch.as_deref()) else { return Ok(None) };
-    let place = git::checked_out_at(repo, branch)?.map(|path| escaped(&path.to_string_lossy()).into_owned());
+/// Where it works, if that is so. Workspaces are used again: the directory of a run that is over has the files of somebody
+/// else.
+fn worktree(area: &Area, part: &Upstream) -> Option<String> {
+    let run = part.run.as_ref()?;
+    let branch = run.branch.as_deref()?;
+    let place = area.look(&run.id.to_string()).ok().flatten().map(|seen| seen.checkout.work_tree);
+    let place = place.map(|path| escaped(&path.to_string_lossy()).into_owned());
     let gone = || format!("(no longer there: read it with `git show {}:PATH`)", escaped(branch));
-    Ok(Some(place.unwrap_or_else(gone)))
+    Some(place.unwrap_or_else(gone))
 }

@@ -48,7 +48,11 @@ struct Work {
 }
 
 /// Looks at the runs of a project and at its open tasks.
-pub(super) async fn look(engine: &Engine, repo: &Path, about: &BTreeSet<TaskId>) -> Outcome<Scene> {
+pub(super) async fn look(
+    engine: &Engine,
+    (repo, vault): (&Path, &Path),
+    about: &BTreeSet<TaskId>,
+) -> Outcome<Scene> {
     let Some(project) = engine.known_project().await? else {
         return Ok(Scene { pieces: Vec::new(), landing: None, unseen: Vec::new(), more: false });
     };
@@ -64,8 +68,12 @@ pub(super) async fn look(engine: &Engine, repo: &Path, about: &BTreeSet<TaskId>)
             }
         }
     }
-    let (repo, now) = (repo.to_owned(), engine.now());
-    let pieces = blocking(move || pieces(&repo, works, claims, |task| task.status(now).as_str())).await?;
+    let (repo, vault, now) = (repo.to_owned(), vault.to_owned(), engine.now());
+    let pieces = blocking(move || {
+        git::open_vault(&repo, &vault)?;
+        pieces(&vault, works, claims, |task| task.status(now).as_str())
+    })
+    .await?;
     let pieces = pieces.map_err(problems::git)?;
     Ok(Scene { pieces, landing, unseen, more: more_claims || more_work })
 }

@@ -68,8 +68,13 @@ pub(super) async fn snapshots(engine: &Engine, request: &Request) -> Outcome<Vec
         if !repo.exists() {
             continue;
         }
-        let place = repo.clone();
-        let all = blocking(move || git::list_snapshots(&place, None)).await?;
+        let vault = Home::new(engine.home()).vault(&project.common_dir);
+        let (user, ours) = (repo.clone(), vault.clone());
+        let all = blocking(move || {
+            git::open_vault(&user, &ours)?;
+            git::list_snapshots(&ours, None)
+        })
+        .await?;
         let mut of_runs: BTreeMap<String, Vec<StoredSnapshot>> = BTreeMap::new();
         for snapshot in all.map_err(problems::git)? {
             of_runs.entry(snapshot.run.clone()).or_default().push(snapshot);
@@ -82,21 +87,21 @@ pub(super) async fn snapshots(engine: &Engine, request: &Request) -> Outcome<Vec
                 old.push(snapshots);
             }
         }
-        let found = blocking(move || droppable(&repo, old)).await?;
+        let found = blocking(move || droppable((&repo, &vault), old)).await?;
         items.extend(found.map_err(problems::git)?);
     }
     Ok(items)
 }
 
-fn droppable(repo: &Path, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Item>, GitError> {
+fn droppable((repo, vault): (&Path, &Path), runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Item>, GitError> {
     if runs.is_empty() {
         return Ok(Vec::new());
     }
     let heads: BTreeSet<Oid> = runs.iter().flatten().filter_map(|snapshot| snapshot.head.clone()).collect();
     let landings = git::landings(repo)?;
     let facts = Facts {
-        missing: git::not_landed(repo, &heads, &landings)?,
-        trees: git::trees(repo, &heads)?,
+        missing: git::not_landed(vault, &heads, &landings)?,
+        trees: git::trees(vault, &heads)?,
         landings,
     };
     let item = |snapshots: Vec<StoredSnapshot>| -> Option<Item> {
@@ -117,7 +122,7 @@ fn droppable(repo: &Path, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Item>, G
                 .to_owned(),
             count: drop.len(),
             bytes: 0,
-            action: Action::Drop(repo.to_owned(), drop),
+            action: Action::Drop(vault.to_owned(), drop),
         })
     };
     Ok(runs.into_iter().filter_map(item).collect())

@@ -234,7 +234,13 @@ fn tune(engine: &Engine, job: &Job, spec: &mut TaskSpec) -> Outcome<()> {
 /// The commit that all of them start from, whatever is committed until they start.
 pub(super) async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef> {
     let (here, wish) = (engine.repository()?.git_dir.clone(), wish.map(ToOwned::to_owned));
-    let look = move || wish.map_or_else(|| git::head_commit(&here), |rev| git::resolve_commit(&here, &rev));
+    let workspace = engine.surrounding();
+    let look = move || match (workspace, wish) {
+        (Some(workspace), Some(rev)) => workspace.resolve(&rev),
+        (Some(workspace), None) => workspace.head(),
+        (None, Some(rev)) => git::resolve_commit(&here, &rev),
+        (None, None) => git::head_commit(&here),
+    };
     let commit = blocking(look).await?.map_err(|error| git_problem("base", &error))?;
     commit.to_string().parse().map_err(problems::field)
 }
@@ -246,6 +252,10 @@ const LOOK: Duration = Duration::from_millis(200);
 /// where there are none, and where it takes too long to tell.
 pub async fn left_behind(engine: &Engine) -> Option<usize> {
     let Repository { work_tree, git_dir, common_dir } = engine.repository().ok()?.clone();
+    if engine.surrounding().is_some() {
+        // Git must not be let loose in what an agent may have put there.
+        return None;
+    }
     let checkout = Checkout { work_tree: work_tree?, git_dir, common_dir };
     blocking(move || git::uncommitted(&checkout, LOOK)).await.ok()?.filter(|number| *number > 0)
 }

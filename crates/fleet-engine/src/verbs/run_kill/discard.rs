@@ -8,6 +8,7 @@ use fleet_host::git::{self, GitError, KeepCommit, Oid};
 use fleet_store::ops;
 
 use super::{KillOutcome, Killed, Manner, Target};
+use crate::home::Home;
 use crate::keeper::blocking;
 use crate::{Engine, clock};
 
@@ -33,7 +34,8 @@ pub(super) async fn settle(
     let Some(project) = projects.into_iter().find(|project| project.id == target.project) else {
         return Ok(());
     };
-    let drop = Drop { repo: project.common_dir.into(), branch: branch.clone(), run };
+    let vault = Home::new(engine.home()).vault(&project.common_dir);
+    let drop = Drop { repo: project.common_dir.into(), vault, branch: branch.clone(), run };
     let discard = manner.discard;
     match blocking(move || if discard { drop.discard() } else { drop.look() }).await? {
         Ok(Left::Nothing) => {}
@@ -57,6 +59,7 @@ pub(super) async fn settle(
 /// A branch that may go.
 struct Drop {
     repo: PathBuf,
+    vault: PathBuf,
     branch: String,
     run: RunId,
 }
@@ -87,6 +90,7 @@ impl Drop {
         let Some(tip) = self.tip()? else { return Ok(Left::Nothing) };
         let snapshot = git::keep_commit(&KeepCommit {
             repo: &self.repo,
+            vault: &self.vault,
             run: self.run.as_str(),
             commit: &tip,
             why: "its branch was discarded",

@@ -36,9 +36,9 @@ const TAIL: usize = 20;
 /// A longer line is cut.
 const LONGEST_TAIL: usize = 64 * 1024;
 
-/// The snapshots of a run, oldest first; none where the repository is not on this machine.
-pub(super) fn snapshots(repo: &str, run: RunId) -> Vec<SnapshotView> {
-    let listed = git::list_snapshots(Path::new(repo), Some(&run.to_string())).unwrap_or_default();
+/// The snapshots of a run, oldest first; none where it did not run on this machine.
+pub(super) fn snapshots(vault: &Path, run: RunId) -> Vec<SnapshotView> {
+    let listed = git::list_snapshots(vault, Some(&run.to_string())).unwrap_or_default();
     let view = |snapshot: git::StoredSnapshot| SnapshotView {
         name: snapshot.ref_name,
         number: snapshot.number,

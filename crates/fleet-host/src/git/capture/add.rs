@@ -1,13 +1,12 @@
 //! Paths into an index of ours.
 
-use std::fs;
+use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::{ffi::OsStr, fs::File};
 
+use super::guard::Entry;
 use super::index::Scratch;
-use super::{Purpose, Skipped, SkippedWhy, Skips};
+use super::paths::Paths;
+use super::{Purpose, store};
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
@@ -16,41 +15,100 @@ use crate::git::error::GitError;
 /// processes, and a filter that is missing refuses every file.
 const REFUSALS: usize = 500;
 
+/// From how many bytes in large files on it pays to look whether they can be compressed.
+const BULK_BYTES: u64 = 8 << 20;
+
+/// From how many paths on it pays to make them durable at once.
+const BULK_PATHS: u64 = 16;
+
 /// Where paths are added.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target<'a> {
     pub(super) checkout: &'a Checkout,
     pub(super) index: &'a Scratch,
     pub(super) purpose: Purpose,
+    bulk: Bulk,
+}
+
+/// How git stores what it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bulk {
+    /// Each for itself, made durable one by one.
+    No,
+    /// All of them made durable at once.
+    Compressed,
+    /// The same without trying to compress them, which takes most of the time and is for nothing with noise.
+    Stored,
+}
+
+impl Bulk {
+    fn of(checkout: &Checkout, paths: &Paths) -> Self {
+        if paths.large_bytes < BULK_BYTES {
+            return if paths.count < BULK_PATHS { Self::No } else { Self::Compressed };
+        }
+        if store::can_be_compressed(checkout, &paths.large) { Self::Compressed } else { Self::Stored }
+    }
+
+    fn set(self, git: Git) -> Git {
+        let level = match self {
+            Self::No => return git,
+            Self::Compressed => 1,
+            Self::Stored => 0,
+        };
+        let git = git.setting("core.fsyncMethod=batch").setting(&format!("pack.compression={level}"));
+        git.setting(&format!("core.looseCompression={level}"))
+    }
 }
 
 /// Adds, updates and removes the listed paths, whatever is there now.
 ///
 /// Git does all or nothing. When it refuses, the list is halved until what it refuses stands alone, which needs no
 /// reading of its messages.
-pub(super) fn add(target: &Target<'_>, paths: &Scratch, skips: &mut Skips) -> Result<(), GitError> {
-    if update(target, paths.open()?)? {
+pub(super) fn add(target: &Target<'_>, paths: &mut Paths) -> Result<Added, GitError> {
+    if paths.small >= store::MANY {
+        store::store_small(target.checkout, paths.open()?)?;
+    }
+    let mut added = Added::default();
+    if paths.count > 0 {
+        let target = Target { bulk: Bulk::of(target.checkout, paths), ..*target };
+        added.is_dense = target.bulk == Bulk::Stored;
+        add_filtered(&target, paths, &mut added)?;
+    }
+    let raw: Vec<_> = std::mem::take(&mut paths.raw).into_iter().collect();
+    added.refused.extend(add_raw(target, raw)?);
+    Ok(added)
+}
+
+/// What came of adding paths.
+#[derive(Debug, Default)]
+pub(super) struct Added {
+    /// The paths that git did not add, but could as they are.
+    pub(super) refused: Vec<Vec<u8>>,
+    /// The paths that can be in no tree, because git takes them for its own: `.GIT/x`, for instance.
+    pub(super) impossible: Vec<Vec<u8>>,
+    /// Whether much was added that cannot be compressed.
+    pub(super) is_dense: bool,
+}
+
+fn add_filtered(target: &Target<'_>, paths: &mut Paths, added: &mut Added) -> Result<(), GitError> {
+    if update(target, paths.open()?)? == Updated::All {
         return Ok(());
     }
     let mut list = Vec::new();
-    paths.open()?.read_to_end(&mut list).map_err(GitError::io(paths.path()))?;
+    paths.open()?.read_to_end(&mut list).map_err(GitError::Write)?;
     let paths: Vec<&[u8]> = list.split(|byte| *byte == 0).filter(|path| !path.is_empty()).collect();
     let mut open: Vec<&[&[u8]]> = vec![&paths];
-    let mut refusals = 0;
     while let Some(part) = open.pop() {
-        let refuse = refusals >= REFUSALS;
-        if !refuse && update(target, target.list(part)?.1)? {
+        if added.refused.len() + added.impossible.len() >= REFUSALS {
+            // Where some are impossible, others may be, too.
+            let rest = if added.impossible.is_empty() { &mut added.refused } else { &mut added.impossible };
+            rest.extend(part.iter().map(|path| path.to_vec()));
             continue;
         }
-        match part {
-            _ if refuse => part.iter().for_each(|path| skips.add(rejected(path))),
-            [] => {}
-            [path] => {
-                refusals += 1;
-                if target.purpose == Purpose::Commit || !add_raw(target, path)? {
-                    skips.add(rejected(path));
-                }
-            }
+        match (update(target, target.list(part)?.1)?, part) {
+            (Updated::All, _) | (_, []) => {}
+            (Updated::Some, [path]) => added.impossible.push(path.to_vec()),
+            (Updated::None, [path]) => added.refused.push(path.to_vec()),
             _ => {
                 let (first, second) = part.split_at(part.len() / 2);
                 open.extend([second, first]);
@@ -60,12 +118,12 @@ pub(super) fn add(target: &Target<'_>, paths: &Scratch, skips: &mut Skips) -> Re
     Ok(())
 }
 
-fn rejected(path: &[u8]) -> Skipped {
-    Skipped { path: path.to_vec(), why: SkippedWhy::Rejected }
-}
+impl<'a> Target<'a> {
+    pub(super) fn new(checkout: &'a Checkout, index: &'a Scratch, purpose: Purpose) -> Self {
+        Self { checkout, index, purpose, bulk: Bulk::No }
+    }
 
-impl Target<'_> {
-    fn git(&self) -> Git {
+    pub(super) fn git(&self) -> Git {
         self.purpose.git(self.checkout, self.index)
     }
 
@@ -80,38 +138,40 @@ impl Target<'_> {
     }
 }
 
-fn update(target: &Target<'_>, paths: File) -> Result<bool, GitError> {
+/// What git did with a list of paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Updated {
+    All,
+    /// It passed over paths that can be in no tree, and said so.
+    Some,
+    None,
+}
+
+fn update(target: &Target<'_>, paths: File) -> Result<Updated, GitError> {
     let answer = target
-        .git()
+        .bulk
+        .set(target.git())
         .args(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"])
         .stdin(paths)
         .answer()?;
-    Ok(answer.code == Some(0))
+    Ok(match answer.code {
+        Some(0) if answer.stderr.contains("Ignoring path ") => Updated::Some,
+        Some(0) => Updated::All,
+        _ => Updated::None,
+    })
 }
 
-/// Adds a file as it is, without the filters that its attributes ask for. Bytes that were read and cannot be stored are
-/// an error, not a refusal: the disk is full or the repository is damaged, and whoever took the rest for all would lose
-/// the file.
-fn add_raw(target: &Target<'_>, path: &[u8]) -> Result<bool, GitError> {
-    let place = target.checkout.work_tree.join(OsStr::from_bytes(path));
-    let Ok(metadata) = fs::symlink_metadata(&place) else { return Ok(false) };
-    if !metadata.is_file() {
-        return Ok(false);
+/// Adds files as they are, without the filters that their attributes ask for. The paths of those that cannot be read.
+///
+/// Bytes that were read and cannot be stored are an error, not a refusal: the disk is full or the repository is damaged,
+/// and whoever took the rest for all would lose the file.
+pub(super) fn add_raw(target: &Target<'_>, paths: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, GitError> {
+    if paths.is_empty() {
+        return Ok(paths);
     }
-    let Ok(file) = File::open(&place) else { return Ok(false) };
-    let hash = target.git().args(["hash-object", "-w", "--no-filters", "--stdin"]).stdin(file).answer()?;
-    if hash.code != Some(0) {
-        return Err(hash.failure());
-    }
-    let mode = if metadata.permissions().mode() & 0o100 == 0 { "100644" } else { "100755" };
-    let mut entry = format!("{mode},{},", hash.oid()?).into_bytes();
-    entry.extend_from_slice(path);
-    let answer = target
-        .git()
-        .args(["update-index", "--add", "--replace", "--cacheinfo"])
-        .arg(OsStr::from_bytes(&entry))
-        .answer()?;
-    Ok(answer.code == Some(0))
+    let (entries, failed) = store::store_raw(target.checkout, paths)?;
+    put(target.checkout, target.index, &entries)?;
+    Ok(failed)
 }
 
 /// Takes paths out of the index.
@@ -130,7 +190,23 @@ fn change(checkout: &Checkout, index: &Scratch, paths: &[Vec<u8>], option: &str)
         return Ok(());
     }
     // For either purpose.
-    let target = Target { checkout, index, purpose: Purpose::Commit };
+    let target = Target::new(checkout, index, Purpose::Commit);
     let (_list, file) = target.list(paths)?;
     target.git().args(["update-index", option, "-z", "--stdin"]).stdin(file).run()
+}
+
+/// Puts entries into the index as they are.
+pub(super) fn put(checkout: &Checkout, index: &Scratch, entries: &[Entry]) -> Result<(), GitError> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let mut list = Vec::new();
+    for Entry { mode, object, path } in entries {
+        list.extend_from_slice(format!("{mode} {object}\t").as_bytes());
+        list.extend_from_slice(path);
+        list.push(0);
+    }
+    let (_file, input) = Scratch::new(&checkout.git_dir, "part").with(&list)?;
+    let git = Git::within(checkout).index(index.path());
+    git.args(["update-index", "--add", "--replace", "-z", "--index-info"]).stdin(input).run()
 }

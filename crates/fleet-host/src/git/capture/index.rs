@@ -50,6 +50,17 @@ impl Scratch {
         File::open(&self.path).map_err(GitError::io(&self.path))
     }
 
+    /// A copy of the file under another name, with its time.
+    pub(super) fn copied(&self, git_dir: &Path) -> Result<Self, GitError> {
+        let copy = Self::new(git_dir, "index");
+        copy.fill(self.open()?).map(|()| copy)
+    }
+
+    /// Creates the file with the content and the time of another one.
+    fn fill(&self, from: File) -> Result<(), GitError> {
+        copy_with_time(from, self.create()?).map_err(GitError::io(&self.path))
+    }
+
     fn remove(&self) {
         let _ = fs::remove_file(&self.path);
         let mut lock = self.path.clone().into_os_string();
@@ -70,7 +81,7 @@ pub(super) fn copy(checkout: &Checkout) -> Result<Option<Scratch>, GitError> {
     let own = Scratch::new(&checkout.git_dir, "index");
     let theirs = checkout.git_dir.join("index");
     match File::open(&theirs) {
-        Ok(file) => copy_with_time(file, &own).map(|()| Some(own)),
+        Ok(file) => own.fill(file).map(|()| Some(own)),
         Err(error) if is_absence(&error) => Ok(None),
         Err(error) => Err(GitError::io(&theirs)(error)),
     }
@@ -78,14 +89,10 @@ pub(super) fn copy(checkout: &Checkout) -> Result<Option<Scratch>, GitError> {
 
 /// Git compares the times of files with the time of their index in order to find those that changed within the same
 /// tick of the clock. A copy that looked newer would hide them.
-fn copy_with_time(mut theirs: File, own: &Scratch) -> Result<(), GitError> {
-    let copied = (|| {
-        let modified = theirs.metadata()?.modified()?;
-        let mut file = own.create().map_err(io::Error::other)?;
-        io::copy(&mut theirs, &mut file)?;
-        file.set_modified(modified)
-    })();
-    copied.map_err(GitError::io(own.path()))
+pub(in crate::git) fn copy_with_time(mut from: File, mut to: File) -> io::Result<()> {
+    let modified = from.metadata()?.modified()?;
+    io::copy(&mut from, &mut to)?;
+    to.set_modified(modified)
 }
 
 /// An index that knows what is tracked, but nothing about the files: for a checkout without a usable one.

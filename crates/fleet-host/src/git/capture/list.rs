@@ -11,6 +11,8 @@ use std::{ffi::OsStr, io};
 
 use rustix::fs::{Mode, OFlags, open};
 
+use super::guard::{Entry, Guard};
+use super::paths::Paths;
 use super::{Skipped, SkippedWhy, Skips};
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
@@ -26,18 +28,13 @@ pub(super) struct Limits<'a> {
 /// The answer, as far as it is not in the list of paths to read.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
-    /// How many paths were written to the list.
-    pub(super) paths: u64,
     /// Tracked, but hidden from git by a flag that would keep it from looking at them.
     pub(super) flagged: Vec<Vec<u8>>,
     /// Tracked, but now something that cannot be.
     pub(super) gone: Vec<Vec<u8>>,
-    /// Repositories inside of the work tree that are tracked as links.
-    pub(super) links: Vec<Vec<u8>>,
-    /// Repositories inside of the work tree that are not tracked.
+    /// Repositories inside of the work tree that appeared after it was looked through.
     pub(super) embedded: Vec<Vec<u8>>,
     pub(super) skips: Skips,
-    pub(super) bytes: u64,
 }
 
 /// One line of `git ls-files -s -v`.
@@ -59,38 +56,55 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Goes through a work tree with the index `index` and writes the paths to read, each ended by NUL, to `out`.
+/// Goes through a work tree with the index `index` and adds what has to be read to `paths`.
 pub(super) fn list(
     checkout: &Checkout,
     index: &Path,
     limits: Limits<'_>,
-    out: &mut dyn io::Write,
+    guard: &Guard,
+    paths: &mut Paths,
 ) -> Result<Listed, GitError> {
-    let mut walk = Walk {
-        root: &checkout.work_tree,
-        limits,
-        out,
-        listed: Listed::default(),
-        last: Vec::new(),
-        parent: PathBuf::new(),
-    };
+    let mut walk = Walk::new(checkout, limits, paths);
     Git::within(checkout)
         .index(index)
-        .args(["ls-files", "-z", "-v", "-s", "-c", "-m", "-o", "--exclude-standard"])
+        .args(["ls-files", "-z", "-v", "-s", "-c", "-m"])
+        .args(guard.others())
         .records(&mut |record| {
             let record = Record::parse(record).ok_or_else(|| GitError::Unexpected {
                 command: "ls-files".to_owned(),
                 answer: String::from_utf8_lossy(record).into_owned(),
             })?;
-            walk.take(&record).map_err(GitError::Write)
+            walk.take(&record)
         })?;
+    guard.list_plain(checkout, &mut |path| walk.take_plain(path))?;
+    for path in &guard.closed {
+        walk.listed.skips.add(Skipped { path: path.clone(), why: SkippedWhy::Unreadable });
+    }
     Ok(walk.listed)
+}
+
+/// Adds tracked files that git was not asked about, changed or not.
+pub(super) fn list_tracked(
+    checkout: &Checkout,
+    limits: Limits<'_>,
+    files: &[Entry],
+    listed: &mut Listed,
+    paths: &mut Paths,
+) -> Result<(), GitError> {
+    let mut walk = Walk::new(checkout, limits, paths);
+    for Entry { path, .. } in files.iter().filter(|file| !limits.exclude.contains(file.path.as_slice())) {
+        walk.judge(path, false)?;
+    }
+    let Listed { gone, skips, .. } = walk.listed;
+    listed.gone.extend(gone);
+    listed.skips.append(skips);
+    Ok(())
 }
 
 struct Walk<'a> {
     root: &'a Path,
     limits: Limits<'a>,
-    out: &'a mut dyn io::Write,
+    paths: &'a mut Paths,
     listed: Listed,
     /// The path that was judged last: a changed file is listed several times in a row.
     last: Vec<u8>,
@@ -98,18 +112,25 @@ struct Walk<'a> {
     parent: PathBuf,
 }
 
-impl Walk<'_> {
-    fn take(&mut self, record: &Record<'_>) -> io::Result<()> {
+impl<'a> Walk<'a> {
+    fn new(checkout: &'a Checkout, limits: Limits<'a>, paths: &'a mut Paths) -> Self {
+        Self {
+            root: &checkout.work_tree,
+            limits,
+            paths,
+            listed: Listed::default(),
+            last: Vec::new(),
+            parent: PathBuf::new(),
+        }
+    }
+
+    fn take(&mut self, record: &Record<'_>) -> Result<(), GitError> {
         if self.limits.exclude.contains(record.path) {
             return Ok(());
         }
         match record.tag {
             b'?' if record.path.ends_with(b"/") => {
                 self.listed.embedded.push(record.path[..record.path.len() - 1].to_vec());
-                Ok(())
-            }
-            _ if record.is_link && record.tag == b'H' => {
-                self.listed.links.push(record.path.to_vec());
                 Ok(())
             }
             b'H' => Ok(()),
@@ -133,20 +154,26 @@ impl Walk<'_> {
         self.root.join(OsStr::from_bytes(path))
     }
 
-    fn judge(&mut self, path: &[u8], untracked: bool) -> io::Result<()> {
+    /// A file of which nobody can say whether it is ignored.
+    fn take_plain(&mut self, path: &[u8]) -> Result<(), GitError> {
+        if self.limits.exclude.contains(path) { Ok(()) } else { self.judge(path, true) }
+    }
+
+    fn judge(&mut self, path: &[u8], untracked: bool) -> Result<(), GitError> {
         let place = self.place(path);
         if !untracked && self.is_beyond_a_link(&place) {
             self.listed.gone.push(path.to_vec());
             return Ok(());
         }
         match readable(&place, self.limits.max_file) {
-            Ok(bytes) => {
-                self.listed.bytes += bytes;
-                self.write(path)
-            }
+            Ok(bytes) => self.paths.push(path, bytes),
             // Told to git all the same, if it is tracked: that is how it learns of the removal.
             Err(SkippedWhy::Vanished) if untracked => Ok(()),
-            Err(SkippedWhy::Vanished) => self.write(path),
+            Err(SkippedWhy::Vanished) if self.paths.is_unfiltered(path) => {
+                self.listed.gone.push(path.to_vec());
+                Ok(())
+            }
+            Err(SkippedWhy::Vanished) => self.paths.push(path, 0),
             Err(why) => {
                 if why == SkippedWhy::Special && !untracked {
                     self.listed.gone.push(path.to_vec());
@@ -155,12 +182,6 @@ impl Walk<'_> {
                 Ok(())
             }
         }
-    }
-
-    fn write(&mut self, path: &[u8]) -> io::Result<()> {
-        self.listed.paths += 1;
-        self.out.write_all(path)?;
-        self.out.write_all(&[0])
     }
 
     /// Whether a folder above was replaced by a link: then the file is not in the work tree any more.

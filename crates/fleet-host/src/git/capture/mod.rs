@@ -6,21 +6,30 @@
 //! saying so.
 
 mod add;
+mod guard;
 mod index;
 mod list;
+mod mirror;
 mod nested;
+mod paths;
+mod store;
+mod walk;
 
 use std::collections::HashSet;
-use std::io::{BufWriter, Write as _};
 
+use self::add::Target;
+use self::guard::{Entry, Guard};
 use self::list::{Limits, Listed};
+use self::nested::Repositories;
+use self::paths::Paths;
 use super::checkout::Checkout;
 use super::command::Git;
 use super::error::GitError;
 use super::oid::Oid;
 use super::refs;
 
-pub(super) use self::index::Scratch;
+pub(super) use self::index::{Scratch, copy_with_time};
+pub(super) use self::walk::Survey;
 
 /// How many skipped files are named; the rest are counted.
 const NAMED_SKIPS: usize = 100;
@@ -77,6 +86,12 @@ impl Skips {
         self.total > self.named.len() as u64 || self.named.iter().any(|skipped| skipped.why.is_a_loss())
     }
 
+    fn append(&mut self, other: Self) {
+        let unnamed = other.total - other.named.len() as u64;
+        other.named.into_iter().for_each(|skipped| self.add(skipped));
+        self.total += unnamed;
+    }
+
     fn add(&mut self, skipped: Skipped) {
         self.total += 1;
         if self.named.len() < NAMED_SKIPS {
@@ -88,21 +103,27 @@ impl Skips {
 /// What the captured files are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To lose nothing: also what is staged, inside of submodules, or refused by a filter.
+    /// To lose nothing: also what is inside of submodules, or refused by a filter.
     Keep,
     /// To become history: as `git add --all` would have it.
     Commit,
+    /// For both.
+    Both,
 }
 
 impl Purpose {
     /// A command with our index. One that nobody sees after us needs no checksum, which is most of the work of writing a
-    /// large one; one that takes the place of the agent's is for programs that insist on it.
+    /// large one; one that takes the place of the checkout's own is for programs that insist on it.
     fn git(self, checkout: &Checkout, index: &Scratch) -> Git {
         let git = Git::within(checkout).index(index.path());
         match self {
             Self::Keep => git.setting("index.skipHash=true"),
-            Self::Commit => git,
+            Self::Commit | Self::Both => git,
         }
+    }
+
+    fn keeps(self) -> bool {
+        self != Self::Commit
     }
 }
 
@@ -116,55 +137,104 @@ pub(super) struct Wanted<'a> {
     pub(super) purpose: Purpose,
 }
 
+/// The files as a tree.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    pub(super) tree: Oid,
+    /// What is not in it.
+    pub(super) skips: Skips,
+}
+
 /// A captured work tree.
 #[derive(Debug)]
 pub(super) struct Captured {
-    /// An index that matches `tree` and knows the files.
+    /// An index that matches `commit` and knows the files.
     pub(super) index: Scratch,
-    pub(super) tree: Oid,
-    /// What the agent has staged; `None` in the middle of a conflict.
-    pub(super) staged: Option<Oid>,
+    /// What a commit has. Only if that was wanted.
+    pub(super) commit: Tree,
+    /// What a snapshot has. Only if that was wanted.
+    pub(super) keep: Tree,
     /// What is only inside of other repositories in the work tree.
     pub(super) nested: Option<Oid>,
-    pub(super) skips: Skips,
     /// How much had to be read.
     pub(super) bytes: u64,
+    /// Whether much of that cannot be compressed.
+    pub(super) is_dense: bool,
 }
 
 /// Captures the work tree.
 pub(super) fn capture(wanted: Wanted<'_>) -> Result<Captured, GitError> {
-    let checkout = wanted.checkout;
+    let Wanted { checkout, purpose, .. } = wanted;
     let exclude: HashSet<&[u8]> = wanted.exclude.iter().map(String::as_bytes).collect();
     let limits = Limits { exclude: &exclude, max_file: wanted.max_file };
-    let paths = Scratch::new(&checkout.git_dir, "paths");
-    let (index, mut listed) = look(checkout, limits, &paths)?;
+    let survey = Survey::of(&checkout.work_tree)?;
+    let Looked { index, mut listed, mut paths, links } = look(checkout, limits, &survey)?;
     forget_excluded(checkout, &index, wanted.exclude)?;
-    let staged = match wanted.purpose {
-        Purpose::Keep => staged_tree(checkout, &index)?,
-        Purpose::Commit => None,
-    };
-    let found = nested::flatten(checkout, limits, &mut listed, &paths)?;
+    let mut repositories = Repositories::of(checkout, limits, &survey);
+    repositories.flatten(&mut listed, &links, &mut paths)?;
     add::unhide(checkout, &index, &listed.flagged)?;
-    let mut skips = std::mem::take(&mut listed.skips);
-    if listed.paths > 0 {
-        add::add(&add::Target { checkout, index: &index, purpose: wanted.purpose }, &paths, &mut skips)?;
+    listed.flagged.iter().try_for_each(|path| paths.push(path, 0))?;
+    let target = Target::new(checkout, &index, purpose);
+    let added = add::add(&target, &mut paths)?;
+    for path in added.impossible {
+        listed.skips.add(Skipped { path, why: SkippedWhy::Rejected });
     }
     add::forget(checkout, &index, &listed.gone)?;
-    let tree = wanted.purpose.git(checkout, &index).arg("write-tree").oid()?;
-    let nested = match wanted.purpose {
-        Purpose::Keep => nested::kept(checkout, limits, &found, &mut skips)?,
-        Purpose::Commit => None,
+    add::put(checkout, &index, &repositories.moved(&links))?;
+    let tree = target.git().arg("write-tree").oid()?;
+    let (commit, mut keep) = trees(&target, tree, listed.skips, added.refused)?;
+    let nested = if purpose.keeps() { repositories.keep(&mut keep.skips)? } else { None };
+    Ok(Captured { index, commit, keep, nested, bytes: paths.bytes, is_dense: added.is_dense })
+}
+
+/// The trees for a commit, whose name is known, and for a snapshot. They are the same unless git refuses a file.
+fn trees(
+    target: &Target<'_>,
+    tree: Oid,
+    skips: Skips,
+    refused: Vec<Vec<u8>>,
+) -> Result<(Tree, Tree), GitError> {
+    let rejected = |mut skips: Skips, paths: &[Vec<u8>]| {
+        let why = SkippedWhy::Rejected;
+        for path in paths {
+            skips.add(Skipped { path: path.clone(), why });
+        }
+        skips
     };
-    Ok(Captured { index, tree, staged, nested, skips, bytes: listed.bytes })
+    let commit = Tree { tree, skips: rejected(skips.clone(), &refused) };
+    if refused.is_empty() || !target.purpose.keeps() {
+        return Ok((commit.clone(), commit));
+    }
+    let copy = target.index.copied(&target.checkout.git_dir)?;
+    let raw = Target::new(target.checkout, &copy, Purpose::Keep);
+    let failed = add::add_raw(&raw, refused)?;
+    let keep = Tree { tree: raw.git().arg("write-tree").oid()?, skips: rejected(skips, &failed) };
+    Ok((commit, keep))
+}
+
+/// What there is to capture.
+struct Looked {
+    index: Scratch,
+    listed: Listed,
+    paths: Paths,
+    /// Links to repositories that are there.
+    links: Vec<Entry>,
 }
 
 /// Lists the work tree by a copy of its index, or by `HEAD` where the index is missing or damaged.
-fn look(checkout: &Checkout, limits: Limits<'_>, paths: &Scratch) -> Result<(Scratch, Listed), GitError> {
+fn look(checkout: &Checkout, limits: Limits<'_>, survey: &Survey) -> Result<Looked, GitError> {
+    let guard = Guard::of(checkout, survey)?;
     let list = |index: Scratch| {
-        let mut out = BufWriter::new(paths.create()?);
-        let listed = list::list(checkout, index.path(), limits, &mut out)?;
-        out.flush().map_err(GitError::io(paths.path()))?;
-        Ok((index, listed))
+        let mut paths = Paths::new(checkout, survey)?;
+        let taken = guard::take_out(checkout, &index, survey)?;
+        let mut listed = list::list(checkout, index.path(), limits, &guard, &mut paths)?;
+        add::put(checkout, &index, &taken)?;
+        let (links, files): (Vec<_>, Vec<_>) = taken.into_iter().partition(Entry::is_link);
+        list::list_tracked(checkout, limits, &files, &mut listed, &mut paths)?;
+        let linked: HashSet<&[u8]> = links.iter().map(|link| link.path.as_slice()).collect();
+        let embedded = guard.repositories.iter().filter(|path| !linked.contains(path.as_slice()));
+        listed.embedded.extend(embedded.cloned());
+        Ok(Looked { index, listed, paths, links })
     };
     if let Some(index) = index::copy(checkout)? {
         match list(index) {
@@ -175,15 +245,13 @@ fn look(checkout: &Checkout, limits: Limits<'_>, paths: &Scratch) -> Result<(Scr
     list(index::from_head(checkout)?)
 }
 
-/// What the agent has staged. Conflicts cannot be written, but their sides are in the commits that are merged.
-fn staged_tree(checkout: &Checkout, index: &Scratch) -> Result<Option<Oid>, GitError> {
-    let answer = Git::within(checkout).index(index.path()).arg("write-tree").answer()?;
-    if answer.code == Some(0) { answer.oid().map(Some) } else { Ok(None) }
-}
-
-/// Takes excluded paths that the agent has staged out of our index, unless they are in `HEAD` by now: a commit that
+/// Takes excluded paths that the agent has staged out of an index of ours, unless they are in `HEAD` by now: a commit that
 /// removes them again would not make them secret.
-fn forget_excluded(checkout: &Checkout, index: &Scratch, exclude: &[String]) -> Result<(), GitError> {
+pub(in crate::git) fn forget_excluded(
+    checkout: &Checkout,
+    index: &Scratch,
+    exclude: &[String],
+) -> Result<(), GitError> {
     if exclude.is_empty() {
         return Ok(());
     }

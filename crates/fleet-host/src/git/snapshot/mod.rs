@@ -18,8 +18,10 @@ use super::capture::{Captured, Purpose, Skips, Wanted, capture};
 use super::checkout::Checkout;
 use super::command::Git;
 use super::error::GitError;
+use super::loose;
 use super::oid::Oid;
 use super::refs;
+use super::vault::complete;
 
 pub use self::kept::{KeepCommit, keep_commit};
 pub use self::stored::{StoredSnapshot, drop_snapshots, list_snapshots, restore_branch};
@@ -47,6 +49,8 @@ pub struct TakeSnapshot<'a> {
     pub exclude: &'a [String],
     /// Files larger than this are left out and reported; `None` takes them all.
     pub max_file: Option<u64>,
+    /// The tree of what the agent has staged, which the vault has.
+    pub staged: Option<&'a Oid>,
 }
 
 /// A snapshot that was taken.
@@ -70,47 +74,77 @@ pub struct Snapshot {
 
 /// Takes a snapshot.
 pub fn take_snapshot(take: &TakeSnapshot<'_>) -> Result<Snapshot, GitError> {
-    let (captured, facts, _) = look(take)?;
-    store(take, captured, &facts)
+    let captured = look(take)?;
+    store(take, &captured, &HeadState::of(take.checkout)?)
 }
 
-/// Takes a snapshot, unless there is nothing to keep that `HEAD` does not have.
+/// Takes a snapshot, unless there is nothing that `HEAD` does not have.
 pub fn take_snapshot_of_rest(take: &TakeSnapshot<'_>) -> Result<Option<Snapshot>, GitError> {
-    let (captured, facts, head) = look(take)?;
-    if head.has(&captured.tree) && facts.staged.is_none() && facts.nested.is_none() {
+    let captured = look(take)?;
+    store_rest(take, &captured, &HeadState::of(take.checkout)?)
+}
+
+fn look(take: &TakeSnapshot<'_>) -> Result<Captured, GitError> {
+    check_run(take.run)?;
+    capture(take.wanted(Purpose::Keep))
+}
+
+impl<'a> TakeSnapshot<'a> {
+    pub(super) fn wanted(&self, purpose: Purpose) -> Wanted<'a> {
+        let Self { checkout, exclude, max_file, .. } = *self;
+        Wanted { checkout, exclude, max_file, purpose }
+    }
+
+    fn facts(&self, captured: &Captured, head: &HeadState) -> Facts {
+        let is_elsewhere = |staged: &Oid| *staged == captured.keep.tree || head.has(staged);
+        Facts {
+            run: self.run.to_owned(),
+            why: self.why.to_owned(),
+            at_seconds: self.at_seconds,
+            head: head.commit.clone(),
+            staged: self.staged.filter(|staged| !is_elsewhere(staged)).cloned(),
+            nested: captured.nested.clone(),
+        }
+    }
+}
+
+/// Keeps what was captured, unless `HEAD` has all of it. Where something could not be captured there is a snapshot in any
+/// case, which tells.
+pub(super) fn store_rest(
+    take: &TakeSnapshot<'_>,
+    captured: &Captured,
+    head: &HeadState,
+) -> Result<Option<Snapshot>, GitError> {
+    let facts = take.facts(captured, head);
+    let is_all = !captured.keep.skips.is_a_loss();
+    if is_all && head.has(&captured.keep.tree) && facts.staged.is_none() && facts.nested.is_none() {
         return Ok(None);
     }
-    store(take, captured, &facts).map(Some)
-}
-
-fn look(take: &TakeSnapshot<'_>) -> Result<(Captured, Facts, HeadState), GitError> {
-    check_run(take.run)?;
-    let checkout = take.checkout;
-    let wanted = Wanted { checkout, exclude: take.exclude, max_file: take.max_file, purpose: Purpose::Keep };
-    let captured = capture(wanted)?;
-    let head = HeadState::of(checkout)?;
-    let facts = Facts {
-        run: take.run.to_owned(),
-        why: take.why.to_owned(),
-        at_seconds: take.at_seconds,
-        head: head.commit.clone(),
-        staged: captured.staged.clone().filter(|staged| *staged != captured.tree && !head.has(staged)),
-        nested: captured.nested.clone(),
-    };
-    Ok((captured, facts, head))
+    store(take, captured, head).map(Some)
 }
 
 /// Keeps what was captured. When nothing changed since the run's last snapshot, that one is the answer.
-fn store(take: &TakeSnapshot<'_>, captured: Captured, facts: &Facts) -> Result<Snapshot, GitError> {
-    let checkout = take.checkout;
+pub(super) fn store(
+    take: &TakeSnapshot<'_>,
+    captured: &Captured,
+    head: &HeadState,
+) -> Result<Snapshot, GitError> {
+    let (checkout, facts) = (take.checkout, take.facts(captured, head));
     let last = stored::last(&checkout.common_dir, take.run)?;
     if let Some(last) = &last
-        && last.tree == captured.tree
-        && last.facts.same_content(facts)
+        && last.tree == captured.keep.tree
+        && last.facts.same_content(&facts)
     {
         return Ok(answer(captured, facts, (last.ref_name.clone(), last.commit.clone()), false));
     }
-    let commit = write(checkout, &captured.tree, facts)?;
+    let vault = &checkout.common_dir;
+    if !head.has(&captured.keep.tree) {
+        complete(vault, facts.head.as_ref(), &captured.keep.tree)?;
+    }
+    if let Some(nested) = &facts.nested {
+        complete(vault, None, nested)?;
+    }
+    let commit = write(checkout, &captured.keep.tree, &facts)?;
     let number = last.map_or(1, |last| last.number.saturating_add(1));
     let ref_name = keep(checkout, take.run, number, &commit)?;
     Ok(answer(captured, facts, (ref_name, commit), true))
@@ -122,8 +156,8 @@ fn store(take: &TakeSnapshot<'_>, captured: Captured, facts: &Facts) -> Result<S
 /// A snapshot would do as well, were it not kept: whoever looks at a run that just ends may find the files of the next
 /// one, and that must not become the last thing that is known of the first.
 pub fn glance(take: &TakeSnapshot<'_>) -> Result<(Oid, Option<Oid>), GitError> {
-    let (checkout, purpose) = (take.checkout, Purpose::Keep);
-    let captured = capture(Wanted { checkout, exclude: take.exclude, max_file: take.max_file, purpose })?;
+    let checkout = take.checkout;
+    let captured = capture(take.wanted(Purpose::Keep))?;
     let facts = Facts {
         run: take.run.to_owned(),
         why: take.why.to_owned(),
@@ -132,30 +166,24 @@ pub fn glance(take: &TakeSnapshot<'_>) -> Result<(Oid, Option<Oid>), GitError> {
         staged: None,
         nested: None,
     };
-    Ok((write(checkout, &captured.tree, &facts)?, facts.head))
+    Ok((write(checkout, &captured.keep.tree, &facts)?, facts.head))
 }
 
-fn answer(captured: Captured, facts: &Facts, (ref_name, commit): (String, Oid), fresh: bool) -> Snapshot {
-    Snapshot {
-        ref_name,
-        commit,
-        tree: captured.tree,
-        head: facts.head.clone(),
-        fresh,
-        skips: captured.skips,
-        bytes: captured.bytes,
-    }
+fn answer(captured: &Captured, facts: Facts, (ref_name, commit): (String, Oid), fresh: bool) -> Snapshot {
+    let keep = captured.keep.clone();
+    let Facts { head, .. } = facts;
+    Snapshot { ref_name, commit, tree: keep.tree, head, fresh, skips: keep.skips, bytes: captured.bytes }
 }
 
 /// `HEAD`, as far as a snapshot needs it.
 #[derive(Debug)]
-struct HeadState {
-    commit: Option<Oid>,
-    tree: Option<Oid>,
+pub(super) struct HeadState {
+    pub(super) commit: Option<Oid>,
+    pub(super) tree: Option<Oid>,
 }
 
 impl HeadState {
-    fn of(checkout: &Checkout) -> Result<Self, GitError> {
+    pub(super) fn of(checkout: &Checkout) -> Result<Self, GitError> {
         let Some(commit) = refs::head(&checkout.git_dir)? else {
             return Ok(Self { commit: None, tree: None });
         };
@@ -163,7 +191,7 @@ impl HeadState {
         Ok(Self { commit: Some(commit), tree: Some(tree) })
     }
 
-    fn has(&self, tree: &Oid) -> bool {
+    pub(super) fn has(&self, tree: &Oid) -> bool {
         self.tree.as_ref() == Some(tree)
     }
 }
@@ -211,13 +239,19 @@ fn keep(checkout: &Checkout, run: &str, number: u64, commit: &Oid) -> Result<Str
     let mut refusal = None;
     for number in number..number.saturating_add(100) {
         let name = format!("{FOLDER}/{run}/{number}");
+        if loose::create(&checkout.common_dir, &name, commit).is_some() {
+            return Ok(name);
+        }
         let answer = Git::about(&checkout.common_dir)
             .args(["update-ref", "--no-deref", &name, commit.as_str(), &commit.zeros()])
             .answer()?;
         if answer.code == Some(0) {
             return Ok(name);
         }
-        if !refs::exists(&checkout.common_dir, &name)? {
+        // A number whose lock a killed process left is passed over.
+        if !refs::exists(&checkout.common_dir, &name)?
+            && loose::locked_for(&checkout.common_dir, &name).is_none()
+        {
             return Err(answer.failure());
         }
         refusal = Some(answer.failure());
@@ -226,7 +260,7 @@ fn keep(checkout: &Checkout, run: &str, number: u64, commit: &Oid) -> Result<Str
 }
 
 /// A run is one part of the name of a ref.
-fn check_run(run: &str) -> Result<(), GitError> {
+pub(super) fn check_run(run: &str) -> Result<(), GitError> {
     if run.contains('/') {
         return Err(GitError::Refused(format!("{run:?} cannot be the name of a run: it has a slash")));
     }

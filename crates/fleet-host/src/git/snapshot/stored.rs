@@ -1,5 +1,6 @@
 //! Snapshots that were taken before: listing them, making a branch of one, dropping them.
 
+use std::fs;
 use std::path::Path;
 
 use super::message::Facts;
@@ -7,8 +8,12 @@ use super::{folder, is_ours};
 use crate::git::capture::Scratch;
 use crate::git::command::Git;
 use crate::git::error::GitError;
+use crate::git::files::{self, PackedName};
+use crate::git::gitdir::is_absence;
 use crate::git::oid::Oid;
+use crate::git::publish::{Compression, NotPublished, Publish, Published, publish};
 use crate::git::refs;
+use crate::git::vault::{Vault, is_vault, put_lost_refs_aside};
 
 /// A snapshot in the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,14 +40,30 @@ pub struct StoredSnapshot {
 
 /// The snapshots of a run, or of all, by run and number. Refs in the same place that are no snapshots are left out.
 pub fn list_snapshots(repo: &Path, run: Option<&str>) -> Result<Vec<StoredSnapshot>, GitError> {
+    if !repo.join("HEAD").exists() {
+        return Ok(Vec::new());
+    }
     let mut all: Vec<_> = read(repo, run)?.into_iter().map(Read::into_stored).collect();
     all.sort_by(|a, b| (&a.run, a.number).cmp(&(&b.run, b.number)));
     Ok(all)
 }
 
-/// Makes a branch of a snapshot, whose name must be free.
-pub fn restore_branch(repo: &Path, snapshot: &Oid, branch: &str) -> Result<(), GitError> {
-    refs::create_branch(repo, branch, snapshot)
+/// Makes a branch in the user's repository from a snapshot in the vault. Its name must be free.
+pub fn restore_branch((repo, vault): (&Path, &Path), snapshot: &Oid, branch: &str) -> Result<(), GitError> {
+    if let Some(why) = refs::branch_conflict(repo, branch)? {
+        return Err(GitError::BranchTaken { branch: branch.to_owned(), why });
+    }
+    let known: Vec<Oid> = Vault::of(repo, vault)?.holds()?.all()?.into_iter().collect();
+    let compression = Compression::Quick;
+    let wanted =
+        Publish { repo, vault, branch, commit: snapshot, expected: None, known: &known, compression };
+    match publish(&wanted)? {
+        Published::Done => Ok(()),
+        Published::Kept(NotPublished::NameTaken { why }) => {
+            Err(GitError::BranchTaken { branch: branch.to_owned(), why })
+        }
+        Published::Kept(other) => Err(GitError::Refused(other.to_string())),
+    }
 }
 
 /// Drops snapshots. One that has changed since it was listed stays, and all the others with it.
@@ -100,10 +121,32 @@ impl Read {
 
 /// The last snapshot of a run.
 pub(super) fn last(repo: &Path, run: &str) -> Result<Option<Read>, GitError> {
+    if has_none(repo, &folder(Some(run))?) {
+        return Ok(None);
+    }
     Ok(read(repo, Some(run))?.into_iter().max_by_key(|read| read.number))
 }
 
+/// Whether there is certainly no ref in this folder; false if only git can tell.
+fn has_none(repo: &Path, folder: &str) -> bool {
+    let Some(common_dir) = files::plain_refs(repo) else { return false };
+    let is_absent = fs::symlink_metadata(common_dir.join(folder)).is_err_and(|error| is_absence(&error));
+    // A ref of any name in it would be in the way of its own folder.
+    is_absent && files::packed_name(&common_dir, folder.trim_end_matches('/')) == Some(PackedName::Free)
+}
+
+/// What the refs say. One whose commit was lost makes git fail, so it is put aside then.
 fn read(repo: &Path, run: Option<&str>) -> Result<Vec<Read>, GitError> {
+    match try_read(repo, run) {
+        Err(GitError::Failed { .. }) if is_vault(repo) => {
+            put_lost_refs_aside(repo)?;
+            try_read(repo, run)
+        }
+        answer => answer,
+    }
+}
+
+fn try_read(repo: &Path, run: Option<&str>) -> Result<Vec<Read>, GitError> {
     const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(tree)%00%(contents)%00";
     let (mut all, mut fields) = (Vec::new(), Vec::with_capacity(4));
     Git::about(repo).args(["for-each-ref", FORMAT, "--", &folder(run)?]).records(&mut |record| {

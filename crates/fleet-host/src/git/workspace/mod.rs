@@ -1,7 +1,8 @@
-//! Workspaces: for each run a worktree of its own, from a pool of warm ones.
+//! Workspaces: for each run a folder and a repository of its own, from a pool of warm ones.
 //!
-//! Owns the folder of a project's worktrees ("slots"), who has which of them, and their way from clean to used to
-//! clean again. Each slot is a folder `w1` with two files beside it:
+//! Owns the folder of a project's workspaces ("slots"), who has which of them, and their way from clean to used to
+//! clean again. What is in the `.git` of a workspace belongs to the agent; what we know about its files is in the vault,
+//! where each slot has an administrative folder. Each slot is a folder `w1` with two files beside it:
 //!
 //! - `w1.lock` is locked by the process that works with the slot, and by every git that it started there: a slot is
 //!   free again only when all of them have ended, however they ended;
@@ -11,40 +12,60 @@
 //! Must never hand out a slot that was not proven clean a moment ago, never delete anything of a slot that has an
 //! owner, and never delete in the way of a user: what cannot be used again is moved aside.
 
+mod agent_repo;
 mod clean;
+mod collect;
+mod given;
+mod hazards;
+mod inside;
+mod linked;
 mod open;
 mod print;
 mod register;
 mod release;
 mod reopen;
 mod seen;
+mod size;
 mod slot;
+mod sparse;
 mod trash;
 mod untouched;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::checkout::Checkout;
 use super::error::GitError;
+use super::files::{self, Tip};
 use super::oid::Oid;
+use super::refs;
+use super::stamp::Stamp;
+use super::vault::Vault;
 
+use self::agent_repo::AgentRepo;
 use self::print::Print;
 use self::slot::{Claim, Held};
-use self::untouched::Stamp;
 
-pub(in crate::git) use self::clean::has_flags;
+pub(in crate::git) use self::clean::set_head;
+pub use self::collect::{Collected, Marks, OtherWork};
+pub use self::inside::{Surrounding, surrounding};
 pub use self::seen::Seen;
+pub(in crate::git) use self::slot::claimed_commits;
 pub use self::slot::{Slot, SlotState};
+pub(in crate::git) use self::trash::rename_new;
 pub use self::trash::{Emptied, Pace, empty_trash, move_to_trash};
 pub use self::untouched::Untouched;
 
-/// The worktrees of one project. All paths are absolute.
+/// The workspaces of one project. All paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Area {
-    /// The git common directory of the project.
+    /// The git common directory of the project, which is the user's.
     pub repo: PathBuf,
-    /// The folder that holds the worktrees, of this project alone.
+    /// Our own git directory for the project.
+    pub vault: PathBuf,
+    /// The folder that holds the workspaces, of this project alone.
     pub dir: PathBuf,
     /// Where worktrees go that are not used any more, on the same file system.
     pub trash: PathBuf,
@@ -82,19 +103,28 @@ pub struct Open {
     pub branch: String,
     /// Where it starts.
     pub start: StartAt,
+    /// What a start that only the vault has was made of: held in the user's repository as long as it is needed.
+    pub borrowed: Vec<Oid>,
 }
 
-/// A worktree that belongs to a run. Dropped without [`release`](Workspace::release), it stays the run's, to be
+/// A workspace that belongs to a run. Dropped without [`release`](Workspace::release), it stays the run's, to be
 /// taken over by [`Area::adopt`].
 #[derive(Debug)]
 pub struct Workspace {
     area: Area,
+    vault: Vault,
     held: Held,
     claim: Claim,
+    /// Where we left the branch in the user's repository.
+    published: Mutex<Option<Oid>>,
+    /// Locked while the agent's repository is read: the commits that only its log knew and that were seen to already.
+    collecting: Mutex<BTreeSet<Oid>>,
     checkout: Checkout,
     recycled: bool,
-    /// Its index when it was opened.
+    /// The agent's index when the workspace was opened.
     index: Option<Stamp>,
+    /// The agent's repository as it was made; unknown to whoever takes over.
+    repo: Option<AgentRepo>,
     /// Its files when it was opened, if that can be told.
     print: Option<Print>,
 }
@@ -159,6 +189,16 @@ impl WorkspaceError {
 }
 
 impl Workspace {
+    /// The workspaces that it is one of.
+    pub fn area(&self) -> &Area {
+        &self.area
+    }
+
+    /// Where our own `HEAD` is: at the start, at the agent's last commit that we know, or at what we committed for it.
+    pub fn head(&self) -> Result<Oid, GitError> {
+        refs::head_commit(&self.checkout.git_dir)
+    }
+
     /// The root of its files.
     pub fn path(&self) -> &Path {
         &self.checkout.work_tree
@@ -187,7 +227,7 @@ impl Workspace {
     /// Notes, before they are copied, the paths that must not get into the repository, so that whoever takes the
     /// workspace over knows them too.
     pub fn note_private(&mut self, paths: &[String]) -> Result<(), WorkspaceError> {
-        let mut claim = self.claim.clone();
+        let mut claim = Claim { published: self.published(), ..self.claim.clone() };
         claim.private.extend_from_slice(paths);
         claim.private.sort();
         claim.private.dedup();
@@ -196,10 +236,39 @@ impl Workspace {
         Ok(())
     }
 
-    /// The checkout, for snapshots and commits. What an agent did to its connection with the repository (a deleted
-    /// `.git`, a pruned worktree) is put right first.
+    /// The checkout, for snapshots and commits: its files with our own index and `HEAD`.
     pub fn checkout(&self) -> Result<Checkout, GitError> {
-        clean::mend(&self.checkout, &self.claim.branch)?;
+        if !clean::stands(&self.checkout.work_tree) {
+            let why = "the folder is gone, or something else is in its place".to_owned();
+            return Err(GitError::NotACheckout { path: self.checkout.work_tree.clone(), why });
+        }
+        self.mend()?;
         Ok(self.checkout.clone())
+    }
+
+    /// Makes our own side of the workspace again where it was lost: removed by hand, or with the power.
+    fn mend(&self) -> Result<(), GitError> {
+        let (git_dir, at) = (&self.checkout.git_dir, self.claim.at.as_ref());
+        match files::head_commit(git_dir) {
+            Some(Tip::At(_)) => Ok(()),
+            _ if !git_dir.exists() => match at {
+                Some(at) => register::register(&self.vault, self.path(), at).map(drop),
+                None => Err(GitError::Unborn { repo: git_dir.clone() }),
+            },
+            _ => at.map_or(Ok(()), |at| set_head(&self.checkout, at)),
+        }
+    }
+}
+
+impl Area {
+    /// The vault as it is, whether or not the user's repository is still there.
+    fn known_vault(&self) -> Vault {
+        Vault { dir: self.vault.clone(), repo: self.repo.clone() }
+    }
+
+    /// Whether a place is one of this project's workspaces. It need not be there any more.
+    fn is_ours(&self, place: &Path) -> bool {
+        let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+        place.parent().and_then(canonical).is_some_and(|folder| canonical(&self.dir) == Some(folder))
     }
 }

@@ -1,23 +1,37 @@
-//! Opening a workspace: recycling a warm worktree, or making a new one.
+//! Opening a workspace: recycling a warm one, or making a new one.
 
-use std::path::PathBuf;
-use std::thread;
-use std::time::Duration;
+use std::sync::Mutex;
 
+use super::agent_repo::AgentRepo;
 use super::clean::{self, LONG};
 use super::print::Print;
 use super::register::register;
 use super::slot::{Claim, Held, Phase};
-use super::untouched::{Stamp, Used};
-use super::{Area, Keep, Open, StartAt, Workspace, WorkspaceError};
+use super::trash::open_up;
+use super::untouched::Used;
+use super::{Area, Keep, Open, StartAt, Workspace, WorkspaceError, given, hazards};
 use crate::git::checkout::Checkout;
 use crate::git::command::{Answer, Git};
 use crate::git::error::GitError;
 use crate::git::files::{self, Tip};
 use crate::git::oid::Oid;
-use crate::git::refs::{self, branch_commit, branch_conflict, checked_out_at, delete_branch};
+use crate::git::publish::place_in_use;
+use crate::git::refs::{self, branch_commit, branch_conflict};
+use crate::git::stamp::Stamp;
+use crate::git::vault::{Given, Vault};
 
-/// What came of trying a warm worktree.
+/// What a workspace is opened for.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) vault: Vault,
+    pub(super) given: Given,
+    /// The full name of the branch.
+    pub(super) name: String,
+    pub(super) at: Oid,
+    pub(super) claim: Claim,
+}
+
+/// What came of trying a warm workspace.
 enum Recycled {
     Ready(Checkout, Option<Print>),
     /// It is not as it should be. Whoever changed it may want to look at it.
@@ -25,54 +39,32 @@ enum Recycled {
 }
 
 impl Area {
-    /// Opens a workspace on a branch: clean, with the files of the branch and no others.
+    /// Opens a workspace on a branch: clean, with the files of the branch and no others, and a repository of its own.
     ///
-    /// A warm worktree that is as it was left costs no git process, another one two; a new one costs one, which writes
-    /// all files. A process that is killed in here leaves a slot that [`adopt`](Area::adopt) clears or hands out with
-    /// nothing in it, and perhaps the new branch, at the commit where it starts.
+    /// A warm workspace that is as it was left costs no git process, another one two; a new one costs one, which writes
+    /// all files. The user's repository is not changed, but for the commits that are held in it. A process that is killed
+    /// in here leaves a slot that [`adopt`](Area::adopt) clears or hands out with nothing in it.
     pub fn open(&self, open: &Open) -> Result<Workspace, WorkspaceError> {
-        refs::full_name(&open.branch)?;
+        let start = self.start(open)?;
         self.make_folders()?;
-        let opened = self.open_somewhere(open);
-        if let (Err(error), StartAt::New(at)) = (&opened, &open.start)
-            && !matches!(error, WorkspaceError::Git(GitError::BranchTaken { .. }))
-        {
-            // Ours, if it got that far: another attempt must not find the name taken. That it is there still is
-            // no reason to hide why all this failed.
-            let _ = delete_branch(&self.repo, &open.branch, at);
-        }
-        opened
-    }
-
-    fn open_somewhere(&self, open: &Open) -> Result<Workspace, WorkspaceError> {
-        let mut start = open.start.clone();
         for place in self.places()? {
             let Some(held) = place.try_hold()? else { continue };
             // Only under the lock is the absence of a note worth anything.
             if place.beside("json").exists() || !place.path.exists() {
                 continue;
             }
-            let held = match self.reopen(held, open, &start)? {
+            let held = match self.reopen(held, &start)? {
                 Ok(workspace) => return Ok(workspace),
                 Err(held) => held,
             };
-            let claim = claim_of(open);
-            held.write_claim(&claim)?;
-            match self.recycle(&held, open, &start) {
+            held.write_claim(&start.claim)?;
+            match self.recycle(&held, &start) {
                 Ok(Recycled::Ready(checkout, print)) => {
-                    let mut workspace = self.finish(held, claim, (checkout, true))?;
-                    workspace.print = print;
-                    return Ok(workspace);
+                    return self.finish(held, &start, Ready { checkout, is_recycled: true, print });
                 }
                 Ok(Recycled::Unfit) => {
                     self.discard(&held)?;
                     held.remove_claim()?;
-                    // The attempt may have got as far as making the branch.
-                    if let StartAt::New(at) = &open.start
-                        && branch_commit(&self.repo, &open.branch)?.as_ref() == Some(at)
-                    {
-                        start = StartAt::Continue;
-                    }
                 }
                 Err(error) => {
                     held.remove_claim()?;
@@ -81,10 +73,9 @@ impl Area {
             }
         }
         let held = self.hold_empty()?;
-        let claim = claim_of(open);
-        held.write_claim(&claim)?;
-        match self.create(&held, open, &start) {
-            Ok(checkout) => self.finish(held, claim, (checkout, false)),
+        held.write_claim(&start.claim)?;
+        match self.create(&held, &start) {
+            Ok(checkout) => self.finish(held, &start, Ready { checkout, is_recycled: false, print: None }),
             Err(error) => {
                 self.discard(&held)?;
                 held.remove_claim()?;
@@ -93,23 +84,75 @@ impl Area {
         }
     }
 
-    /// Switches a warm worktree to the branch, without force: what does not belong there must come to light.
-    fn recycle(&self, held: &Held, open: &Open, start: &StartAt) -> Result<Recycled, WorkspaceError> {
-        let Some(checkout) = clean::connected(self, held.path()) else { return Ok(Recycled::Unfit) };
-        clean::purge(&checkout)?;
-        let switched = match start {
-            StartAt::New(at) if files::head_commit(&checkout.git_dir) == Some(Tip::At(at.clone())) => {
-                begin(held, &checkout, &open.branch, at)?
+    /// Looks whether the branch can be had, and holds what the workspace will borrow.
+    pub(super) fn start(&self, open: &Open) -> Result<Start, WorkspaceError> {
+        let name = refs::full_name(&open.branch)?;
+        let vault = Vault::of(&self.repo, &self.vault)?;
+        let (at, published) = match &open.start {
+            StartAt::New(at) => {
+                self.check_free(&open.branch, &name)?;
+                (at.clone(), None)
             }
-            _ => switch(held, &checkout, &Switch { branch: &open.branch, start, force: false })?,
+            StartAt::Continue => {
+                let tip = self.tip_to_continue(&open.branch, &name)?;
+                (tip.clone(), Some(tip))
+            }
         };
-        if switched.code != Some(0) {
-            return match self.obstacle(open, start, &switched)? {
-                Some(error) => Err(error),
-                // Not the fault of the worktree: the next one would fail as well.
-                None if clean::is_clean(&checkout, self.keep)? => Err(switched.failure().into()),
-                None => Ok(Recycled::Unfit),
-            };
+        let held = hold_all(&vault, &at, &open.borrowed)?;
+        let given = Given::now(&vault)?;
+        let claim = Claim {
+            owner: open.owner.clone(),
+            branch: open.branch.clone(),
+            phase: Phase::Opening,
+            at: Some(at.clone()),
+            published,
+            intended: None,
+            held,
+            git_dir: None,
+            was_linked: false,
+            private: Vec::new(),
+        };
+        Ok(Start { vault, given, name, at, claim })
+    }
+
+    fn check_free(&self, branch: &str, name: &str) -> Result<(), WorkspaceError> {
+        if files::is_name_free(&self.repo, name) {
+            return Ok(());
+        }
+        match branch_conflict(&self.repo, branch)? {
+            Some(why) => Err(GitError::BranchTaken { branch: branch.to_owned(), why }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the branch of an earlier attempt is. One that a person has checked out or rebases could not be moved at the
+    /// end.
+    fn tip_to_continue(&self, branch: &str, name: &str) -> Result<Oid, WorkspaceError> {
+        if let Some(place) = place_in_use(&self.repo, name)?.filter(|place| !self.is_ours(place)) {
+            return Err(WorkspaceError::BranchInUse { branch: branch.to_owned(), place });
+        }
+        let tip = branch_commit(&self.repo, branch)?;
+        tip.ok_or_else(|| WorkspaceError::NoSuchBranch { branch: branch.to_owned() })
+    }
+
+    /// Brings a warm workspace to the commit, without force: what does not belong there must come to light.
+    fn recycle(&self, held: &Held, start: &Start) -> Result<Recycled, WorkspaceError> {
+        let Some(checkout) = clean::connected(&start.vault, held.path()) else { return Ok(Recycled::Unfit) };
+        clean::purge(&checkout)?;
+        if !hazards::has_none(self.keep, &checkout, start.at.as_str())? {
+            return Ok(Recycled::Unfit);
+        }
+        let was_at = files::head_commit(&checkout.git_dir);
+        if was_at != Some(Tip::At(start.at.clone())) {
+            if start.vault.is_partial() {
+                // Where this fails, the slot is not at fault, and the next one would not do better.
+                fetch_changed_files(held, was_at, start)?;
+            }
+            let switched = switch(held, &checkout, &start.at, &[])?;
+            if switched.code != Some(0) {
+                refs::resolve_commit(&start.vault.dir, start.at.as_str())?;
+                return Ok(Recycled::Unfit);
+            }
         }
         // Before it is proven clean: what changes after that changes the print.
         let now = held.noted_at().filter(|_| self.keep == Keep::Nothing);
@@ -120,149 +163,161 @@ impl Area {
         Ok(Recycled::Ready(checkout, print))
     }
 
-    /// Makes a new worktree.
-    fn create(&self, held: &Held, open: &Open, start: &StartAt) -> Result<Checkout, WorkspaceError> {
-        // A folder that was removed by hand is still known to git.
+    /// Makes a new workspace.
+    fn create(&self, held: &Held, start: &Start) -> Result<Checkout, WorkspaceError> {
+        // A folder that was removed by hand still has an administrative one.
         self.discard(held)?;
-        let commit = match start {
-            StartAt::New(at) => at.clone(),
-            StartAt::Continue => branch_commit(&self.repo, &open.branch)?
-                .ok_or_else(|| WorkspaceError::NoSuchBranch { branch: open.branch.clone() })?,
-        };
-        let checkout = register(self, held.path(), &commit)?;
-        // With force: the worktree is empty, which looks as if all its files had been removed.
-        let switched = switch(held, &checkout, &Switch { branch: &open.branch, start, force: true })?;
+        std::fs::create_dir(held.path()).map_err(WorkspaceError::io(held.path()))?;
+        let checkout = register(&start.vault, held.path(), &start.at)?;
+        if start.vault.is_partial() {
+            fetch_files(held, &checkout, start)?;
+        }
+        // With force: the workspace is empty, which looks as if all its files had been removed.
+        let switched = switch(held, &checkout, &start.at, &["--force"])?;
         if switched.code != Some(0) {
-            let reason = self.obstacle(open, start, &switched)?;
-            return Err(reason.unwrap_or_else(|| switched.failure().into()));
+            refs::resolve_commit(&start.vault.dir, start.at.as_str())?;
+            return Err(switched.failure().into());
         }
         Ok(checkout)
     }
 
-    /// Why a branch cannot be checked out, in terms that a person can act on; `None` if it is not about the branch.
-    fn obstacle(
-        &self,
-        open: &Open,
-        start: &StartAt,
-        answer: &Answer,
-    ) -> Result<Option<WorkspaceError>, WorkspaceError> {
-        let branch = open.branch.clone();
-        match start {
-            StartAt::New(at) => {
-                if let Some(why) = branch_conflict(&self.repo, &branch)? {
-                    return Ok(Some(GitError::BranchTaken { branch, why }.into()));
-                }
-                refs::resolve_commit(&self.repo, at.as_str())?;
-            }
-            StartAt::Continue => {
-                if branch_commit(&self.repo, &branch)?.is_none() {
-                    return Ok(Some(WorkspaceError::NoSuchBranch { branch }));
-                }
-                // Git also refuses a branch that is being rebased or bisected elsewhere, and only it knows where.
-                let place = checked_out_at(&self.repo, &branch)?.or_else(|| place_of_use(&answer.stderr));
-                if let Some(place) = place {
-                    return Ok(Some(WorkspaceError::BranchInUse { branch, place }));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    fn finish(
+    pub(super) fn finish(
         &self,
         held: Held,
-        mut claim: Claim,
-        (checkout, recycled): (Checkout, bool),
+        start: &Start,
+        ready: Ready,
     ) -> Result<Workspace, WorkspaceError> {
+        let Ready { checkout, is_recycled, print } = ready;
+        let (repo, is_new) = match self.equip(&checkout, start) {
+            Ok(equipped) => equipped,
+            Err(error) => {
+                // Back in the pool, it would fail every run.
+                self.discard(&held)?;
+                held.remove_claim()?;
+                return Err(error);
+            }
+        };
         if checkout.work_tree.join(".gitmodules").exists()
             && let Err(error) = update_submodules(&held, &checkout)
         {
             self.give_back(&held, Some(&checkout), Used::Somehow)?;
             return Err(error);
         }
+        // Once more, now that the workspace is known: somebody who gives up what nobody needs may not have seen it.
+        start.claim.held.iter().try_for_each(|commit| start.vault.hold(commit))?;
+        let mut claim = start.claim.clone();
         claim.phase = Phase::Open;
-        claim.git_dir = Some(checkout.git_dir.clone());
         held.write_claim(&claim)?;
-        let index = Stamp::of_index(&checkout);
-        Ok(Workspace { area: self.clone(), held, claim, checkout, recycled, index, print: None })
+        let index = Stamp::of(&checkout.work_tree.join(".git/index"));
+        Ok(Workspace {
+            area: self.clone(),
+            vault: start.vault.clone(),
+            held,
+            published: Mutex::new(claim.published.clone()),
+            collecting: Mutex::default(),
+            claim,
+            checkout,
+            recycled: is_recycled,
+            index,
+            repo: Some(repo),
+            // A new repository in the folder changes the looks of it.
+            print: print.filter(|_| !is_new),
+        })
     }
-}
 
-/// The path in "fatal: 'x' is already used by worktree at '/path'", or in how older versions say it.
-fn place_of_use(stderr: &str) -> Option<PathBuf> {
-    let line = stderr.lines().find(|line| line.contains(" is already "))?;
-    let (_, place) = line.split_once(" at '")?;
-    place.strip_suffix('\'').map(PathBuf::from)
-}
-
-pub(super) fn claim_of(open: &Open) -> Claim {
-    Claim {
-        owner: open.owner.clone(),
-        branch: open.branch.clone(),
-        phase: Phase::Opening,
-        git_dir: None,
-        private: Vec::new(),
-    }
-}
-
-/// What to check out.
-struct Switch<'a> {
-    branch: &'a str,
-    start: &'a StartAt,
-    force: bool,
-}
-
-fn switch(held: &Held, checkout: &Checkout, switch: &Switch<'_>) -> Result<Answer, WorkspaceError> {
-    let mut attempts = 5;
-    loop {
-        let git = Git::within(checkout).stdin(held.shared_lock()?).patience(LONG);
-        let git = git.args(["checkout", "--quiet", "--no-guess"]);
-        let git = if switch.force { git.arg("--force") } else { git };
-        let git = match switch.start {
-            StartAt::New(at) => git.args(["--no-track", "-b", switch.branch, at.as_str(), "--"]),
-            StartAt::Continue => git.args([switch.branch, "--"]),
-        };
-        let answer = git.answer()?;
-        attempts -= 1;
-        // Someone else's `git worktree add` at the same moment, of which git reads a file half written.
-        let disturbed = answer.code != Some(0) && answer.stderr.contains("commondir");
-        if !disturbed || attempts == 0 {
-            return Ok(answer);
+    /// Gives the workspace its repository, and notes what is in it. Whether it is a new one.
+    pub(super) fn equip(
+        &self,
+        checkout: &Checkout,
+        start: &Start,
+    ) -> Result<(AgentRepo, bool), WorkspaceError> {
+        given::note(checkout, &start.given)?;
+        let index = checkout.git_dir.join("index");
+        let places = (checkout.work_tree.as_path(), index.as_path());
+        let repo = AgentRepo::new(&start.vault, &start.given, places, (&start.name, &start.at))?;
+        if repo.ensure()? {
+            return Ok((repo, false));
         }
-        thread::sleep(Duration::from_millis(10));
+        open_up(&checkout.work_tree).map_err(WorkspaceError::io(&checkout.work_tree))?;
+        self.move_aside(&checkout.work_tree.join(".git"))?;
+        repo.ensure()?;
+        Ok((repo, true))
     }
 }
 
-/// Makes the branch in a worktree that is at its commit already, and leads `HEAD` there: a checkout would look at every
-/// file and find that there is nothing to do. That it is so is proven afterwards, as with a checkout.
-fn begin(held: &Held, checkout: &Checkout, branch: &str, at: &Oid) -> Result<Answer, WorkspaceError> {
-    let git = Git::about(&checkout.common_dir).stdin(held.shared_lock()?);
-    let answer = git.args(["branch", "--quiet", "--no-track", "--", branch, at.as_str()]).answer()?;
-    if answer.code == Some(0) {
-        clean::lead_head(checkout, &format!("ref: {}", refs::full_name(branch)?))?;
-    }
-    Ok(answer)
+/// A workspace whose files are in place.
+pub(super) struct Ready {
+    pub(super) checkout: Checkout,
+    pub(super) is_recycled: bool,
+    pub(super) print: Option<Print>,
 }
 
-/// Checks the submodules out. Which transports it may use is for the user's own configuration to say.
+/// Holds what a workspace borrows in the user's repository. A commit that is not there is in the vault: then those that
+/// it was made of are held.
+fn hold_all(vault: &Vault, at: &Oid, borrowed: &[Oid]) -> Result<Vec<Oid>, GitError> {
+    let mut held = Vec::new();
+    for commit in borrowed.iter().chain([at]) {
+        match vault.hold(commit) {
+            Ok(()) => held.push(commit.clone()),
+            Err(GitError::NoSuchCommit { .. }) => {
+                refs::resolve_commit(&vault.dir, commit.as_str())?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(held)
+}
+
+fn switch(held: &Held, checkout: &Checkout, at: &Oid, how: &[&str]) -> Result<Answer, WorkspaceError> {
+    let git = Git::within(checkout).stdin(held.shared_lock()?).patience(LONG);
+    let git = git.args(["checkout", "--quiet", "--no-guess", "--detach"]).args(how);
+    Ok(git.args([at.as_str(), "--"]).answer()?)
+}
+
+/// Writes the files with the user's own repository, which knows from where to fetch those that it left out.
+fn fetch_files(held: &Held, checkout: &Checkout, start: &Start) -> Result<(), WorkspaceError> {
+    Git::about(&start.vault.repo)
+        .with_transports()
+        .env("GIT_WORK_TREE", &checkout.work_tree)
+        .index(&checkout.git_dir.join("index"))
+        .stdin(held.shared_lock()?)
+        .patience(LONG)
+        .args(["read-tree", "--reset", "-u", start.at.as_str()])
+        .run()
+        .map_err(WorkspaceError::from)
+}
+
+/// Makes the user's own repository fetch the files in which a commit differs from what a warm workspace has. Comparing
+/// their content is how git is asked for all of them at once without touching a work tree.
+fn fetch_changed_files(held: &Held, was_at: Option<Tip>, start: &Start) -> Result<(), WorkspaceError> {
+    let repo = &start.vault.repo;
+    let is_there = |commit: &Oid| match refs::resolve_commit(repo, commit.as_str()) {
+        Ok(_) => Ok(true),
+        Err(GitError::NoSuchCommit { .. }) => Ok(false),
+        Err(error) => Err(error),
+    };
+    if !is_there(&start.at)? {
+        return Ok(());
+    }
+    let from = match was_at {
+        Some(Tip::At(commit)) if is_there(&commit)? => commit,
+        // The empty tree, which every git has.
+        _ => Git::about(repo).args(["hash-object", "-t", "tree", "/dev/null"]).oid()?,
+    };
+    let git = Git::about(repo).with_transports().stdin(held.shared_lock()?).patience(LONG);
+    let compare = ["diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv"];
+    git.args(compare).args([from.as_str(), start.at.as_str(), "--"]).feed(&mut |_| Ok(()))?;
+    Ok(())
+}
+
+/// Checks the submodules out, with the repository that the agent will have and that nobody has touched yet. Which
+/// transports it may use is for the user's own configuration to say.
 fn update_submodules(held: &Held, checkout: &Checkout) -> Result<(), WorkspaceError> {
     Git::standing_in(&checkout.work_tree)
+        .with_transports()
         .stdin(held.shared_lock()?)
         .patience(LONG)
         .args(["submodule", "--quiet", "update", "--init", "--recursive"])
         .run()
         .map_err(WorkspaceError::Submodules)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn git_says_where_a_branch_is_used() {
-        let new = "fatal: 'a' is already used by worktree at '/x/it's here'";
-        assert_eq!(place_of_use(new), Some("/x/it's here".into()));
-        assert_eq!(place_of_use("hint\nfatal: 'a' is already checked out at '/x'"), Some("/x".into()));
-        assert_eq!(place_of_use("fatal: a branch named 'a' already exists"), None);
-    }
 }

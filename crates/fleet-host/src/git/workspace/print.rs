@@ -14,8 +14,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::slot::Held;
-use super::untouched::Stamp;
 use crate::git::oid::Oid;
+use crate::git::stamp::Stamp;
 
 /// Of larger trees git is asked: it looks at files with several threads.
 const MOST: usize = 2_000;
@@ -42,6 +42,7 @@ impl Print {
     fn of(root: &Path, before: i64) -> Option<Self> {
         let mut walk = Walk { hasher: DefaultHasher::new(), left: MOST, before };
         walk.take(&fs::symlink_metadata(root).ok()?)?;
+        let repository = root.join(".git");
         let mut open = vec![root.to_owned()];
         while let Some(folder) = open.pop() {
             let names = names(&folder).ok()?;
@@ -51,6 +52,10 @@ impl Print {
             }
             for name in names {
                 let path = folder.join(&name);
+                // The agent's repository is looked at by itself.
+                if path == repository {
+                    continue;
+                }
                 let found = fs::symlink_metadata(&path).ok()?;
                 name.hash(&mut walk.hasher);
                 walk.take(&found)?;

@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::clean;
+use super::linked;
 use super::register;
 use super::slot::{Claim, Held, Phase};
 use super::untouched::{self, Used};
@@ -12,6 +14,7 @@ use super::{Area, Keep, Slot, SlotState, Workspace, WorkspaceError};
 use crate::copy::remove_below;
 use crate::git::checkout::Checkout;
 use crate::git::gitdir::is_absence;
+use crate::git::refs;
 
 impl Workspace {
     /// Gives the worktree back to the pool, proven clean, or moves it aside.
@@ -24,6 +27,14 @@ impl Workspace {
         self.area.finish_release(&self.held, &self.claim, Used::Somehow)
     }
 
+    /// Frees the slot without its folder, which goes to the trash: for one that has become too large to be cleaned. What
+    /// is in it was kept, as for [`release`](Self::release).
+    pub fn retire(mut self) -> Result<(), WorkspaceError> {
+        self.claim.phase = Phase::Releasing;
+        self.held.write_claim(&self.claim)?;
+        self.area.give_back(&self.held, None, Used::Somehow)
+    }
+
     /// Frees the slot, and moves the worktree as it is into a folder that nobody empties: for files that no snapshot
     /// can take.
     pub fn set_aside(self, folder: &Path) -> Result<(), WorkspaceError> {
@@ -33,7 +44,12 @@ impl Workspace {
             .create(folder)
             .map_err(WorkspaceError::io(folder))?;
         // Killed after the move, whoever takes over finds a folder that is gone, and frees the slot.
-        Area { trash: folder.to_owned(), ..self.area.clone() }.discard(&self.held)?;
+        let (area, path) = (Area { trash: folder.to_owned(), ..self.area.clone() }, self.held.path());
+        let left = linked::move_along(&area, path)?;
+        if let Some(moved_to) = area.move_aside(path)? {
+            left.iter().try_for_each(|git_dir| linked::follow(git_dir, &moved_to))?;
+        }
+        register::unregister(&area, path)?;
         self.held.remove_claim()
     }
 }
@@ -51,25 +67,42 @@ impl Area {
             };
             // Under the lock it may be gone, or another's.
             let Some(claim) = place.claim()?.filter(|claim| claim.owner == owner) else { continue };
-            match (claim.phase, &claim.git_dir) {
-                (Phase::Open, Some(git_dir)) => {
-                    let common_dir = fs::canonicalize(&self.repo).map_err(WorkspaceError::io(&self.repo))?;
-                    let work_tree = place.path.clone();
-                    let checkout = Checkout { work_tree, git_dir: git_dir.clone(), common_dir };
-                    return Ok(Some(Workspace {
-                        area: self.clone(),
-                        held,
-                        claim,
-                        checkout,
-                        recycled: false,
-                        index: None,
-                        print: None,
-                    }));
-                }
-                _ => self.finish_release(&held, &claim, Used::Somehow)?,
+            let claim = match claim.git_dir {
+                Some(_) if claim.phase == Phase::Open => linked::take_over(self, &held, claim)?,
+                _ => claim,
+            };
+            let claim = self.settled(claim);
+            if claim.phase != Phase::Open {
+                self.finish_release(&held, &claim, Used::Somehow)?;
+                continue;
             }
+            let vault = self.known_vault();
+            let checkout = register::checkout(&vault, &place.path);
+            return Ok(Some(Workspace {
+                area: self.clone(),
+                vault,
+                held,
+                published: Mutex::new(claim.published.clone()),
+                collecting: Mutex::default(),
+                claim,
+                checkout,
+                recycled: false,
+                index: None,
+                repo: None,
+                print: None,
+            }));
         }
         Ok(None)
+    }
+
+    /// The note of a dead process, with the branch where that process left it.
+    fn settled(&self, mut claim: Claim) -> Claim {
+        let at = refs::branch_commit(&self.repo, &claim.branch).ok().flatten();
+        match claim.intended.take() {
+            Some(intended) if at.as_ref() == Some(&intended) => claim.published = at,
+            _ => {}
+        }
+        claim
     }
 
     /// Moves free worktrees aside that are more than the pool keeps. How many those were.
@@ -115,7 +148,8 @@ impl Area {
         if self.keep == Keep::Ignored {
             remove_private(held.path(), &claim.private);
         }
-        self.give_back(held, clean::connected(self, held.path()).as_ref(), used)
+        let checkout = clean::connected(&self.known_vault(), held.path()).filter(|_| !claim.was_linked);
+        self.give_back(held, checkout.as_ref(), used)
     }
 
     /// Makes a slot free again: with its worktree if that can be proven clean and is wanted, else without.
@@ -131,7 +165,7 @@ impl Area {
         };
         let reusable = match checkout {
             Some(checkout) if self.free_slots()? < self.pool => {
-                is_tidy(checkout).unwrap_or(false) || clean::scrub(held, checkout, self.keep).unwrap_or(false)
+                is_tidy(checkout).unwrap_or(false) || clean::scrub(self, held, checkout).unwrap_or(false)
             }
             _ => false,
         };
@@ -145,24 +179,28 @@ impl Area {
         Ok(self.places()?.iter().filter(|place| !place.beside("json").exists()).count())
     }
 
-    /// Moves the worktree of a slot aside and makes git forget it.
+    /// Moves the folder of a slot aside, and what we know about it.
     pub(super) fn discard(&self, held: &Held) -> Result<(), WorkspaceError> {
-        // Asked first: without its folder a worktree is found by what the repository says alone.
-        let known = clean::registered(self, held.path())?;
+        linked::forget(self, held.path())?;
         self.move_aside(held.path())?;
-        known.iter().try_for_each(|git_dir| register::unregister(self, git_dir))
+        register::unregister(self, held.path())
     }
 
-    pub(super) fn move_aside(&self, path: &Path) -> Result<(), WorkspaceError> {
+    /// Moves a file or folder into the trash. Where it is then; `None` if it is not there.
+    pub(super) fn move_aside(&self, path: &Path) -> Result<Option<PathBuf>, WorkspaceError> {
+        // A folder that cannot be written cannot be moved into another one either. If this fails, so does the move.
+        let _ = super::trash::open_up(path);
         for attempt in 0_u64.. {
             let target = self.trash.join(format!("{}-{attempt}", super::trash::unique_name(path)));
             match super::trash::rename_new(path, &target) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) if is_absence(&error) && fs::symlink_metadata(path).is_err() => return Ok(()),
-                answer => return answer.map_err(WorkspaceError::io(path)),
+                Err(error) if is_absence(&error) && fs::symlink_metadata(path).is_err() => return Ok(None),
+                // Somebody emptied it with the folder.
+                Err(error) if is_absence(&error) && attempt == 0 => self.make_folders()?,
+                answer => return answer.map(|()| Some(target)).map_err(WorkspaceError::io(path)),
             }
         }
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -1,9 +1,7 @@
 //! Looking at a workspace while its run works in it.
 
-use std::fs;
-
 use super::slot::Phase;
-use super::{Area, WorkspaceError};
+use super::{Area, WorkspaceError, register};
 use crate::git::checkout::Checkout;
 
 /// A workspace as it looks from outside. Nothing is locked: the run may end at any moment, and the next one begin.
@@ -24,9 +22,10 @@ impl Area {
             if claim.owner != owner || claim.phase != Phase::Open {
                 continue;
             }
-            let Some(git_dir) = claim.git_dir else { continue };
-            let common_dir = fs::canonicalize(&self.repo).map_err(WorkspaceError::io(&self.repo))?;
-            let checkout = Checkout { work_tree: place.path, git_dir, common_dir };
+            let checkout = match claim.git_dir {
+                Some(git_dir) => Checkout { work_tree: place.path, git_dir, common_dir: self.repo.clone() },
+                None => register::checkout(&self.known_vault(), &place.path),
+            };
             return Ok(Some(Seen { checkout, private: claim.private }));
         }
         Ok(None)

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Area, WorkspaceError};
 use crate::git::gitdir::is_absence;
+use crate::git::oid::Oid;
 use crate::lock::Exclusive;
 
 /// More worktrees than any machine can work in at once.
@@ -34,9 +35,25 @@ pub(super) struct Claim {
     pub(super) owner: String,
     pub(super) branch: String,
     pub(super) phase: Phase,
-    /// The git directory of the worktree, once it is known: its `.git` may not be there any more when it is needed.
+    /// Where the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<Oid>,
+    /// Where we left the branch in the user's repository; `None` if it is not there yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) published: Option<Oid>,
+    /// Where we were about to bring it when this was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) intended: Option<Oid>,
+    /// Commits that are held in the user's repository for this workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) held: Vec<Oid>,
+    /// Only in notes of an earlier version: the workspace is a linked worktree of the user's repository, and this is its
+    /// git directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) git_dir: Option<PathBuf>,
+    /// It was such a worktree, and does not belong to the user's repository any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) was_linked: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) private: Vec<String>,
 }
@@ -168,6 +185,12 @@ impl Held {
             _ => Ok(()),
         }
     }
+}
+
+/// The commits that the workspace at this path was made from; `None` if no run has it.
+pub(in crate::git) fn claimed_commits(path: &Path) -> Result<Option<Vec<Oid>>, WorkspaceError> {
+    let claim = Place { path: path.to_owned() }.claim()?;
+    Ok(claim.map(|claim| claim.at.into_iter().chain(claim.published).chain(claim.held).collect()))
 }
 
 fn sync_folder(path: &Path) -> io::Result<()> {

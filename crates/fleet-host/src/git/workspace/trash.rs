@@ -122,10 +122,7 @@ impl Removal {
             let bytes = if metadata.nlink() == 1 { metadata.blocks() * 512 } else { 0 };
             return self.count(&path, fs::remove_file(&path), bytes);
         }
-        if metadata.mode() & 0o700 != 0o700 {
-            // An agent may have taken the rights away, even its own.
-            let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o700));
-        }
+        let _ = open_up(&path);
         match fs::read_dir(&path) {
             Ok(entries) => {
                 levels.push(Level { path, entries, complete: true });
@@ -164,8 +161,17 @@ pub(super) fn unique_name(path: &Path) -> String {
     format!("{project}-{slot}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Gives the owner all rights to a folder: an agent may have taken them away, even its own. Others are left alone.
+pub(super) fn open_up(folder: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(folder)?;
+    if !found.is_dir() || found.mode() & 0o700 == 0o700 {
+        return Ok(());
+    }
+    fs::set_permissions(folder, fs::Permissions::from_mode(found.mode() & 0o777 | 0o700))
+}
+
 /// Renames, and fails if there is something of the new name.
-pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+pub(in crate::git) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         // A file system that does not know how. The name is unique enough, and only an empty folder would go.

@@ -44,7 +44,7 @@ impl Mcp {
         if let Some(Verb::Token(command)) = self.command {
             return command.run(context);
         }
-        let Some(address) = self.http else { return serve_stdio(&context.engine).await };
+        let Some(address) = self.http else { return Box::pin(serve_stdio(&context.engine)).await };
         let server = Http::bind(&address, self.allow_remote, self.allow_host).await?;
         context.output.note(&format!("serving MCP at {}; Ctrl-C ends it", strong(&server.url())));
         server.serve(&context.engine).await

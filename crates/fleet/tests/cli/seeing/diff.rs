@@ -1,8 +1,10 @@
 //! `fleet diff`
 
+use fleet_testkit::wait_until;
+
 use super::super::pipes::on_terminal;
 use super::super::support::{can_make_terminals, error};
-use super::{Live, add, is_harmless, run_all, world};
+use super::{BOUND, Live, add, is_harmless, run_all, world};
 
 #[test]
 fn what_a_run_changed_can_be_applied() {
@@ -37,15 +39,19 @@ fn what_a_run_changed_can_be_applied() {
 fn while_the_agent_is_at_work_its_files_count_as_they_are() {
     let world = world();
     let live = Live::start(&world, "feature", "write a.txt committed\ncommit Add a\nwrite b.txt loose");
-    let before = world.repo.git(&["for-each-ref", "refs/fleet"]);
+    let refs =
+        || [world.repo.git(&["for-each-ref", "refs/fleet"]), world.fleet.vault().git(&["for-each-ref"])];
+    let before = refs();
     let patch = world.fleet.ok(&["diff", "feature"]);
     assert!(patch.contains("+committed") && patch.contains("+loose"), "{patch}");
-    let summary = world.fleet.json(&["diff", "feature"]);
-    assert_eq!(
-        (&summary["of"], &summary["file_count"], &summary["commit_count"]),
-        (&"workspace".into(), &2.into(), &1.into())
-    );
-    assert_eq!(world.repo.git(&["for-each-ref", "refs/fleet"]), before, "looking leaves nothing behind");
+    let mut summary = world.fleet.json(&["diff", "feature"]);
+    assert_eq!((&summary["of"], &summary["file_count"]), (&"workspace".into(), &2.into()));
+    wait_until(BOUND, "the commit is known", || {
+        summary = world.fleet.json(&["diff", "feature"]);
+        summary["commit_count"] == 1
+    });
+    assert_eq!((&summary["of"], &summary["file_count"]), (&"workspace".into(), &2.into()));
+    assert_eq!(refs(), before, "looking leaves nothing behind");
     live.end();
     assert_eq!(world.fleet.json(&["diff", "feature"])["of"], "branch");
 }
@@ -90,7 +96,7 @@ fn a_branch_that_is_gone_is_shown_from_its_snapshot() {
     assert_eq!(code, "not-here");
     assert!(message.contains("no snapshot 9, only 1"), "{message}");
     let name = summary["snapshot"].as_str().unwrap();
-    world.repo.git(&["update-ref", "-d", name]);
+    world.fleet.vault().git(&["update-ref", "-d", name]);
     let (code, message, _) = error(&world.fleet.fail(3, &["diff", "feature", "--json"]));
     assert_eq!(code, "not-here");
     assert!(message.contains("is gone, and so are its snapshots"), "{message}");

@@ -64,7 +64,13 @@ impl Live {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let runner = command.spawn().expect("a runner can be started");
         let live = Self { runner, sign };
-        wait_until(BOUND, "the agent is at work", || ready.exists());
+        // The store learns of it a moment after the agent has begun.
+        let is_running = || {
+            let list = world.fleet.json(&["list"]);
+            let mut runs = list["runs"].as_array().expect("a list of runs").iter();
+            runs.any(|run| run["branch"] == branch && run["state"] == "running")
+        };
+        wait_until(BOUND, "the agent is at work", || ready.exists() && is_running());
         live
     }
 

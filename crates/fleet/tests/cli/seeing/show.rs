@@ -18,7 +18,7 @@ fn a_run_that_succeeded_is_shown_with_what_git_knows_better() {
     assert!(shown["result"]["remarks"][0].as_str().unwrap().contains("src/never.txt"), "{shown}");
     assert_eq!(shown["snapshots"][0]["number"], 1);
     let commit = shown["snapshots"][0]["commit"].as_str().unwrap();
-    assert_eq!(world.repo.git(&["show", &format!("{commit}:src/a.txt")]), "hello");
+    assert_eq!(world.fleet.vault().git(&["show", &format!("{commit}:src/a.txt")]), "hello");
     let kept: Vec<&str> =
         shown["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
     for name in ["prompt.md", "stdout.log", "result.json"] {

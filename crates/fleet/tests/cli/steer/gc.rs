@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use fleet_testkit::vault::assert_only_branches;
 use fleet_testkit::wait_until;
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ fn plan(list: &Value) -> Vec<String> {
 }
 
 fn snapshots(yard: &Yard, run: &str) -> usize {
-    yard.repo.git(&["for-each-ref", &format!("refs/fleet/snapshots/{run}")]).lines().count()
+    yard.fleet.vault().git(&["for-each-ref", &format!("refs/fleet/snapshots/{run}")]).lines().count()
 }
 
 #[test]
@@ -92,7 +93,8 @@ fn spare_worktrees_go_in_the_background_and_those_in_use_stay() {
         "{disk}"
     );
     wait_until(SOON, "an empty trash", || yard.names("worktrees/.trash").is_empty());
-    assert_eq!(yard.repo.git(&["worktree", "list"]).lines().count(), 2, "git has forgotten the other");
+    assert_eq!(yard.fleet.vault().admin_dirs().len(), 1, "the vault has forgotten the other");
+    assert_only_branches(&yard.repo);
     let said = yard.fleet.ok(&["kill", "two", "--yes", "--wait", "1m"]);
     assert!(said.contains("its work is on two"), "{said}");
     assert_eq!(yard.file("two", "b"), "x");

@@ -2,8 +2,11 @@
 
 use std::fs;
 
+use fleet_testkit::vault::assert_only_branches;
+use fleet_testkit::wait_until;
+
 use super::super::support::error;
-use super::{Yard, is_alive, signal};
+use super::{SOON, Yard, is_alive, signal};
 
 #[test]
 fn what_an_agent_had_written_is_kept_to_the_byte() {
@@ -136,8 +139,11 @@ fn a_discarded_branch_is_kept_as_a_snapshot() {
     assert!(!yard.has_branch("gone"));
     let snapshot = one["snapshot"].as_str().unwrap();
     assert!(snapshot.starts_with(&format!("refs/fleet/snapshots/{}/", yard.run_of(&task))), "{snapshot}");
-    assert_eq!((yard.file(snapshot, "a"), yard.file(snapshot, "b")), ("one".to_owned(), "two".to_owned()));
-    assert_eq!(yard.repo.git(&["log", "--format=%s", &format!("{snapshot}^")]), "gone\nFirst\nfirst");
+    let vault = yard.fleet.vault();
+    let file = |path: &str| vault.git(&["show", &format!("{snapshot}:{path}")]);
+    assert_eq!((file("a"), file("b")), ("one".to_owned(), "two".to_owned()));
+    assert_eq!(vault.git(&["log", "--format=%s", &format!("{snapshot}^")]), "gone\nFirst\nfirst");
+    assert_only_branches(&yard.repo);
 }
 
 #[test]
@@ -151,10 +157,10 @@ fn a_discarded_branch_that_is_checked_out_stays() {
     let failed = yard.fleet.fail(3, &["kill", "held-here", "--yes", "--discard"]);
     assert!(failed.stderr.contains("nothing was stopped"), "{}", failed.stderr);
     yard.start_runner();
-    let task = yard.add_staying("mine", "write a two");
+    let task = yard.add_staying("mine", "write a two\ncommit Two");
     yard.at_work(&["mine"]);
-    // Git refuses to check a branch out twice unless it is told to.
-    yard.repo.git(&["switch", "--quiet", "--ignore-other-worktrees", "mine"]);
+    wait_until(SOON, "the branch", || yard.has_branch("mine"));
+    yard.repo.git(&["switch", "--quiet", "mine"]);
     let failed = yard.fleet.fail(8, &["kill", &task, "--yes", "--discard"]);
     assert!(failed.stderr.contains("checked out at"), "{}", failed.stderr);
     assert!(failed.stdout.contains("  stopped  "), "{}", failed.stdout);
@@ -198,7 +204,7 @@ fn cancelling_a_running_task_keeps_its_work() {
     let done = yard.add("done", "write d x");
     yard.start_runner();
     yard.at_work(&["slow"]);
-    fleet_testkit::wait_until(super::SOON, "the other task", || yard.task(&done)["state"] == "done");
+    wait_until(SOON, "the other task", || yard.task(&done)["state"] == "done");
     yard.fleet.fail(4, &["task", "cancel", &task, &done]);
     assert_eq!(yard.task(&task)["state"], "running", "all or none");
     let cancelled = yard.fleet.json(&["task", "cancel", &task, "-m", "not needed"]);

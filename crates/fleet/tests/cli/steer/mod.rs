@@ -7,6 +7,7 @@ mod gc;
 mod kill;
 mod limits;
 mod prompt;
+mod publish;
 mod undo;
 mod why;
 

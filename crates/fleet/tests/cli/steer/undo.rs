@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use fleet_testkit::vault::snapshots;
+
 use super::super::support::error;
 use super::{Yard, signal};
 
@@ -79,7 +81,7 @@ fn earlier_states_and_lost_runs_come_back() {
     let task = yard.add_staying("lost", &script);
     yard.start_runner();
     fleet_testkit::wait_until(super::SOON, "a first snapshot", || {
-        one.exists() && !yard.repo.git(&["for-each-ref", "refs/fleet/snapshots"]).is_empty()
+        one.exists() && !snapshots(yard.fleet.home()).is_empty()
     });
     fs::write(two, "").unwrap();
     yard.at_work(&["lost"]);
@@ -102,7 +104,7 @@ fn earlier_states_and_lost_runs_come_back() {
     assert!(numbers.len() > 1 && numbers.is_sorted_by(|a, b| a > b), "{listing}");
     let missing = yard.fleet.fail(3, &["undo", &first, "--snapshot", "999", "--json"]);
     assert_eq!(error(&missing).0, "snapshot-not-found");
-    // A new store knows nothing, the repository everything.
+    // A new store knows nothing, the vault everything.
     let other = yard.fleet.env("FLEET_STORE", "sqlite:other.db");
     let made = other.json(&["undo", &first[..10]]);
     assert_eq!(made["branch"], format!("fleet/{first}"), "{made}");

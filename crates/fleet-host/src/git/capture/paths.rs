@@ -1,0 +1,93 @@
+//! The paths that are to be read, and how.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+
+use super::index::Scratch;
+use super::walk::{Survey, folders_above};
+use crate::git::checkout::Checkout;
+use crate::git::error::GitError;
+
+/// Smaller files are stored together before git reads them, if they are many; larger ones are streamed by git.
+pub(super) const LARGE: u64 = 512 << 10;
+
+/// How many large files are remembered.
+const SAMPLES: usize = 32;
+
+/// A list of paths in a file, as `-z` wants them: there may be millions.
+#[derive(Debug)]
+pub(super) struct Paths {
+    file: Scratch,
+    out: BufWriter<File>,
+    /// Folders with attributes that git must not read.
+    unfiltered: HashSet<Vec<u8>>,
+    /// Paths for git to add.
+    pub(super) count: u64,
+    /// Paths to add without asking for attributes.
+    pub(super) raw: BTreeSet<Vec<u8>>,
+    /// How many of them are small files.
+    pub(super) small: u64,
+    /// How many bytes are in large files.
+    pub(super) large_bytes: u64,
+    /// The first of the large files.
+    pub(super) large: Vec<Vec<u8>>,
+    /// How many bytes there are in all.
+    pub(super) bytes: u64,
+}
+
+impl Paths {
+    pub(super) fn new(checkout: &Checkout, survey: &Survey) -> Result<Self, GitError> {
+        let file = Scratch::new(&checkout.git_dir, "paths");
+        let out = BufWriter::new(file.create()?);
+        Ok(Self {
+            file,
+            out,
+            unfiltered: survey.bad_attributes.iter().cloned().collect(),
+            count: 0,
+            raw: BTreeSet::new(),
+            small: 0,
+            large_bytes: 0,
+            large: Vec::new(),
+            bytes: 0,
+        })
+    }
+
+    /// Adds a path of a file with so many bytes.
+    pub(super) fn push(&mut self, path: &[u8], bytes: u64) -> Result<(), GitError> {
+        self.bytes += bytes;
+        if self.is_unfiltered(path) {
+            self.raw.insert(path.to_vec());
+            return Ok(());
+        }
+        self.count += 1;
+        if bytes >= LARGE {
+            self.large_bytes += bytes;
+            if self.large.len() < SAMPLES {
+                self.large.push(path.to_vec());
+            }
+        } else {
+            self.small += 1;
+        }
+        self.out
+            .write_all(path)
+            .and_then(|()| self.out.write_all(&[0]))
+            .map_err(GitError::io(self.file.path()))
+    }
+
+    /// Whether there are attributes for this path that git must not read.
+    pub(super) fn is_unfiltered(&self, path: &[u8]) -> bool {
+        !self.unfiltered.is_empty()
+            && folders_above(path).skip(1).any(|folder| self.unfiltered.contains(folder))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0 && self.raw.is_empty()
+    }
+
+    /// The list, to be read.
+    pub(super) fn open(&mut self) -> Result<File, GitError> {
+        self.out.flush().map_err(GitError::io(self.file.path()))?;
+        self.file.open()
+    }
+}

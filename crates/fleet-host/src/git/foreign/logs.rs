@@ -1,0 +1,80 @@
+//! Commits that only a log of a ref names.
+
+use std::collections::BTreeSet;
+
+use super::Unreadable;
+use super::folder::Folder;
+use super::refs::object;
+use crate::git::oid::Oid;
+
+/// How much of the end of a log is read.
+const END: u64 = 1 << 20;
+/// How many lines count. Git itself forgets them after 90 days.
+const MOST_LINES: usize = 1000;
+/// A file of one ref is a line.
+const LINE_LIMIT: u64 = 4096;
+
+/// What `refs/stash` and its log name, newest first.
+pub(super) fn stashes(common: &Folder) -> Result<Vec<Oid>, Unreadable> {
+    let mut found = Vec::new();
+    if let Some(refs) = common.enter("refs")? {
+        let content = refs.read("stash", LINE_LIMIT)?.unwrap_or_default();
+        found.extend(String::from_utf8_lossy(&content).split_ascii_whitespace().next().and_then(object));
+    }
+    if let Some(logs) = common.enter("logs")?
+        && let Some(refs) = logs.enter("refs")?
+    {
+        found.extend(lines(&refs, "stash")?.into_iter().filter_map(|step| step.new));
+    }
+    Ok(without_repeats(found))
+}
+
+/// What a merge or rebase that is under way put aside, to be brought back at its end.
+pub(super) fn autostashes(own: &Folder) -> Result<Vec<Oid>, Unreadable> {
+    let mut found = Vec::new();
+    for (folder, name) in
+        [("", "MERGE_AUTOSTASH"), ("rebase-merge", "autostash"), ("rebase-apply", "autostash")]
+    {
+        let inner = if folder.is_empty() { None } else { own.enter(folder)? };
+        let content = match (&inner, folder) {
+            (Some(inner), _) => inner.read(name, LINE_LIMIT)?,
+            (None, "") => own.read(name, LINE_LIMIT)?,
+            (None, _) => None,
+        };
+        let content = content.unwrap_or_default();
+        found.extend(String::from_utf8_lossy(&content).split_ascii_whitespace().next().and_then(object));
+    }
+    Ok(found)
+}
+
+/// The commits that `HEAD` was at, newest first.
+pub(super) fn visited(own: &Folder) -> Result<Vec<Oid>, Unreadable> {
+    let Some(logs) = own.enter("logs")? else { return Ok(Vec::new()) };
+    let moves = lines(&logs, "HEAD")?;
+    Ok(without_repeats(moves.into_iter().flat_map(|step| [step.new, step.old]).flatten().collect()))
+}
+
+/// From where to where a ref was moved; `None` where it did not exist.
+struct Move {
+    old: Option<Oid>,
+    new: Option<Oid>,
+}
+
+/// The moves of a ref, newest first. Lines that cannot be read are left out.
+fn lines(folder: &Folder, name: &str) -> Result<Vec<Move>, Unreadable> {
+    let content = folder.read_end(name, END)?.unwrap_or_default();
+    Ok(content.rsplit(|byte| *byte == b'\n').filter_map(parse).take(MOST_LINES).collect())
+}
+
+fn parse(line: &[u8]) -> Option<Move> {
+    let mut words =
+        line.split(|byte| *byte == b' ').map(|word| std::str::from_utf8(word).unwrap_or_default());
+    let (old, new) = (words.next()?, words.next()?);
+    Some(Move { old: object(old), new: object(new) })
+}
+
+fn without_repeats(mut oids: Vec<Oid>) -> Vec<Oid> {
+    let mut seen = BTreeSet::new();
+    oids.retain(|oid| seen.insert(oid.clone()));
+    oids
+}

@@ -1,0 +1,192 @@
+//! `HEAD` and the refs of a repository that keeps them as files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fleet_core::refname::check_ref_name;
+
+use super::Unreadable;
+use super::folder::{Entry, Folder, Kind};
+use crate::git::files::Head;
+use crate::git::oid::Oid;
+
+/// A file of one ref is a line.
+const LINE_LIMIT: u64 = 4096;
+/// As much as a million refs need.
+const PACKED_LIMIT: u64 = 64 << 20;
+/// More refs than this are not what somebody works with.
+const MOST_REFS: usize = 1_000_000;
+/// Git cannot make files of longer names either.
+const LONGEST_NAME: usize = 1024;
+/// Folders deeper than this are not looked into.
+const DEEPEST: usize = 32;
+
+/// What `HEAD` says in a repository that keeps refs in tables, where git would not look at it.
+const TABLE_HEAD: &str = "refs/heads/.invalid";
+
+/// The refs of a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::git) struct Refs {
+    /// The object of each ref, by its full name.
+    pub(in crate::git) named: BTreeMap<String, Oid>,
+    /// What could not be read: full names of refs, or of folders of refs, or `packed-refs`.
+    pub(in crate::git) bad: Vec<String>,
+}
+
+/// What a single ref says.
+#[derive(Debug, PartialEq, Eq)]
+enum Value {
+    Object(Oid),
+    /// The full name of another ref.
+    Symbolic(String),
+}
+
+/// What the `HEAD` of the git directory `own` says.
+pub(super) fn head(own: &Folder, common: &Folder) -> Result<Head, Unreadable> {
+    refuse_tables(common)?;
+    let path = own.path().join("HEAD");
+    let content = own.read("HEAD", LINE_LIMIT)?.ok_or_else(|| Unreadable::new(&path, "it does not exist"))?;
+    match value(&content) {
+        Some(Value::Object(commit)) => Ok(Head::Detached(commit)),
+        Some(Value::Symbolic(name)) if name == TABLE_HEAD => Err(tables(common)),
+        Some(Value::Symbolic(name)) if is_ref_name(&name) => Ok(Head::Branch(name)),
+        _ => Err(Unreadable::new(&path, "it names neither a ref nor a commit")),
+    }
+}
+
+/// All refs in the git directory `common`.
+pub(super) fn all(common: &Folder) -> Result<Refs, Unreadable> {
+    refuse_tables(common)?;
+    let refs = common
+        .enter("refs")?
+        .ok_or_else(|| Unreadable::new(&common.path().join("refs"), "it does not exist"))?;
+    let mut walk = Walk { found: Refs::default(), hidden: BTreeSet::new(), left: MOST_REFS };
+    walk.folder(&refs, "refs", DEEPEST)?;
+    walk.packed(common);
+    Ok(walk.found)
+}
+
+fn refuse_tables(common: &Folder) -> Result<(), Unreadable> {
+    if common.kind("reftable")?.is_some() { Err(tables(common)) } else { Ok(()) }
+}
+
+fn tables(common: &Folder) -> Unreadable {
+    Unreadable::new(common.path(), "it keeps its refs in tables (reftable), not in files")
+}
+
+struct Walk {
+    found: Refs,
+    /// Refs that have a file which names no object: a packed ref of the same name does not count.
+    hidden: BTreeSet<String>,
+    /// How many more entries and lines are looked at.
+    left: usize,
+}
+
+impl Walk {
+    fn folder(&mut self, folder: &Folder, prefix: &str, depth: usize) -> Result<(), Unreadable> {
+        let entries = folder.entries(self.left)?;
+        self.left -= entries.len();
+        for entry in entries.iter().filter(|entry| !is_passed_over(entry)) {
+            let name = format!("{prefix}/{}", entry.name.to_string_lossy());
+            if entry.name.to_str().is_none() || !is_ref_name(&name) {
+                self.refuse(name);
+                continue;
+            }
+            match entry.kind {
+                Kind::File => self.file(folder, entry, name),
+                Kind::Folder if depth > 0 => self.enter(folder, entry, name, depth)?,
+                _ => self.refuse(name),
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, above: &Folder, entry: &Entry, name: String, depth: usize) -> Result<(), Unreadable> {
+        match above.enter(&entry.name) {
+            Ok(Some(folder)) => self.folder(&folder, &name, depth - 1)?,
+            Ok(None) => {}
+            Err(_) => self.refuse(name),
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, folder: &Folder, entry: &Entry, name: String) {
+        match folder.read(&entry.name, LINE_LIMIT).map(|content| content.map(|content| value(&content))) {
+            Ok(Some(Some(Value::Object(object)))) => {
+                self.found.named.insert(name, object);
+            }
+            Ok(Some(Some(Value::Symbolic(_)))) => {
+                self.hidden.insert(name);
+            }
+            // Deleted, or packed, since it was listed.
+            Ok(None) => {}
+            Ok(Some(None)) | Err(_) => self.refuse(name),
+        }
+    }
+
+    fn refuse(&mut self, name: String) {
+        let name = shown(name);
+        self.hidden.insert(name.clone());
+        self.found.bad.push(name);
+    }
+
+    /// Adds packed refs that have no file. Read after the files: a ref that is packed meanwhile is then in one of them.
+    fn packed(&mut self, common: &Folder) {
+        let Ok(content) = common.read("packed-refs", PACKED_LIMIT) else {
+            return self.found.bad.push("packed-refs".to_owned());
+        };
+        for line in content.unwrap_or_default().split(|byte| *byte == b'\n') {
+            let Some(left) = self.left.checked_sub(1) else {
+                return self.found.bad.push("packed-refs".to_owned());
+            };
+            self.left = left;
+            self.line(line);
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        // Comments, and what the tag in the line before stands for.
+        if line.is_empty() || matches!(line[0], b'#' | b'^') {
+            return;
+        }
+        let parsed = std::str::from_utf8(line).ok().and_then(|line| line.trim_ascii_end().split_once(' '));
+        let Some((id, name)) = parsed else {
+            return self.refuse(String::from_utf8_lossy(line).into_owned());
+        };
+        if self.hidden.contains(name) || self.found.named.contains_key(name) {
+            return;
+        }
+        match object(id) {
+            Some(object) if is_ref_name(name) => drop(self.found.named.insert(name.to_owned(), object)),
+            _ => self.refuse(name.to_owned()),
+        }
+    }
+}
+
+/// What git passes over, too: hidden files, and the locks that a killed git leaves behind.
+fn is_passed_over(entry: &Entry) -> bool {
+    let name = entry.name.as_encoded_bytes();
+    name.starts_with(b".") || (entry.kind == Kind::File && name.ends_with(b".lock"))
+}
+
+/// The start of a name that may be anything.
+fn shown(name: String) -> String {
+    if name.len() <= LONGEST_NAME { name } else { name.chars().take(200).collect() }
+}
+
+fn is_ref_name(name: &str) -> bool {
+    name.len() <= LONGEST_NAME && name.starts_with("refs/") && check_ref_name(name).is_ok()
+}
+
+/// The content of the file of a ref. As in git, nothing counts after the id and a space.
+fn value(content: &[u8]) -> Option<Value> {
+    let text = std::str::from_utf8(content).ok()?;
+    if let Some(name) = text.strip_prefix("ref:") {
+        return Some(Value::Symbolic(name.trim().to_owned()));
+    }
+    object(text.split_ascii_whitespace().next()?).map(Value::Object)
+}
+
+/// The name of an object; only zeros are none.
+pub(super) fn object(text: &str) -> Option<Oid> {
+    Oid::parse(text).ok().filter(|oid| oid.as_str().bytes().any(|digit| digit != b'0'))
+}

@@ -1,0 +1,399 @@
+//! What an agent did in its repository, brought into ours.
+//!
+//! Owns which of the agent's refs count as its work, and how they get into the vault and on into the user's repository.
+//! The agent's repository is read as data; its objects are checked before they are taken.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::PoisonError;
+
+use super::clean::set_head;
+use super::slot::Claim;
+use super::{Workspace, given, size, sparse};
+use crate::git::alternates;
+use crate::git::capture::{Scratch, forget_excluded};
+use crate::git::command::Git;
+use crate::git::commit::agents_commit;
+use crate::git::error::GitError;
+use crate::git::files::Head;
+use crate::git::foreign::{Foreign, ForeignError, Staged, Take, TakeError, Unreadable, take};
+use crate::git::oid::Oid;
+use crate::git::publish::{Compression, Publish, Published, publish};
+use crate::git::refs;
+use crate::git::stamp::Stamp;
+
+/// Refs that somebody else has, too.
+const FETCHED: &str = "refs/remotes/";
+/// Refs of an agent that are not its work: what it fetched, and stashes, which are found by their log.
+const NOT_WORK: [&str; 5] = [FETCHED, "refs/stash", "refs/pull/", "refs/prefetch/", "refs/merge-requests/"];
+/// More branches and stashes than this are not somebody's work.
+const MOST_OTHERS: usize = 1_000;
+
+/// What an agent did in its repository; all of it is in the vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collected {
+    /// The commit that the agent has checked out, or the one that we made on top of it. Our own `HEAD` is there, too.
+    pub head: Oid,
+    /// Where the agent has the branch of the run; `None` if it deleted that.
+    pub branch: Option<Oid>,
+    /// The agent's other branches and stashes that have something of their own.
+    pub others: Vec<OtherWork>,
+    /// The tree of what is staged, if that is not what `head` has.
+    pub staged: Option<Oid>,
+    /// Why not everything could be taken: then the workspace has to be kept as it is.
+    pub unread: Option<String>,
+}
+
+/// Something that an agent committed beside its branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherWork {
+    /// What it is, in words.
+    pub what: String,
+    /// Its commit.
+    pub commit: Oid,
+}
+
+/// Files of an agent's repository that change when it commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marks([Option<Stamp>; 4]);
+
+/// What an agent's refs say.
+struct State {
+    head: Option<Oid>,
+    branch: Option<Oid>,
+    others: Vec<OtherWork>,
+    /// Commits that only the log of `HEAD` knows.
+    visited: Vec<Oid>,
+    /// What of it could not be read.
+    unread: Option<String>,
+}
+
+impl Workspace {
+    /// What tells whether the agent has committed something since.
+    pub fn marks(&self) -> Marks {
+        let dir = self.checkout.work_tree.join(".git");
+        let branch = format!("refs/heads/{}", self.claim.branch);
+        Marks(["HEAD", "logs/HEAD", &branch, "packed-refs"].map(|name| Stamp::of(&dir.join(name))))
+    }
+
+    /// Takes what the agent committed and staged into the vault, and leads our `HEAD` to where the agent's is.
+    pub fn collect(&self) -> Result<Collected, GitError> {
+        let mut seen_to = self.collecting.lock().unwrap_or_else(PoisonError::into_inner);
+        self.checkout()?;
+        let at = self.own_head()?;
+        let nothing = Collected {
+            head: at.clone(),
+            branch: self.claim.published.clone().or_else(|| self.claim.at.clone()),
+            others: Vec::new(),
+            staged: None,
+            unread: None,
+        };
+        if self.claim.was_linked {
+            return Ok(nothing);
+        }
+        let unread = |why: String| Collected { unread: Some(why), ..nothing.clone() };
+        match self.take_all(&at, &mut seen_to) {
+            Ok(collected) => Ok(collected),
+            Err(ForeignError::Unreadable(why)) => Ok(unread(why.to_string())),
+            Err(ForeignError::Git(error)) => Err(error),
+        }
+    }
+
+    /// Where our own `HEAD` is: at the start, or where the agent's was when it was last looked at.
+    fn own_head(&self) -> Result<Oid, GitError> {
+        match refs::head(&self.checkout.git_dir)? {
+            Some(head) => Ok(head),
+            None => self.claim.at.clone().ok_or_else(|| GitError::Unborn { repo: self.vault.dir.clone() }),
+        }
+    }
+
+    fn take_all(&self, at: &Oid, seen_to: &mut BTreeSet<Oid>) -> Result<Collected, ForeignError> {
+        let foreign = Foreign::of(&self.checkout.work_tree)?;
+        let state = self.read(&foreign)?;
+        let known: Vec<Oid> = self.claim.at.iter().chain(&self.claim.held).chain([at]).cloned().collect();
+        let mut taking = Taking { workspace: self, foreign: &foreign, known, staged: None };
+        let mut unread = state.unread;
+        let wanted: Vec<Oid> = state.head.iter().chain(&state.branch).cloned().collect();
+        let taken = match taking.take(&wanted)? {
+            Ok(()) => self.check_size(&wanted, at)?,
+            refused => refused,
+        };
+        let (agents, branch) = match taken {
+            Ok(()) => (state.head.unwrap_or_else(|| at.clone()), state.branch),
+            Err(why) => {
+                unread = Some(why);
+                (at.clone(), self.claim.published.clone().or_else(|| self.claim.at.clone()))
+            }
+        };
+        let others = taking.take_each(state.others, &mut unread)?;
+        let visited: Vec<Oid> = state.visited.into_iter().filter(|tip| !seen_to.contains(tip)).collect();
+        // Whatever is not whole any more was thrown away by the agent itself.
+        let _ = taking.take(&visited)?;
+        seen_to.extend(visited);
+        // What we committed on top of it stays, or else it would be committed once more.
+        let is_ours = agents_commit(&self.checkout, at).as_ref() == Some(&agents);
+        let head = if is_ours { at.clone() } else { agents.clone() };
+        match self.follow(at, &head) {
+            Err(GitError::TimedOut { .. }) => {
+                let unread = Some(format!("commit {head} takes too long to be read"));
+                return Ok(Collected { head: at.clone(), branch, others, staged: None, unread });
+            }
+            followed => followed?,
+        }
+        let staged = taking.index(&agents, &mut unread)?;
+        Ok(Collected { head, branch, others, staged, unread })
+    }
+
+    /// The inner error says which of these commits is too large to be looked at.
+    fn check_size(&self, commits: &[Oid], at: &Oid) -> Result<Result<(), String>, GitError> {
+        let is_known = |commit: &Oid| commit == at || self.claim.at.as_ref() == Some(commit);
+        let new: BTreeSet<&Oid> = commits.iter().filter(|commit| !is_known(commit)).collect();
+        for commit in new {
+            if let Some(why) = size::why_too_large(&self.vault, commit)? {
+                return Ok(Err(why));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Leads our own index and `HEAD` to a commit of the agent's: what that tracks is tracked for us, too.
+    fn follow(&self, from: &Oid, to: &Oid) -> Result<(), GitError> {
+        if from == to {
+            return Ok(());
+        }
+        let git = Git::within(&self.checkout).args(["read-tree", "-i", "-m", from.as_str(), to.as_str()]);
+        let answer = git.answer();
+        if let Err(GitError::TimedOut { .. }) = answer {
+            // It was killed, and nobody else uses our index.
+            let _ = fs::remove_file(self.checkout.git_dir.join("index.lock"));
+        }
+        if answer?.code != Some(0) {
+            // Then it is made anew, from `HEAD`.
+            let index = self.checkout.git_dir.join("index");
+            fs::remove_file(&index).map_err(GitError::io(&index))?;
+        }
+        set_head(&self.checkout, to)
+    }
+
+    fn read(&self, foreign: &Foreign) -> Result<State, Unreadable> {
+        let own = format!("refs/heads/{}", self.claim.branch);
+        let (head, refs) = (foreign.head()?, foreign.refs()?);
+        let bad = refs.bad.iter().find(|name| !name.starts_with(FETCHED));
+        let mut unread = bad.map(|name| format!("{name} cannot be read"));
+        let mut logged = |log: Result<Vec<Oid>, Unreadable>| {
+            log.unwrap_or_else(|error| {
+                unread = Some(error.to_string());
+                Vec::new()
+            })
+        };
+        let (visited, stashes) = (logged(foreign.visited()), logged(foreign.stashes()));
+        let at_head = foreign.commit(&refs, &head);
+        // A branch that was deleted while it was checked out: its commits are known to the log of `HEAD` alone.
+        let is_own = matches!(&head, Head::Branch(name) if *name == own);
+        let at_head = at_head.or_else(|| visited.first().filter(|_| is_own).cloned());
+        if refs.bad.contains(&own) {
+            let path = foreign.dir().join(&own);
+            return Err(Unreadable { path, why: "the branch of the run cannot be read".to_owned() });
+        }
+        let given = given::noted(&self.checkout);
+        let is_new = |name: &str, oid: &Oid| {
+            name != own
+                && !NOT_WORK.iter().any(|kind| name.starts_with(kind))
+                && given.named.get(name) != Some(oid)
+        };
+        let named = refs.named.iter().filter(|(name, oid)| is_new(name, oid)).map(|(name, oid)| {
+            let short = name.strip_prefix("refs/heads/").map(|short| format!("branch {short}"));
+            OtherWork { what: short.unwrap_or_else(|| name.clone()), commit: oid.clone() }
+        });
+        let stashes = stashes.into_iter().map(|commit| OtherWork { what: "stash".to_owned(), commit });
+        let mut seen: BTreeSet<Oid> =
+            given.named.values().chain(&at_head).chain(refs.named.get(&own)).cloned().collect();
+        let is_first = |other: &OtherWork| seen.insert(other.commit.clone());
+        let mut others: Vec<OtherWork> =
+            stashes.chain(named).filter(is_first).take(MOST_OTHERS + 1).collect();
+        if others.len() > MOST_OTHERS {
+            others.truncate(MOST_OTHERS);
+            unread = Some(format!("it has more than {MOST_OTHERS} branches and stashes"));
+        }
+        Ok(State { head: at_head, branch: refs.named.get(&own).cloned(), others, visited, unread })
+    }
+
+    /// Whether there is nothing in the agent's repository that was not given to it.
+    pub(super) fn has_nothing_of_an_agent(&self) -> bool {
+        let at = self.claim.at.as_ref();
+        self.collect().is_ok_and(|found| {
+            found.unread.is_none()
+                && Some(&found.head) == at
+                && found.branch.as_ref() == at
+                && found.others.is_empty()
+                && found.staged.is_none()
+        })
+    }
+
+    /// Whether the branch in the user's repository has something of this run.
+    pub(super) fn is_published(&self) -> bool {
+        let published = self.published.lock().map_or(None, |published| published.clone());
+        published.is_some() && published != self.claim.at
+    }
+
+    /// Brings the branch in the user's repository to a commit that the vault has, unless a person did something to it.
+    pub fn publish(&self, commit: &Oid, compression: Compression) -> Result<Published, GitError> {
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        if published.as_ref() == Some(commit) {
+            return Ok(Published::Done);
+        }
+        // Known before it is done: whoever takes over tells what we did from what a person did.
+        let (at, intended) = (published.clone(), Some(commit.clone()));
+        let noted = self.held.write_claim(&Claim { published: at, intended, ..self.claim.clone() });
+        noted.map_err(|error| GitError::Refused(error.to_string()))?;
+        let known: Vec<Oid> = self.claim.held.iter().chain(published.iter()).cloned().collect();
+        let answer = publish(&Publish {
+            repo: &self.vault.repo,
+            vault: &self.vault.dir,
+            branch: &self.claim.branch,
+            commit,
+            expected: published.as_ref(),
+            known: &known,
+            compression,
+        })?;
+        if answer == Published::Done {
+            *published = Some(commit.clone());
+            // Without this note a branch that a person deletes would come back after a crash. The note of before is
+            // still right if it cannot be written.
+            let _ = self.held.write_claim(&Claim { published: published.clone(), ..self.claim.clone() });
+        }
+        Ok(answer)
+    }
+
+    /// Brings what the agent committed on its branch so far into the user's repository.
+    pub fn publish_commits(&self) -> Result<Option<Published>, GitError> {
+        let collected = self.collect()?;
+        match collected.branch.filter(|branch| Some(branch) != self.claim.at.as_ref()) {
+            Some(branch) => self.publish(&branch, Compression::Quick).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Where the branch in the user's repository was left, if it is there.
+    pub fn published(&self) -> Option<Oid> {
+        self.published.lock().map_or(None, |published| published.clone())
+    }
+}
+
+/// Objects of one agent on their way into the vault.
+struct Taking<'a> {
+    workspace: &'a Workspace,
+    foreign: &'a Foreign,
+    known: Vec<Oid>,
+    /// Its object files, once they are needed.
+    staged: Option<Staged>,
+}
+
+impl Taking<'_> {
+    fn staged(&mut self) -> Result<&Staged, ForeignError> {
+        let staged = match self.staged.take() {
+            Some(staged) => staged,
+            None => self.foreign.stage(&self.workspace.vault.dir)?,
+        };
+        Ok(self.staged.insert(staged))
+    }
+
+    /// Takes what these reach. The inner error says why the agent's objects are refused.
+    fn take(&mut self, tips: &[Oid]) -> Result<Result<(), String>, ForeignError> {
+        let tips: BTreeSet<&Oid> = tips.iter().filter(|tip| !self.known.contains(tip)).collect();
+        let tips: Vec<Oid> = tips.into_iter().cloned().collect();
+        if tips.is_empty() {
+            return Ok(Ok(()));
+        }
+        let (vault, known) = (self.workspace.vault.dir.clone(), self.known.clone());
+        let staged = self.staged()?;
+        match take(&vault, &Take { staged: Some(staged), tips: &tips, known: &known }) {
+            Ok(()) => {
+                self.known.extend(tips);
+                Ok(Ok(()))
+            }
+            Err(TakeError::Refused { why }) => Ok(Err(self.explained(why))),
+            Err(TakeError::Git(error)) => Err(error.into()),
+        }
+    }
+
+    /// A refusal, with its likely reason. What was shallow from the beginning is known to us as well.
+    fn explained(&self, why: String) -> String {
+        let given = self.workspace.vault.dir.join("shallow");
+        let given = fs::read_to_string(given).unwrap_or_default();
+        let is_new = |commit: &Oid| !given.lines().any(|line| line == commit.as_str());
+        if !self.foreign.shallow().is_ok_and(|shallow| shallow.iter().any(is_new)) {
+            return why;
+        }
+        format!(
+            "it has a shallow fetch, whose commits lack their parents (`git fetch --unshallow` gets them): {why}"
+        )
+    }
+
+    /// Takes all of them, or those that can be.
+    fn take_each(
+        &mut self,
+        others: Vec<OtherWork>,
+        unread: &mut Option<String>,
+    ) -> Result<Vec<OtherWork>, ForeignError> {
+        let all: Vec<Oid> = others.iter().map(|other| other.commit.clone()).collect();
+        if self.take(&all)?.is_ok() {
+            return Ok(others);
+        }
+        let mut taken = Vec::new();
+        for other in others {
+            match self.take(std::slice::from_ref(&other.commit))? {
+                Ok(()) => taken.push(other),
+                Err(why) => *unread = Some(why),
+            }
+        }
+        Ok(taken)
+    }
+
+    /// What the agent has staged, if its index is not the one that it was given.
+    fn index(&mut self, head: &Oid, unread: &mut Option<String>) -> Result<Option<Oid>, ForeignError> {
+        let workspace = self.workspace;
+        if workspace.index.is_some() && workspace.index == workspace.agent_index() {
+            return Ok(None);
+        }
+        let copy = Scratch::new(&workspace.checkout.git_dir, "staged");
+        if self.foreign.copy_index(&copy)?.is_none() {
+            return Ok(None);
+        }
+        let git = || Git::within(&workspace.checkout).index(copy.path());
+        let same = ["diff-index", "--cached", "--quiet", "--ignore-submodules=all", head.as_str(), "--"];
+        let is_same = || match git().args(same).answer() {
+            Err(GitError::TimedOut { .. }) => Ok(None),
+            answer => answer.map(|answer| answer.code),
+        };
+        let first_look = is_same()?;
+        if !matches!(first_look, Some(0 | 1)) {
+            *unread = Some("its index cannot be read".to_owned());
+            return Ok(None);
+        }
+        sparse::follow(&workspace.checkout, &copy)?;
+        if first_look == Some(0) {
+            return Ok(None);
+        }
+        if !workspace.claim.private.is_empty() {
+            forget_excluded(&workspace.checkout, &copy, &workspace.claim.private)?;
+            if is_same()? == Some(0) {
+                return Ok(None);
+            }
+        }
+        let borrowed = alternates::quoted(self.staged()?.dir());
+        let answer = git().env("GIT_ALTERNATE_OBJECT_DIRECTORIES", borrowed).arg("write-tree").answer()?;
+        // Conflicts cannot be written, but their sides are in the commits that are merged.
+        if answer.code != Some(0) {
+            return Ok(None);
+        }
+        let tree = answer.oid()?;
+        match self.take(std::slice::from_ref(&tree))? {
+            Ok(()) => Ok(Some(tree)),
+            Err(why) => {
+                *unread = Some(why);
+                Ok(None)
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! What an agent did in its repository, in ours and in the user's.
+
+use std::fs;
+
+use crate::sandbox::{Sandbox, git, prepared, try_git};
+use crate::support::{
+    Run, area_of, commit_all, content, continued, names, oid, opened, project, text, write,
+};
+use fleet_host::git::{NotPublished, Oid, Published};
+
+fn has(folder: &std::path::Path, object: &Oid) -> bool {
+    try_git(folder, &["cat-file", "-e", object.as_str()]).status.success()
+}
+
+#[test]
+fn commits_branches_and_what_only_a_log_knows() {
+    let run = Run::new();
+    let work = run.path();
+    write(work, "lost", "x");
+    let lost = run.commit("thrown away");
+    git(work, &["reset", "--quiet", "--hard", "main"]);
+    write(work, "kept", "x");
+    let kept = run.commit("kept");
+    git(work, &["tag", "--annotate", "--message=x", "mine"]);
+    git(work, &["update-ref", "refs/remotes/origin/fetched", "HEAD"]);
+    for number in 0..3 {
+        write(work, "kept", number.to_string());
+        git(work, &["stash", "--quiet"]);
+    }
+    let collected = run.collected();
+    assert_eq!((&collected.head, collected.branch.as_ref(), &collected.unread), (&kept, Some(&kept), &None));
+    let whats: Vec<&str> = collected.others.iter().map(|other| other.what.as_str()).collect();
+    assert_eq!(whats, ["stash", "stash", "stash", "refs/tags/mine"]);
+    // Newest first, and the index of each with it.
+    let stashed = |number: usize| content(run.vault(), &collected.others[number].commit, "kept");
+    assert_eq!([stashed(0), stashed(1), stashed(2)], ["2", "1", "0"]);
+    assert!(has(run.vault(), &lost), "it was on its way for a while");
+    assert_eq!(run.workspace.head().unwrap(), kept);
+    assert_eq!(run.collected(), collected, "twice is as good as once");
+    text(run.vault(), &["fsck", "--strict"]);
+}
+
+#[test]
+fn what_is_staged_alone() {
+    let run = Run::new();
+    let work = run.path();
+    assert_eq!(run.collected().staged, None);
+    write(work, "staged", "one");
+    git(work, &["add", "staged"]);
+    fs::remove_file(work.join("staged")).unwrap();
+    let tree = run.collected().staged.unwrap();
+    assert_eq!(content(run.vault(), &tree, "staged"), "one");
+    // In the middle of a merge there is no such tree.
+    git(work, &["reset", "--quiet", "--hard"]);
+    write(work, "README.md", "ours");
+    run.commit("ours");
+    git(work, &["checkout", "--quiet", "-b", "other", "main"]);
+    write(work, "README.md", "theirs");
+    run.commit("theirs");
+    assert!(!try_git(work, &["merge", "work"]).status.success());
+    let collected = run.collected();
+    assert_eq!((collected.staged, collected.unread), (None, None));
+}
+
+#[test]
+fn a_branch_appears_when_something_was_committed_and_moves_with_it() {
+    let run = Run::new();
+    let marks = run.workspace.marks();
+    assert_eq!(run.workspace.publish_commits().unwrap(), None);
+    assert_eq!(text(&run.repo, &["branch", "--list", "work"]), "");
+    write(run.path(), "one", "1");
+    assert_eq!(run.workspace.marks(), marks);
+    let one = run.commit("one");
+    assert_ne!(run.workspace.marks(), marks);
+    assert_eq!(run.workspace.publish_commits().unwrap(), Some(Published::Done));
+    assert_eq!((oid(&run.repo, "work"), run.workspace.published()), (one.clone(), Some(one)));
+    git(run.path(), &["commit", "--quiet", "--amend", "--message=another"]);
+    let two = oid(run.path(), "HEAD");
+    assert_eq!(run.workspace.publish_commits().unwrap(), Some(Published::Done));
+    assert_eq!(oid(&run.repo, "work"), two, "what it replaced was only ever ours");
+}
+
+#[test]
+fn what_a_person_did_to_the_branch_is_left_alone() {
+    let run = Run::new();
+    let (work, repo) = (run.path(), &run.repo);
+    let quiet = ["-c", "core.hooksPath=/dev/null"];
+    write(work, "one", "1");
+    run.commit("one");
+    run.workspace.publish_commits().unwrap();
+    let publish = || run.workspace.publish_commits().unwrap().unwrap();
+    let commit = |name: &str| {
+        write(work, name, "x");
+        run.commit(name)
+    };
+    // Checked out.
+    git(repo, &[&quiet[..], &["checkout", "--quiet", "work"]].concat());
+    commit("two");
+    let expected = NotPublished::CheckedOut { place: repo.clone() };
+    assert_eq!(publish(), Published::Kept(expected));
+    git(repo, &[&quiet[..], &["checkout", "--quiet", "main"]].concat());
+    assert_eq!(publish(), Published::Done);
+    // Moved on by a person: theirs stays, whatever the agent does.
+    let linked = run.sandbox.path("of a person");
+    git(repo, &[&quiet[..], &["worktree", "add", "--quiet", linked.to_str().unwrap(), "work"]].concat());
+    write(&linked, "theirs", "x");
+    let theirs = commit_all(&linked, "theirs");
+    git(repo, &["worktree", "remove", "--force", linked.to_str().unwrap()]);
+    commit("three");
+    assert_eq!(publish(), Published::Kept(NotPublished::Moved { at: theirs.clone() }));
+    assert_eq!(oid(repo, "work"), theirs);
+    // Unless the agent has it, too.
+    git(work, &["fetch", "--quiet", repo.to_str().unwrap(), "work"]);
+    git(work, &["merge", "--quiet", "--no-edit", "FETCH_HEAD"]);
+    assert_eq!(publish(), Published::Done);
+    // Deleted.
+    git(repo, &[&quiet[..], &["branch", "--quiet", "--delete", "--force", "work"]].concat());
+    commit("four");
+    assert_eq!(publish(), Published::Kept(NotPublished::Deleted));
+    assert_eq!(text(repo, &["branch", "--list", "work"]), "");
+    text(repo, &["fsck", "--strict"]);
+}
+
+/// Killed between the note of what is about to be done and the next one, whether it was done or not.
+#[test]
+fn whoever_takes_over_knows_what_was_ours() {
+    for was_done in [true, false] {
+        let run = Run::new();
+        write(run.path(), "one", "1");
+        let one = run.commit("one");
+        run.workspace.publish_commits().unwrap();
+        write(run.path(), "two", "2");
+        let two = run.commit("two");
+        run.workspace.publish_commits().unwrap();
+        let (area, repo) = (run.area().clone(), run.repo.clone());
+        let note = run.path().with_extension("json");
+        let claim = fs::read_to_string(&note).unwrap();
+        let (done, intended) =
+            (format!("\"published\":\"{two}\""), format!("\"published\":\"{one}\",\"intended\":\"{two}\""));
+        assert!(claim.contains(&done) && !claim.contains("intended"), "{claim}");
+        drop(run.workspace);
+        fs::write(&note, claim.replace(&done, &intended)).unwrap();
+        if !was_done {
+            git(&repo, &["update-ref", "refs/heads/work", one.as_str()]);
+        }
+        let adopted = area.adopt("r1").unwrap().unwrap();
+        assert_eq!(adopted.published(), Some(if was_done { two.clone() } else { one }));
+        write(adopted.path(), "three", "3");
+        commit_all(adopted.path(), "three");
+        assert_eq!(adopted.publish_commits().unwrap(), Some(Published::Done), "{was_done}");
+        assert_eq!(oid(&repo, "work"), oid(adopted.path(), "HEAD"));
+    }
+}
+
+#[test]
+fn a_branch_that_a_person_deleted_stays_deleted_after_a_crash() {
+    let mut run = Run::new();
+    write(run.path(), "one", "1");
+    run.commit("one");
+    run.workspace.publish_commits().unwrap();
+    // Any later note must know of it, too.
+    run.workspace.note_private(&[".env".to_owned()]).unwrap();
+    let (area, repo) = (run.area().clone(), run.repo.clone());
+    drop(run.workspace);
+    git(&repo, &["-c", "core.hooksPath=/dev/null", "branch", "--quiet", "--delete", "--force", "work"]);
+    let adopted = area.adopt("r1").unwrap().unwrap();
+    write(adopted.path(), "two", "2");
+    commit_all(adopted.path(), "two");
+    assert_eq!(adopted.publish_commits().unwrap(), Some(Published::Kept(NotPublished::Deleted)));
+    assert_eq!(text(&repo, &["branch", "--list", "work"]), "");
+}
+
+#[test]
+fn more_branches_than_are_taken_are_not_forgotten_silently() {
+    let run = Run::new();
+    write(run.path(), "one", "1");
+    let one = run.commit("one");
+    let input = run.sandbox.path("refs");
+    let refs: Vec<_> = (0..1_001).map(|number| format!("create refs/heads/same/{number} {one}\n")).collect();
+    fs::write(&input, refs.concat()).unwrap();
+    let mut update = prepared(run.path(), &["update-ref", "--stdin"]);
+    assert!(update.stdin(fs::File::open(&input).unwrap()).status().unwrap().success());
+    let collected = run.collected();
+    assert_eq!((collected.others.len(), collected.unread), (0, None), "all are where HEAD is");
+    let commit = |number| {
+        format!(
+            "commit refs/heads/many/{number}\ncommitter a <a@b> {number} +0000\ndata 1\nx\nfrom {one}\n\n"
+        )
+    };
+    fs::write(&input, (0..1_001).map(commit).collect::<String>()).unwrap();
+    let mut import = prepared(run.path(), &["fast-import", "--quiet"]);
+    assert!(import.stdin(fs::File::open(&input).unwrap()).status().unwrap().success());
+    let collected = run.collected();
+    assert_eq!(collected.others.len(), 1_000);
+    assert!(collected.unread.unwrap().contains("more than 1000"));
+}
+
+/// What was thrown away is kept once, not with every look.
+#[test]
+fn what_only_a_log_knows_is_taken_once() {
+    use std::os::unix::fs::MetadataExt as _;
+    let run = Run::new();
+    write(run.path(), "lost", "x");
+    let lost = run.commit("thrown away");
+    git(run.path(), &["reset", "--quiet", "--hard", "main"]);
+    let packs = || {
+        let packs = fs::read_dir(run.vault().join("objects/pack")).unwrap();
+        let mut packs: Vec<_> = packs.map(|entry| entry.unwrap().metadata().unwrap().ino()).collect();
+        packs.sort_unstable();
+        packs
+    };
+    run.collected();
+    let before = packs();
+    run.collected();
+    assert_eq!(packs(), before);
+    assert!(has(run.vault(), &lost));
+}
+
+#[test]
+fn a_shallow_fetch_is_named_as_the_reason() {
+    let run = Run::new();
+    let other = run.sandbox.repository("other");
+    for name in ["a", "b"] {
+        write(&other, name, "x");
+        commit_all(&other, name);
+    }
+    let source = format!("file://{}", other.display());
+    git(run.path(), &["fetch", "--quiet", "--depth=1", &source, "main"]);
+    git(run.path(), &["reset", "--quiet", "--hard", "FETCH_HEAD"]);
+    let why = run.collected().unread.unwrap();
+    assert!(why.contains("shallow") && why.contains("--unshallow"), "{why}");
+}
+
+#[test]
+fn a_retry_goes_on_with_the_branch() {
+    let run = Run::new();
+    write(run.path(), "one", "1");
+    let first = run.published();
+    let (area, repo) = (run.area().clone(), run.repo.clone());
+    run.workspace.release().unwrap();
+    let again = area.open(&continued("r2", "work")).unwrap();
+    assert_eq!(oid(again.path(), "HEAD"), first);
+    assert!(again.untouched(&first).is_some());
+    write(again.path(), "two", "2");
+    let second = commit_all(again.path(), "two");
+    assert_eq!(again.publish_commits().unwrap(), Some(Published::Done));
+    assert_eq!(oid(&repo, "work"), second);
+    assert_eq!(names(&repo, &second), [".gitignore", "README.md", "one", "src/main.rs", "two"]);
+}
+
+/// The user may clean up as much as they like: what we borrow is held.
+#[test]
+fn the_user_prunes() {
+    let run = Run::new();
+    let base = oid(&run.repo, "main");
+    let prune = || {
+        git(&run.repo, &["reflog", "expire", "--expire=now", "--all"]);
+        git(&run.repo, &["gc", "--quiet", "--prune=now"]);
+    };
+    write(run.path(), "one", "1");
+    run.commit("one");
+    git(&run.repo, &["checkout", "--quiet", "--orphan", "elsewhere"]);
+    commit_all(&run.repo, "elsewhere");
+    git(&run.repo, &["branch", "--quiet", "--delete", "--force", "main"]);
+    prune();
+    let snapshot = run.taken();
+    assert_eq!(snapshot.head, Some(oid(run.path(), "HEAD")));
+    run.workspace.publish_commits().unwrap();
+    git(&run.repo, &["branch", "--quiet", "--delete", "--force", "work"]);
+    prune();
+    assert!(has(run.vault(), &base) && has(run.path(), &base));
+    for folder in [run.vault(), run.path(), &run.repo] {
+        text(folder, &["fsck", "--strict"]);
+    }
+}
+
+#[test]
+fn what_is_staged_is_found_in_a_home_with_an_odd_name() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let workspace = opened(&area_of(&repo.join(".git"), &sandbox.path("ho:me \"of\" x")), "r1", "work");
+    write(workspace.path(), "new", "staged");
+    git(workspace.path(), &["add", "new"]);
+    write(workspace.path(), "new", "changed since");
+    let staged = workspace.collect().unwrap().staged.expect("a tree");
+    assert_eq!(content(&workspace.area().vault, &staged, "new"), "staged");
+}
+
+/// Few objects, and more paths than fit anywhere.
+#[test]
+fn a_commit_with_endlessly_many_paths_is_not_read() {
+    let run = Run::new();
+    let base = oid(&run.repo, "main");
+    let blob = run.sandbox.path("blob");
+    fs::write(&blob, "x").unwrap();
+    let mut entry =
+        format!("100644 blob {}", text(run.path(), &["hash-object", "-w", blob.to_str().unwrap()]));
+    let input = run.sandbox.path("tree");
+    for _ in 0..10 {
+        let lines: Vec<_> = (0..10).map(|name| format!("{entry}\t{name}\n")).collect();
+        fs::write(&input, lines.concat()).unwrap();
+        let mktree =
+            prepared(run.path(), &["mktree"]).stdin(fs::File::open(&input).unwrap()).output().unwrap();
+        entry = format!("040000 tree {}", String::from_utf8(mktree.stdout).unwrap().trim_end());
+    }
+    let tree = entry.rsplit(' ').next().unwrap();
+    let bomb = text(run.path(), &["commit-tree", tree, "-p", base.as_str(), "-m", "bomb"]);
+    git(run.path(), &["update-ref", "refs/heads/work", &bomb]);
+    write(run.path(), "beside", "x");
+    let collected = run.collected();
+    assert!(collected.unread.unwrap().contains("paths"));
+    assert_eq!((collected.head, collected.branch), (base.clone(), Some(base.clone())));
+    assert_eq!(run.workspace.head().unwrap(), base);
+    let snapshot = run.taken();
+    assert_eq!(content(run.vault(), &snapshot.tree, "beside"), "x", "the files are saved all the same");
+}

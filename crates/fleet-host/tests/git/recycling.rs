@@ -1,0 +1,128 @@
+//! Warm workspaces in which an agent left something for the next run.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::sandbox::{Sandbox, git};
+use crate::support::{area, commit_all, everything, fresh, oid, opened, project, text, write};
+use fleet_host::git::{Area, Keep, Open, StartAt};
+
+/// A program that leaves a mark, and the mark.
+fn program(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
+    let (program, mark) = (sandbox.path("program"), sandbox.path("ran"));
+    fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", mark.display())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    (program, mark)
+}
+
+/// A repository that runs a program whenever git asks it for its state.
+fn trap(place: &Path, program: &Path) -> String {
+    fs::create_dir_all(place).unwrap();
+    git(place, &["init", "--quiet", "--initial-branch=main"]);
+    write(place, "file", "1");
+    git(place, &["add", "--all"]);
+    git(place, &["commit", "--quiet", "--message=inner"]);
+    git(place, &["config", "core.fsmonitor", program.to_str().unwrap()]);
+    git(place, &["config", "core.hooksPath", "/nowhere"]);
+    text(place, &["rev-parse", "HEAD"])
+}
+
+fn keeping(sandbox: &Sandbox, repo: &Path) -> Area {
+    Area { keep: Keep::Ignored, ..area(sandbox, repo) }
+}
+
+/// The agent commits a link to a repository that is ignored.
+#[test]
+fn a_tracked_repository_is_not_kept_because_it_is_ignored() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let (area, (program, mark)) = (keeping(&sandbox, &repo), program(&sandbox));
+    let run = opened(&area, "r1", "one");
+    let path = run.path().to_owned();
+    let commit = trap(&path.join("target/inner"), &program);
+    trap(&path.join("target/other"), &program);
+    git(&path, &["update-index", "--add", "--cacheinfo", &format!("160000,{commit},target/inner")]);
+    git(&path, &["commit", "--quiet", "--message=link"]);
+    run.collect().unwrap();
+    let _ = fs::remove_file(&mark);
+    run.release().unwrap();
+    assert!(!mark.exists(), "a program of the agent's ran when the workspace was given back");
+    assert!(!path.join("target/inner/.git").exists(), "tracked, so it is moved aside");
+    assert!(path.join("target/other/.git").exists(), "ignored, so it stays");
+    drop(opened(&area, "r2", "two"));
+    assert!(!mark.exists(), "a program of the agent's ran when the workspace was opened");
+}
+
+/// The next run starts at a commit that has a link where an ignored repository was left.
+#[test]
+fn a_repository_that_becomes_tracked_is_never_opened() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let (area, (program, mark)) = (keeping(&sandbox, &repo), program(&sandbox));
+    let run = opened(&area, "r1", "one");
+    let path = run.path().to_owned();
+    let commit = trap(&path.join("target/inner"), &program);
+    run.release().unwrap();
+    assert!(path.join("target/inner/.git").exists());
+    let quiet = ["-c", "core.hooksPath=/dev/null"];
+    git(&repo, &["update-index", "--add", "--cacheinfo", &format!("160000,{commit},target/inner")]);
+    git(&repo, &[&quiet[..], &["commit", "--quiet", "--message=link"]].concat());
+    let _ = fs::remove_file(&mark);
+    let next = opened(&area, "r2", "two");
+    assert!(!mark.exists(), "a program of the agent's ran");
+    assert!(!next.recycled() && !next.path().join("target/inner/.git").exists());
+}
+
+/// Ignored itself, or in a folder that is.
+#[test]
+fn ignored_repositories_that_wait_are_not_opened() {
+    let waits =
+        ["target/inner/.git/HEAD", "target/a/.git/commondir", "new/a.log/.git/HEAD", "src/a.log/.git/HEAD"];
+    for waits in waits {
+        let sandbox = Sandbox::new();
+        let repo = project(&sandbox, "main");
+        let area = keeping(&sandbox, &repo);
+        let run = opened(&area, "r1", "one");
+        let pipe = run.path().join(waits);
+        trap(pipe.ancestors().nth(2).unwrap(), Path::new("/nowhere"));
+        let _ = fs::remove_file(&pipe);
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let begin = Instant::now();
+        run.release().unwrap();
+        assert!(opened(&area, "r2", "two").recycled(), "{waits}");
+        assert!(begin.elapsed() < Duration::from_secs(30), "{waits}");
+    }
+}
+
+/// The files of the next commit have to be fetched, which fails for a while.
+#[test]
+fn partial_clones_keep_their_warm_workspaces() {
+    let sandbox = Sandbox::new();
+    let source = project(&sandbox, "source");
+    git(&source, &["config", "uploadpack.allowFilter", "true"]);
+    git(&source, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let (url, place) = (format!("file://{}", source.display()), sandbox.path("partial"));
+    git(&sandbox.path(""), &["clone", "--quiet", "--filter=blob:none", &url, place.to_str().unwrap()]);
+    let area = area(&sandbox, &place);
+    let warm = [opened(&area, "r1", "one"), opened(&area, "r2", "two")];
+    for workspace in warm {
+        workspace.release().unwrap();
+    }
+    write(&source, "src/next.rs", "the next version\n");
+    fs::remove_file(source.join("src/main.rs")).unwrap();
+    commit_all(&source, "next");
+    git(&place, &["fetch", "--quiet"]);
+    let start = StartAt::New(oid(&place, "origin/main"));
+    let open = Open { start, ..fresh(&area, "r3", "three") };
+    let away = sandbox.path("away");
+    fs::rename(&source, &away).unwrap();
+    assert!(area.open(&open).is_err());
+    assert_eq!(area.slots().unwrap().len(), 2, "it is not their fault");
+    fs::rename(&away, &source).unwrap();
+    let workspace = area.open(&open).unwrap();
+    assert!(workspace.recycled());
+    assert_eq!(everything(workspace.path()), everything(&source));
+}

@@ -1,0 +1,55 @@
+//! `fleet open`
+
+use std::io::IsTerminal as _;
+
+use clap::Args;
+use fleet_core::problem::Outcome;
+use fleet_engine::verbs::run_open;
+
+use super::Context;
+use crate::Done;
+
+/// Open the folder in which an agent works
+///
+/// Opens it in $VISUAL or $EDITOR. Without a terminal, prints its path. The agent goes on meanwhile, in the same files.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Open {
+    /// The run: its id, the id of its task, or its branch
+    id: String,
+    /// Start $SHELL in it instead of an editor
+    #[arg(long, conflicts_with = "print")]
+    shell: bool,
+    /// Print its path
+    #[arg(long)]
+    print: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  fleet open login-fix
+  fleet open login-fix --shell
+  cd \"$(fleet open login-fix --print)\"";
+
+impl Open {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let found = run_open::run(&context.engine, &self.id).await?;
+        let is_for_people = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+        if self.print || context.output.is_json() || !(is_for_people || self.shell) {
+            return context.output.show(&found, || found.workspace.display().to_string());
+        }
+        if self.shell {
+            return fleet_engine::run_shell(&program(context, &["SHELL"], "sh")?, &found.workspace);
+        }
+        fleet_engine::edit_file(&program(context, &["VISUAL", "EDITOR"], "vi")?, &found.workspace)
+    }
+}
+
+/// The program that the user's environment names first.
+fn program(context: &Context, names: &[&str], usual: &str) -> Outcome<String> {
+    for name in names {
+        if let Some(program) = context.engine.environment().get(name)? {
+            return Ok(program.to_owned());
+        }
+    }
+    Ok(usual.to_owned())
+}
