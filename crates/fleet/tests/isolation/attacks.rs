@@ -140,7 +140,7 @@ fn objects_that_are_bad_or_not_the_agents_do_not_get_in() {
     stage.run(
         "bad",
         "blob=$(echo x | git hash-object -w --stdin)
-         tree=$(printf '100644 .git\\0' | cat - <(echo -n $blob | xxd -r -p) | git hash-object -t tree -w --stdin --literally)
+         tree=$(printf '100644 .git\\0' | cat - <(printf \"$(echo $blob | sed 's/../\\\\x&/g')\") | git hash-object -t tree -w --stdin --literally)
          git update-ref HEAD $(git commit-tree -p HEAD -m bad $tree); echo work > work.txt",
     );
     assert_eq!(stage.content("bad", "work.txt"), "work");
