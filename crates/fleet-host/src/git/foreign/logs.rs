@@ -31,20 +31,14 @@ pub(super) fn stashes(common: &Folder) -> Result<Vec<Oid>, Unreadable> {
 
 /// What a merge or rebase that is under way put aside, to be brought back at its end.
 pub(super) fn autostashes(own: &Folder) -> Result<Vec<Oid>, Unreadable> {
-    let mut found = Vec::new();
-    for (folder, name) in
-        [("", "MERGE_AUTOSTASH"), ("rebase-merge", "autostash"), ("rebase-apply", "autostash")]
-    {
-        let inner = if folder.is_empty() { None } else { own.enter(folder)? };
-        let content = match (&inner, folder) {
-            (Some(inner), _) => inner.read(name, LINE_LIMIT)?,
-            (None, "") => own.read(name, LINE_LIMIT)?,
-            (None, _) => None,
-        };
-        let content = content.unwrap_or_default();
-        found.extend(String::from_utf8_lossy(&content).split_ascii_whitespace().next().and_then(object));
+    let mut files = vec![own.read("MERGE_AUTOSTASH", LINE_LIMIT)?];
+    for folder in ["rebase-merge", "rebase-apply"] {
+        if let Some(state) = own.enter(folder)? {
+            files.push(state.read("autostash", LINE_LIMIT)?);
+        }
     }
-    Ok(found)
+    let named = |content: Vec<u8>| object(String::from_utf8_lossy(&content).split_ascii_whitespace().next()?);
+    Ok(files.into_iter().flatten().filter_map(named).collect())
 }
 
 /// The commits that `HEAD` was at, newest first.
