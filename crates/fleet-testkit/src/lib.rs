@@ -19,6 +19,7 @@ pub mod model;
 pub mod postgres;
 pub mod python;
 pub mod repo;
+pub mod user;
 pub mod vault;
 mod wait;
 

@@ -33,4 +33,5 @@ mod output;
 mod processes;
 mod repair;
 mod server;
+mod soak;
 mod stage;

@@ -3,44 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
+use fleet_testkit::user::Housekeeping;
+
 use super::stage::Stage;
-
-/// Does what a tidy user does, over and over, until it is told to stop. How often it did.
-fn housekeeping(repo: &Path, stop: &AtomicBool) -> usize {
-    let git = |args: &[&str]| {
-        let mut git = Command::new("git");
-        git.arg("-C").arg(repo).args(args).stdout(Stdio::null()).stderr(Stdio::null());
-        // Two of them may be in each other's way, which is the user's affair.
-        git.status().is_ok_and(|status| status.success())
-    };
-    let mut rounds = 0;
-    while !stop.load(Ordering::Relaxed) {
-        let name = format!("user-{rounds}");
-        git(&["branch", &name]);
-        git(&["commit", "-q", "--allow-empty", "-m", &name]);
-        git(&["commit", "-q", "--amend", "--allow-empty", "-m", "amended"]);
-        git(&["rebase", "-q", "--force-rebase", "HEAD~1"]);
-        git(&["branch", "-D", &name]);
-        git(&["reflog", "expire", "--expire=now", "--all"]);
-        git(&["gc", "-q", "--prune=now"]);
-        git(&["repack", "-adq"]);
-        rounds += 1;
-    }
-    rounds
-}
-
-/// Tells the user to stop, also when a test fails.
-struct Stop<'a>(&'a AtomicBool);
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 /// Runs agents beside the user for about so long, and looks whether everything is there.
 fn agents_beside_a_user(span: Duration, slots: &str) {
@@ -48,23 +15,18 @@ fn agents_beside_a_user(span: Duration, slots: &str) {
     stage.script(
         "for i in 1 2 3; do echo $RANDOM > $i.txt; git add .; git commit -qm $i; sleep 0.3; done; echo left > left.txt",
     );
-    let (stop, fleet) = (AtomicBool::new(false), stage.fleet.env("FLEET_RUNNER_SLOTS", slots));
-    let mut branches = Vec::new();
-    thread::scope(|scope| {
-        let user = scope.spawn(|| housekeeping(stage.repo.path(), &stop));
-        let _end = Stop(&stop);
-        let until = Instant::now() + span;
-        while Instant::now() < until {
-            for _ in 0..slots.parse().unwrap() {
-                let branch = format!("agent-{}", branches.len());
-                stage.fleet.ok(&["task", "add", "Task", "--agent", "script", "--branch", &branch]);
-                branches.push(branch);
-            }
-            fleet.ok(&["run", "--until-idle"]);
+    let fleet = stage.fleet.env("FLEET_RUNNER_SLOTS", slots);
+    let user = Housekeeping::begin(stage.repo.path());
+    let (mut branches, until) = (Vec::new(), Instant::now() + span);
+    while Instant::now() < until {
+        for _ in 0..slots.parse().unwrap() {
+            let branch = format!("agent-{}", branches.len());
+            stage.fleet.ok(&["task", "add", "Task", "--agent", "script", "--branch", &branch]);
+            branches.push(branch);
         }
-        stop.store(true, Ordering::Relaxed);
-        assert!(user.join().unwrap() > 1, "the user did something");
-    });
+        fleet.ok(&["run", "--until-idle"]);
+    }
+    assert!(user.end() > 1, "the user did something");
     for branch in &branches {
         assert_eq!(stage.state(branch), "succeeded", "{branch}");
         assert_eq!(stage.content(branch, "left.txt"), "left", "{branch}: {}", stage.remarks(branch));

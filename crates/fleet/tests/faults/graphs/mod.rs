@@ -12,7 +12,8 @@ use std::ops::RangeInclusive;
 use fleet_core::workflow::{PartState, Start, WorkflowState, predict};
 use serde_json::Value;
 
-use self::dice::{Dice, Graph, name_of};
+pub(crate) use self::dice::Dice;
+use self::dice::{Graph, name_of};
 use self::havoc::Havoc;
 use crate::evidence::assert_in_turn;
 use crate::stage::Stage;
