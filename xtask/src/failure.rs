@@ -1,6 +1,7 @@
 //! Why a command could not do its work. A failed check or test is not among these: it is a result.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use fleet_testkit::postgres::StartError;
@@ -18,6 +19,8 @@ pub(crate) enum Failure {
     Process { program: String, source: io::Error },
     #[error("cannot change {path}: {source}")]
     File { path: &'static str, source: io::Error },
+    #[error("cannot make the link {}: {source}", path.display())]
+    Link { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Database(#[from] StartError),
 }

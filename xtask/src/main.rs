@@ -13,6 +13,7 @@ mod agents;
 mod bench;
 mod counts;
 mod failure;
+mod install;
 mod process;
 mod python;
 mod staging;
@@ -37,6 +38,8 @@ Usage: cargo xtask COMMAND
                    target/python-original, unless they are there. `test` and `bench` do that too, each what it needs.
   bench [NAME…]    Build for release and measure: a table on standard output, JSON in target/bench.json. With NAME,
                    only the benchmarks whose name contains one of them.
+  install [DIR]    Build for release and install `fleet`, with the link `flt` beside it, into DIR/bin, or to where
+                   `cargo install` puts programs.
   help             Print this.
 ";
 
@@ -56,6 +59,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
         "agents" => agents::run(rest),
         "python" => python::run(rest),
         "bench" => bench::run(rest),
+        "install" => install::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)
