@@ -30,6 +30,8 @@ pub struct Brief<'a> {
     pub conversation: Conversation<'a>,
     /// What it may do without being asked.
     pub trust: Trust,
+    /// What becomes of the settings for this agent that the workspace brings.
+    pub repository_settings: RepositorySettings,
     /// Whether it will run as the superuser, which some agents refuse unless told otherwise.
     pub is_root: bool,
     /// Said to the agent by the way that it has for standing orders.
@@ -57,6 +59,7 @@ impl<'a> Brief<'a> {
             effort: None,
             conversation: Conversation::New { id: None },
             trust: Trust::Sandbox,
+            repository_settings: RepositorySettings::Absent,
             is_root: false,
             system_prompt: None,
             schema: None,
@@ -105,6 +108,15 @@ impl<'a> Conversation<'a> {
     }
 }
 
+/// Where an agent can go on with a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resumes {
+    /// In whatever directory it is started.
+    Anywhere,
+    /// Only in the directory in which the conversation began: elsewhere it does not find it, or goes back there to work.
+    WhereItBegan,
+}
+
 /// What an agent may do without being asked. Each adapter maps it to the modes of its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trust {
@@ -136,6 +148,54 @@ impl Trust {
             "sandbox" => Some(Self::Sandbox),
             "full" => Some(Self::Full),
             _ => None,
+        }
+    }
+}
+
+/// What becomes of settings for an agent that come with a repository, such as hooks and tool servers: programs that it
+/// starts, and rules that it loosens, because a file of the workspace says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepositorySettings {
+    /// There are none.
+    Absent,
+    /// The user did not agree to them: the agent is started without.
+    LeftOut,
+    /// They count, as they do for somebody who starts the agent by hand.
+    Used,
+}
+
+/// Where a repository can have settings for an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SettingsFiles {
+    /// Below the workspace: files, and folders with everything in them. What is only read to the model is not meant.
+    pub paths: &'static [&'static str],
+    /// Whether [`RepositorySettings::LeftOut`] keeps the agent from them. Otherwise it cannot be started beside them.
+    pub can_be_left_out: bool,
+}
+
+impl SettingsFiles {
+    /// Of an agent that reads none, or of which nobody knows what it reads.
+    pub const NONE: Self = Self { paths: &[], can_be_left_out: false };
+}
+
+/// What keeps an agent to its [`Trust`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enforced {
+    /// Nothing: its commands do what the user could do.
+    Nothing,
+    /// The agent itself, by the tools that it has or asks for.
+    Tools,
+    /// A sandbox of the operating system, which the agent sets up for its commands.
+    Sandbox,
+}
+
+impl Enforced {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Nothing => "none",
+            Self::Tools => "tools",
+            Self::Sandbox => "sandbox",
         }
     }
 }
@@ -274,6 +334,33 @@ pub struct About {
     pub takes_prompts: bool,
     /// What each [`Trust`] means for it, in words, in the order of [`Trust::WORDS`].
     pub trust: [&'static str; 3],
+    /// What keeps it to each of them, in the same order.
+    pub enforced: [Enforced; 3],
+    /// Where a repository can have settings for it.
+    pub settings_files: SettingsFiles,
+}
+
+impl About {
+    /// What keeps it to this trust.
+    pub const fn enforced(&self, trust: Trust) -> Enforced {
+        let [read_only, sandbox, full] = self.enforced;
+        match trust {
+            Trust::ReadOnly => read_only,
+            Trust::Sandbox => sandbox,
+            Trust::Full => full,
+        }
+    }
+}
+
+/// The files in which an agent writes down a conversation, in its own home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Their folder, as [`About::login_files`] has it; the first whose variable is set counts.
+    pub folder: &'static [&'static str],
+    /// They are exactly so many folders below it.
+    pub levels: usize,
+    /// What their names end with.
+    pub name_end: String,
 }
 
 /// One kind of agent.
@@ -289,6 +376,18 @@ pub trait Adapter: Send + Sync {
 
     /// What understands the output of one process that was started for this brief.
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder>;
+
+    /// Where it can go on with a conversation. The stricter answer is safe for every agent.
+    fn resumes(&self) -> Resumes {
+        Resumes::WhereItBegan
+    }
+
+    /// Where it writes down a conversation while it works, for agents whose output tells only at the end of a turn what
+    /// was used; see [`Decoder::record`].
+    fn record(&self, session: &str) -> Option<Record> {
+        let _ = session;
+        None
+    }
 
     /// Whether it asks before it uses a tool, so that its trust is kept by the answers, whatever it was started with.
     fn asks(&self) -> bool {
@@ -310,6 +409,12 @@ pub enum Stream {
 pub trait Decoder: Send {
     /// One line without its end. `cut` says that it was longer than what is passed.
     fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent>;
+
+    /// One line that the agent wrote to its own record of the conversation since this process began.
+    fn record(&mut self, line: &[u8]) -> Vec<AgentEvent> {
+        let _ = line;
+        Vec::new()
+    }
 
     /// The process ended, and no more lines come.
     fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent>;

@@ -9,7 +9,8 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 
 use crate::adapter::{
-    About, Adapter, Brief, Decoder, Failure, LaunchPlan, Program, PromptVia, Stream, Trust,
+    About, Adapter, Brief, Decoder, Enforced, Failure, LaunchPlan, Program, PromptVia, SettingsFiles, Stream,
+    Trust,
 };
 use crate::common::words::{self, LONGEST_STDERR, Tail};
 use crate::common::{refusal, reset};
@@ -41,6 +42,11 @@ impl Adapter for Agy {
                 "edits and runs commands without asking and without a sandbox",
                 "edits and runs commands without asking and without a sandbox",
             ],
+            enforced: [Enforced::Nothing; 3],
+            settings_files: SettingsFiles {
+                paths: &[".agents", ".antigravity", ".gemini", ".env"],
+                can_be_left_out: false,
+            },
         }
     }
 

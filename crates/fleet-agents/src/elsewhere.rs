@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program};
+use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program, Resumes};
 
 /// Another adapter, with some of what it says about itself replaced.
 pub struct Elsewhere {
@@ -59,6 +59,14 @@ impl Adapter for Elsewhere {
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {
         self.inner.decoder(brief)
     }
+
+    fn resumes(&self) -> Resumes {
+        self.inner.resumes()
+    }
+
+    fn asks(&self) -> bool {
+        self.inner.asks()
+    }
 }
 
 #[cfg(test)]
@@ -73,6 +81,7 @@ mod tests {
         let brief = Brief::plain("do it", Path::new("/w"));
         let same = Elsewhere::new(Arc::new(Demo));
         assert_eq!((same.about(), same.plan(&brief)), (Demo.about(), Demo.plan(&brief)));
+        assert_eq!((same.resumes(), same.asks()), (Demo.resumes(), Demo.asks()));
         let moved =
             Elsewhere::new(Arc::new(Demo)).program(Some("/opt/x".into())).provider(Some("acme".into()));
         let program = Program::OnPath("/opt/x".into());

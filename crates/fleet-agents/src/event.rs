@@ -1,5 +1,6 @@
 //! What an agent's output means, in words that all agents share.
 
+use std::fmt;
 use std::time::Duration;
 
 use fleet_core::run::Reason;
@@ -15,6 +16,16 @@ pub enum AgentEvent {
     SessionStarted {
         /// The agent's own id.
         session: String,
+    },
+    /// The directory that it works in, as it says itself.
+    WorksIn {
+        /// The directory.
+        directory: String,
+    },
+    /// The model that answers, by its full name.
+    Model {
+        /// The name.
+        model: String,
     },
     /// It said something.
     Text {
@@ -90,6 +101,11 @@ pub enum AgentEvent {
     Error {
         /// What kind of thing.
         reason: Reason,
+        /// The agent's words.
+        text: String,
+    },
+    /// Something that people may want to know and that did not go wrong.
+    Warning {
         /// The agent's words.
         text: String,
     },
@@ -171,6 +187,17 @@ impl Counted {
 }
 
 impl Tokens {
+    /// What these have more than others.
+    #[must_use]
+    pub const fn less(self, others: Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(others.input),
+            output: self.output.saturating_sub(others.output),
+            cache_read: self.cache_read.saturating_sub(others.cache_read),
+            cache_write: self.cache_write.saturating_sub(others.cache_write),
+        }
+    }
+
     /// These after others were told in this way.
     #[must_use]
     pub const fn then(self, told: Self, counted: Counted) -> Self {
@@ -190,6 +217,28 @@ pub enum When {
     At(Millis),
     /// After this span, counted from when the line was written.
     After(Duration),
+    /// At this time by the clock on the wall, in the zone of the machine that the agent runs on.
+    Local(LocalTime),
+}
+
+/// A time by the clock on the wall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocalTime {
+    /// Year, month and day; without them it is today.
+    pub date: Option<(i16, i8, i8)>,
+    /// From 0 to 23.
+    pub hour: i8,
+    /// From 0 to 59.
+    pub minute: i8,
+}
+
+impl fmt::Display for LocalTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((year, month, day)) = self.date {
+            write!(f, "{year:04}-{month:02}-{day:02} ")?;
+        }
+        write!(f, "{:02}:{:02}", self.hour, self.minute)
+    }
 }
 
 /// The longest raw line that becomes an event; the log has the rest.

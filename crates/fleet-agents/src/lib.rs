@@ -23,12 +23,13 @@ pub mod vendors;
 
 pub use acp::Acp;
 pub use adapter::{
-    About, Adapter, Ask, Brief, Conversation, Decoder, Failure, LaunchPlan, McpServer, PlannedFile, Program,
-    PromptVia, Stream, Trust,
+    About, Adapter, Ask, Brief, Conversation, Decoder, Enforced, Failure, LaunchPlan, McpServer, PlannedFile,
+    Program, PromptVia, Record, RepositorySettings, Resumes, SettingsFiles, Stream, Trust,
 };
+pub use common::tool::is_editing;
 pub use custom::{Custom, CustomError, CustomSpec, Patterns};
 pub use elsewhere::Elsewhere;
-pub use event::{AgentEvent, Counted, Meter, Tokens, When};
+pub use event::{AgentEvent, Counted, LocalTime, Meter, Tokens, When};
 pub use opencode::Opencode;
 pub use prices::{Price, Prices};
 pub use registry::Registry;

@@ -60,6 +60,19 @@ impl Prices {
         })
     }
 
+    /// The highest price of each kind of token: what a model costs at most, as far as anything is known.
+    pub fn highest(&self) -> Option<Price> {
+        let all = || self.tables.iter().flatten();
+        let most = |kind: fn(&Price) -> u64| all().map(kind).max();
+        Some(Price {
+            model: "*".to_owned(),
+            input: most(|price| price.input)?,
+            output: most(|price| price.output)?,
+            cache_read: most(|price| price.cache_read)?,
+            cache_write: most(|price| price.cache_write)?,
+        })
+    }
+
     /// What these tokens of a model cost, in millionths of a US dollar; nothing if nobody knows its price.
     pub fn cost(&self, model: &str, tokens: &Tokens) -> Option<u64> {
         self.find(model).map(|price| price.of(tokens))
@@ -93,6 +106,9 @@ mod tests {
         );
         assert_eq!((found("claude-x1"), found("claude-y"), found("other")), (Some(5), Some(4), Some(6)));
         assert_eq!(Prices::default().cost("gpt-5", &Tokens::default()), None);
+        let highest = prices.highest().unwrap();
+        assert_eq!((highest.input, highest.output, highest.cache_write), (6, 24, 12));
+        assert_eq!(Prices::default().highest(), None);
     }
 
     #[test]

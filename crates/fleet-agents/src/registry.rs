@@ -75,6 +75,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::adapter::{Enforced, Trust};
 
     #[test]
     fn agents_are_found_by_names_that_differ() {
@@ -88,6 +89,10 @@ mod tests {
             assert_eq!(known.find(name).map(Adapter::name), Some(name));
         }
         assert!(known.find("nobody").is_none());
+        for about in known.all().map(Adapter::about) {
+            // Nothing keeps an agent that may do everything.
+            assert_eq!(about.enforced(Trust::Full), Enforced::Nothing, "{}", about.title);
+        }
         let again = known.clone().with([Arc::new(Demo) as Arc<dyn Adapter>]);
         assert_eq!(again.all().count(), known.all().count());
     }

@@ -79,6 +79,7 @@ async fn claims_per_second(store: &Store) -> f64 {
                         runs: vec![run],
                         default_agent: "claude".parse().expect("a name"),
                         able: None,
+                        projects: None,
                         accounts: BTreeMap::new(),
                         caps: Caps::default(),
                         budget: None,

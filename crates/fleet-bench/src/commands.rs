@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fleet_store::StoreUrl;
+use fleet_store::{Store, StoreUrl, ops};
 use fleet_testkit::repo::Repo;
 
 use crate::report::{Goal, Row};
@@ -16,7 +16,6 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
     let repo = Repo::init();
     let homes = tempfile::tempdir().expect("a folder");
     let (thousand, empty) = (homes.path().join("thousand"), homes.path().join("empty"));
-    fill(&thousand, repo.path());
     let fleet = |home: &Path, arguments: &[&str]| {
         let mut command = Command::new(&setting.fleet);
         command
@@ -27,6 +26,7 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     };
+    fill(&thousand, &mut fleet(&thousand, &["task", "add", "first"]));
     let git = || {
         let mut command = Command::new("git");
         command.args(["rev-parse", "HEAD"]).current_dir(repo.path()).stdout(Stdio::null());
@@ -64,16 +64,15 @@ pub(crate) fn run(setting: &Setting) -> Vec<Row> {
     ]
 }
 
-/// A store with a thousand tasks of this repository.
-fn fill(home: &Path, repo: &Path) {
-    std::fs::create_dir(home).expect("a folder");
+/// A store with a thousand tasks of the repository that `first` adds a task to.
+fn fill(home: &Path, first: &mut Command) {
+    assert!(first.status().expect("it starts").success());
     let path = home.join("fleet.db");
-    let common_dir = repo.canonicalize().expect("a repository").join(".git");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let (store, project) = runtime.block_on(seed::with_project(
-        &StoreUrl::Sqlite(path.clone()),
-        common_dir.to_str().expect("a plain path"),
-    ));
-    drop(store);
+    let project = runtime.block_on(async {
+        let store = Store::open(&StoreUrl::Sqlite(path.clone())).await.expect("a store");
+        let all = store.call(ops::ListProjects { place: String::new() }).await.expect("projects");
+        all[0].id
+    });
     seed::fill_sqlite(&path, project, 1_000);
 }

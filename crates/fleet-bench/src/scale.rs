@@ -112,6 +112,7 @@ async fn claim(store: &Store, ids: &mut IdMaker) -> f64 {
         runs: vec![ids.next(seed::NOW, 7)],
         default_agent: "claude".parse().expect("a name"),
         able: None,
+        projects: None,
         accounts: BTreeMap::new(),
         caps: Caps::default(),
         budget: None,

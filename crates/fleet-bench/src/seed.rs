@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fleet_core::id::{IdMaker, ProjectId, RunId, TaskId};
+use fleet_core::project::Sighting;
 use fleet_core::time::Millis;
 use fleet_store::{Store, StoreUrl, ops};
 
@@ -14,8 +15,9 @@ pub(crate) const NOW: Millis = Millis(1_800_000_000_000);
 pub(crate) async fn with_project(url: &StoreUrl, common_dir: &str) -> (Store, ProjectId) {
     let store = Store::open(url).await.expect("a store");
     let id = IdMaker::default().next(NOW, 1);
-    let name = "bench".to_owned();
-    let op = ops::EnsureProject { id, common_dir: common_dir.to_owned(), name, now: NOW };
+    let (place, name) = ("bench".to_owned(), "bench".to_owned());
+    let checkout = ops::Checkout { place, common_dir: common_dir.to_owned(), name };
+    let op = ops::EnsureProject { id, checkout, seen: Sighting::default(), now: NOW };
     let project = store.call(op).await.expect("a project");
     (store, project.id)
 }

@@ -4,6 +4,7 @@
 //! what should happen next. Must never touch a file, a socket, the environment, the clock or a source of
 //! randomness: time and entropy come in as arguments, decisions go out as values.
 
+pub mod backoff;
 pub mod budget;
 pub mod conflict;
 pub mod deps;
@@ -12,6 +13,7 @@ pub mod glob;
 pub mod id;
 pub mod limits;
 pub mod outcome;
+pub mod place;
 pub mod plan;
 pub mod policy;
 pub mod problem;

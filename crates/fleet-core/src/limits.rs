@@ -111,7 +111,7 @@ fn plain_number(text: &str) -> Option<u64> {
 }
 
 /// Dollars as people write them: cents always, smaller parts where there are any.
-pub(crate) fn dollars(micro: u64) -> String {
+pub fn dollars(micro: u64) -> String {
     let all = format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000);
     let cents = all.len() - 4;
     format!("{}{}", &all[..cents], all[cents..].trim_end_matches('0'))

@@ -28,6 +28,8 @@ named! {
         Unchanged = "unchanged",
         /// It is done, and its branch is not here.
         Gone = "gone",
+        /// It is done, and its branch is on another machine.
+        Elsewhere = "elsewhere",
         /// It failed.
         Failed = "failed",
     }
@@ -38,6 +40,8 @@ named! {
 pub enum Branch {
     /// It is not here.
     Gone,
+    /// It is on another machine.
+    Elsewhere,
     /// It, or its content, has arrived.
     Landed,
     /// It can be merged, or nobody tried.
@@ -56,6 +60,7 @@ pub fn judge(task: TaskState, result: Option<&RunResult>, branch: Branch) -> Ver
         _ if changed_nothing => Verdict::Unchanged,
         Branch::Landed => Verdict::Landed,
         Branch::Gone => Verdict::Gone,
+        Branch::Elsewhere => Verdict::Elsewhere,
         Branch::Conflicting => Verdict::Conflicting,
         Branch::Open if result.is_some_and(is_doubtful) => Verdict::Doubtful,
         Branch::Open => Verdict::Mergeable,
@@ -89,6 +94,7 @@ mod tests {
         assert_eq!(judged(Branch::Landed), Verdict::Landed);
         assert_eq!(judged(Branch::Conflicting), Verdict::Conflicting);
         assert_eq!(judged(Branch::Gone), Verdict::Gone);
+        assert_eq!(judged(Branch::Elsewhere), Verdict::Elsewhere);
         assert_eq!(judge(TaskState::Failed, Some(&good), Branch::Landed), Verdict::Failed);
         let nothing = result(&json!({"files": 0, "commit_count": 0}));
         assert_eq!(judge(TaskState::Done, Some(&nothing), Branch::Gone), Verdict::Unchanged);

@@ -25,6 +25,33 @@ impl Millis {
     }
 }
 
+/// How many milliseconds another clock is ahead of our own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClockOffset(pub i64);
+
+/// A look at another clock: what it showed, and what our own showed before and after the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockReading {
+    /// Our own clock before the question.
+    pub before: Millis,
+    /// The other clock.
+    pub there: Millis,
+    /// Our own clock after the answer.
+    pub after: Millis,
+}
+
+impl ClockOffset {
+    /// What is known after one more look. The other clock was read at some moment between the two of ours: that bounds
+    /// the difference, and within the bounds the earlier value is as good as any. So a slow answer spoils nothing.
+    #[must_use]
+    pub fn corrected(self, reading: ClockReading) -> Self {
+        let ClockReading { before, there, after } = reading;
+        let (one, other) = (there.0.saturating_sub(after.0), there.0.saturating_sub(before.0));
+        // Our own clock may have been set back in between.
+        Self(self.0.clamp(one.min(other), one.max(other)))
+    }
+}
+
 /// A span as people write it: `90s`, `30m`, `1h30m`, `2d`, or plain seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(pub Duration);
@@ -105,6 +132,20 @@ impl fmt::Display for Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_look_at_another_clock_corrects_no_more_than_it_can_know() {
+        let look = |offset, before, there, after| {
+            let reading = ClockReading { before: Millis(before), there: Millis(there), after: Millis(after) };
+            ClockOffset(offset).corrected(reading).0
+        };
+        assert_eq!(look(0, 1_000, 1_003, 1_005), 0, "the same time");
+        assert_eq!(look(0, 1_000, 601_003, 1_005), 599_998, "ten minutes ahead");
+        assert_eq!(look(599_998, 5_000, 605_002, 5_004), 599_998, "known already");
+        assert_eq!(look(600_000, 5_000, 605_009, 15_000), 600_000, "a slow answer");
+        assert_eq!(look(0, 700_000, 100_000, 700_004), -600_000, "ten minutes behind");
+        assert_eq!(look(7, 1_000, 1_000, 900), 7, "set back meanwhile");
+    }
 
     #[test]
     fn spans_as_people_write_them() {

@@ -41,11 +41,11 @@ impl fmt::Display for Overrun {
         match self {
             Self::Time(limit) => write!(f, "stopped after {}, its time limit", Span(*limit)),
             Self::Idle(limit) => write!(f, "stopped after {} without a sign of work", Span(*limit)),
-            Self::Tokens(limit) => write!(f, "stopped: it used more than {limit} tokens"),
+            Self::Tokens(limit) => write!(f, "stopped: over its limit of {limit} tokens"),
             Self::Money(limit) => {
                 write!(
                     f,
-                    "stopped: it used more than {}.{:02} USD",
+                    "stopped: over its limit of {}.{:02} USD",
                     limit / 1_000_000,
                     limit % 1_000_000 / 10_000
                 )
@@ -77,7 +77,18 @@ pub struct Pulse {
     pub processes: usize,
     /// What they have read and written, where the system tells.
     pub io_bytes: u64,
+    /// In how many calls.
+    pub io_calls: u64,
+    /// The newest change of a file in the workspace, in milliseconds since 1970.
+    pub changed_at: Option<u64>,
 }
+
+/// A call that reads or writes less is a wake-up between threads, a timer or a notice from a watched file. Codex makes
+/// many of them while it waits for an answer that never comes.
+const SMALL_CALL: u64 = 64;
+
+/// What goes beyond small calls without being work: so much at once, and so much more each second.
+const NOISE: (u64, u64) = (4 * 1024, 256);
 
 impl Pulse {
     /// Whether there was work between this look and a later one. A program that only waits uses a little of everything
@@ -85,9 +96,13 @@ impl Pulse {
     fn is_followed_by_work(self, later: Self, between: Duration) -> bool {
         // Less than before is a sign as well: somebody ended and took the numbers along.
         let cpu = later.cpu.abs_diff(self.cpu);
+        let calls = later.io_calls.abs_diff(self.io_calls);
+        let bytes = later.io_bytes.abs_diff(self.io_bytes).saturating_sub(calls.saturating_mul(SMALL_CALL));
+        let (at_once, each_second) = NOISE;
         cpu > between / 50
             || later.processes != self.processes
-            || later.io_bytes.abs_diff(self.io_bytes) > 4 * 1024
+            || bytes > at_once.saturating_add(each_second.saturating_mul(between.as_secs()))
+            || later.changed_at != self.changed_at
     }
 }
 
@@ -262,9 +277,9 @@ mod tests {
         dog.used(1_000, 2_500_000);
         assert_eq!(dog.next(s(99)), Next::Snapshot, "what is allowed may be used up");
         dog.used(1_001, 0);
-        assert_eq!(said(&dog, s(99)), "stopped: it used more than 1000 tokens");
+        assert_eq!(said(&dog, s(99)), "stopped: over its limit of 1000 tokens");
         dog.used(1_001, 2_500_001);
-        assert_eq!(said(&dog, s(99)), "stopped: it used more than 2.50 USD");
+        assert_eq!(said(&dog, s(99)), "stopped: over its limit of 2.50 USD");
     }
 
     #[test]
@@ -286,8 +301,12 @@ mod tests {
 
     #[test]
     fn an_agent_that_is_silent_but_works_is_left_alone() {
-        let pulse =
-            |cpu_ms, processes, io_bytes| Pulse { cpu: Duration::from_millis(cpu_ms), processes, io_bytes };
+        let pulse = |cpu_ms, processes, io_bytes| Pulse {
+            cpu: Duration::from_millis(cpu_ms),
+            processes,
+            io_bytes,
+            ..Pulse::default()
+        };
         let after = |pulses: &[Pulse]| {
             let idle = Bounds { idle: Some(s(40)), ..Bounds::default() };
             let mut dog = Watchdog::new(idle, s(0));
@@ -299,13 +318,38 @@ mod tests {
         };
         let waits = [pulse(900, 3, 0), pulse(950, 3, 100), pulse(1_000, 3, 900), pulse(1_100, 3, 2_000)];
         assert_eq!(after(&waits), Next::Stop(Overrun::Idle(s(40))), "timers are no work");
+        let changed = Pulse { changed_at: Some(1), ..waits[1] };
         for (works, why) in [
             ([waits[0], waits[1], pulse(9_000, 3, 0), pulse(9_000, 3, 0)], "a processor was busy"),
             ([waits[0], waits[1], pulse(100, 3, 0), pulse(100, 3, 0)], "somebody busy ended"),
             ([waits[0], waits[1], pulse(950, 4, 0), pulse(950, 4, 0)], "a child was started"),
             ([waits[0], waits[1], pulse(950, 3, 9_000), pulse(950, 3, 9_000)], "something was written"),
+            ([waits[0], waits[1], changed, changed], "a file in the workspace changed"),
         ] {
             assert!(matches!(after(&works), Next::Sleep(_)), "{why}");
+        }
+    }
+
+    /// Measured: a codex whose provider does not answer, each ten seconds.
+    #[test]
+    fn small_reads_of_a_watcher_are_no_work() {
+        let idle = |minutes| Bounds { idle: Some(s(60 * minutes)), ..Bounds::default() };
+        let measured = [
+            (1_673_579 + 3_522_082, 1_543 + 2_187, 180),
+            (1_679_755 + 3_523_514, 1_899 + 2_366, 190),
+            (1_711_339 + 3_530_458, 3_634 + 3_234, 240),
+            (1_744_491 + 3_538_050, 5_499 + 4_183, 300),
+            (1_785_519 + 3_546_490, 7_545 + 5_238, 360),
+        ];
+        for minutes in [1, 20, 60] {
+            let mut dog = Watchdog::new(idle(minutes), s(0));
+            for (at, (io_bytes, io_calls, cpu_ms)) in (1..).zip(measured) {
+                let cpu = Duration::from_millis(cpu_ms);
+                let pulse = Pulse { cpu, processes: 1, io_bytes, io_calls, ..Pulse::default() };
+                dog.felt(pulse, s(at * 15 * minutes));
+            }
+            let end = s(60 * minutes);
+            assert_eq!(dog.next(s(75 * minutes)), Next::Stop(Overrun::Idle(end)), "{minutes}m");
         }
     }
 

@@ -16,7 +16,7 @@ use crate::environment::{Environment, is_reserved, is_variable_name};
 /// Nothing in it is a secret by its purpose, with one exception: the address of a proxy may hold a password, but
 /// without it many people's agents would reach nobody at all. Left out on purpose: `SSH_AUTH_SOCK` (whoever has it can
 /// log in elsewhere as the user), `GIT_SSH_COMMAND` and `GIT_ASKPASS` (an agent has no business with remotes),
-/// `DBUS_SESSION_BUS_ADDRESS` (the way to the user's keys), `COLORTERM` and the like (nobody looks at a terminal),
+/// `DBUS_SESSION_BUS_ADDRESS` and `XDG_RUNTIME_DIR` (the way to the user's keys and session manager), `COLORTERM` and the like (nobody looks at a terminal),
 /// `PWD` and `VIRTUAL_ENV` (they point into the user's own checkout), `LD_PRELOAD`.
 const COMMON: &[&str] = &[
     "HOME",
@@ -35,7 +35,6 @@ const COMMON: &[&str] = &[
     "XDG_CONFIG_HOME",
     "XDG_DATA_DIRS",
     "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
     "XDG_STATE_HOME",
     // Both cases are in use.
     "ALL_PROXY",
@@ -218,6 +217,7 @@ mod tests {
             "path",
             "PWD",
             "LD_PRELOAD",
+            "XDG_RUNTIME_DIR",
             "BASH_FUNC_x%%",
         ]);
         assert_eq!(

@@ -1,18 +1,37 @@
 //! The clock and the source of randomness: the only place that asks the machine for either.
+//!
+//! Machines that share a store agree on its server's time ([`shared`]): leases, pauses, schedules and days are compared
+//! with what others wrote, and a machine whose clock is wrong would steal, wake or start too early.
+
+pub(crate) mod shared;
+#[cfg(test)]
+mod two_machines;
 
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use fleet_agents::LocalTime;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::time::{Millis, Span};
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 
-/// What time it is.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+/// What time it is, for all who share the store: once that is open, the time of its server.
 pub fn now() -> Millis {
-    Millis(Timestamp::now().as_millisecond())
+    shared::corrected(machine_now())
+}
+
+/// What the clock of this machine shows: for what this machine has dated itself, such as files.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+pub fn machine_now() -> Millis {
+    shared::skewed(Millis(Timestamp::now().as_millisecond()))
+}
+
+/// A moment of a file system, in milliseconds since 1970.
+pub fn millis_of(moment: SystemTime) -> Option<u64> {
+    let since = moment.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_millis()).ok()
 }
 
 /// How long the machine has been awake since some moment: for limits, which must not run out while a laptop sleeps.
@@ -90,6 +109,23 @@ fn local_moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
     Some(Millis(moment.timestamp().as_millisecond()))
 }
 
+/// When an agent's clock on the wall says that time, heard now.
+pub fn moment_of(time: LocalTime, now: Millis) -> Option<Millis> {
+    moment_in(&TimeZone::system(), time, now)
+}
+
+fn moment_in(zone: &TimeZone, told: LocalTime, now: Millis) -> Option<Millis> {
+    let here = Timestamp::from_millisecond(now.0).ok()?.to_zoned(zone.clone());
+    let time = Time::new(told.hour, told.minute, 0, 0).ok()?;
+    let date = match told.date {
+        Some((year, month, day)) => Date::new(year, month, day).ok()?,
+        // What is said just before midnight may be heard just after it.
+        None if time.hour() == 23 && here.hour() == 0 => here.date().yesterday().ok()?,
+        None => here.date(),
+    };
+    Some(Millis(date.to_datetime(time).to_zoned(zone.clone()).ok()?.timestamp().as_millisecond()))
+}
+
 /// Today if it is still to come, else tomorrow.
 fn next_at(here: &Zoned, time: Time) -> Option<Zoned> {
     let today = here.date().to_datetime(time).to_zoned(here.time_zone().clone()).ok()?;
@@ -132,5 +168,21 @@ mod tests {
             let message = parse_past("since", wrong, NOW).unwrap_err().message;
             assert!(message.starts_with("since: "), "{message}");
         }
+    }
+
+    #[test]
+    fn the_clock_on_the_wall_is_that_of_the_zone() {
+        let time = |date, hour| LocalTime { date, hour, minute: 46 };
+        let told = |zone: &TimeZone, date, hour| {
+            moment_in(zone, time(date, hour), NOW).map_or("none".to_owned(), rfc3339)
+        };
+        let west = TimeZone::fixed(jiff::tz::offset(-8));
+        assert_eq!(told(&TimeZone::UTC, None, 16), "2026-11-15T16:46:00.000Z");
+        assert_eq!(told(&west, None, 4), "2026-11-15T12:46:00.000Z", "it is two in the morning there");
+        assert_eq!(told(&west, None, 1), "2026-11-15T09:46:00.000Z", "over a moment ago, not tomorrow");
+        assert_eq!(told(&west, Some((2026, 11, 17)), 4), "2026-11-17T12:46:00.000Z");
+        assert_eq!(told(&west, Some((2026, 2, 30)), 4), "none");
+        let midnight = TimeZone::fixed(jiff::tz::offset(-10));
+        assert_eq!(told(&midnight, None, 23), "2026-11-15T09:46:00.000Z", "said before midnight");
     }
 }

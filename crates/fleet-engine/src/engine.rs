@@ -1,12 +1,13 @@
 //! What every verb needs: where things are, how it is configured, the store.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fleet_agents::Registry;
 use fleet_core::id::{IdKind, IdMaker, IdPrefix, ProjectId, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::project::Project;
+use fleet_core::project::{Project, belonging};
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 use fleet_host::git::{self, DiscoverError, Repository, Surrounding};
@@ -17,7 +18,7 @@ use crate::caller::Caller;
 use crate::config::{Config, ConfigFile, Report, Sources};
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::{agents, allowed, clock, problems};
+use crate::{agents, allowed, checkouts, clock, problems};
 
 /// What a process is started with.
 #[derive(Debug, Clone)]
@@ -45,7 +46,10 @@ pub struct Engine {
 
 impl Engine {
     /// Looks around; reads no configuration yet, so that even a broken one can be shown and mended.
-    pub fn new(start: Start) -> Outcome<Self> {
+    pub fn new(mut start: Start) -> Outcome<Self> {
+        clock::shared::skew(&start.environment);
+        let given = std::mem::take(&mut start.flags);
+        start.flags = [start.environment.settings()?, given].concat();
         let home = start.environment.home()?;
         let directory = match &start.directory {
             Some(directory) => directory.clone(),
@@ -113,9 +117,9 @@ impl Engine {
         }
     }
 
-    /// The settings of the command line, for processes that are started on behalf of this one.
-    pub fn flags(&self) -> &[String] {
-        &self.start.flags
+    /// What a process of ours gets that is started on behalf of this one.
+    pub(crate) fn environment_for_children(&self) -> Vec<(OsString, OsString)> {
+        self.start.environment.for_children(&self.start.flags)
     }
 
     /// `$FLEET_HOME`.
@@ -206,12 +210,14 @@ impl Engine {
 
     /// The store, opened at the first use.
     pub async fn store(&self) -> Outcome<&Store> {
-        self.store.get_or_try_init(|| self.open_store()).await
+        self.store.get_or_try_init(|| Box::pin(self.open_store())).await
     }
 
     async fn open_store(&self) -> Outcome<Store> {
         let url = self.store_url()?;
-        Store::open(&url).await.map_err(problems::store)
+        let store = Store::open(&url).await.map_err(problems::store)?;
+        clock::shared::follow(&store).await.map_err(problems::store)?;
+        Ok(store)
     }
 
     /// Where the store is.
@@ -237,9 +243,21 @@ impl Engine {
         self.store().await?.call(op).await.map_err(problems::store)
     }
 
-    /// What time it is.
+    /// Gives the newest events their numbers, unless very many are without: for verbs that show those of one task or run,
+    /// which nobody should have to wait for.
+    pub(crate) async fn number_events(&self) -> Outcome<()> {
+        self.store().await?.number_events().await.map(drop).map_err(problems::store)
+    }
+
+    /// What time it is, once the store is open: see [`Engine::time`].
     pub fn now(&self) -> Millis {
         clock::now()
+    }
+
+    /// What time it is by the store's clock. For verbs that need it before they have asked the store anything.
+    pub async fn time(&self) -> Outcome<Millis> {
+        self.store().await?;
+        Ok(self.now())
     }
 
     /// A new id.
@@ -252,20 +270,99 @@ impl Engine {
     /// The project of the directory, added to the store if it is new. Refused where agents may not work.
     pub async fn project(&self) -> Outcome<Project> {
         allowed::check(self)?;
-        let repository = self.repository()?;
-        let common_dir = common_dir(repository)?;
-        let known = self.call(ops::FindProject { common_dir: common_dir.clone() }).await?;
-        if let Some(project) = known {
-            return Ok(project);
+        let checkout = self.checkout().await?;
+        let found = self.found(&checkout).await?;
+        if let Some(project) = &found
+            && project.root.is_some()
+            && checkouts::is_of(project).await?
+        {
+            return Ok(project.clone());
         }
-        let (id, name, now) = (self.new_id()?, repository.display_name(), self.now());
-        self.call(ops::EnsureProject { id, common_dir, name, now }).await
+        let likely = self.call(ops::LikelyProjects { checkout: checkout.clone() }).await?;
+        let seen = checkouts::sight(&checkout.common_dir, &likely).await?;
+        match found {
+            Some(project) if project.root.is_none() && seen.root.is_none() => Ok(project),
+            _ => {
+                let (id, now) = (self.new_id()?, self.now());
+                self.call(ops::EnsureProject { id, checkout, seen, now }).await
+            }
+        }
     }
 
     /// The project of the directory, if it is one that the store knows.
     pub async fn known_project(&self) -> Outcome<Option<Project>> {
-        let common_dir = self.common_dir()?;
-        self.call(ops::FindProject { common_dir }).await
+        let checkout = self.checkout().await?;
+        let found = self.found(&checkout).await?;
+        if let Some(project) = &found
+            && checkouts::is_of(project).await?
+        {
+            return Ok(found);
+        }
+        let likely = self.call(ops::LikelyProjects { checkout: checkout.clone() }).await?;
+        if likely.is_empty() {
+            return Ok(None);
+        }
+        let seen = checkouts::sight(&checkout.common_dir, &likely).await?;
+        let Some(id) = belonging(&likely, &seen).project() else { return Ok(None) };
+        let all = self.call(ops::ListProjects { place: checkout.place }).await?;
+        let known = all.into_iter().find(|project| project.id == id);
+        Ok(known.map(|project| Project { common_dir: checkout.common_dir, ..project }))
+    }
+
+    /// A repository that another place has too is known here from now on. One that nobody has is not added, and one that
+    /// cannot be looked at, or where agents may not work, is nothing to a runner that also works for others.
+    pub(crate) async fn join_project(&self) {
+        // Runners are nowhere, so that only the user's own configuration counts.
+        let Ok(here) = self.back() else { return };
+        let Ok(checkout) = here.checkout().await else { return };
+        // A checkout that is known stays what it is: only a person who adds work there says that it is another repository.
+        let is_unknown = matches!(here.found(&checkout).await, Ok(None));
+        if is_unknown && matches!(here.known_project().await, Ok(Some(_))) {
+            let _ = here.project().await;
+        }
+    }
+
+    async fn found(&self, checkout: &ops::Checkout) -> Outcome<Option<Project>> {
+        let ops::Checkout { place, common_dir, .. } = checkout.clone();
+        self.call(ops::FindProject { place, common_dir }).await
+    }
+
+    /// The repository of the directory, as the store knows repositories.
+    async fn checkout(&self) -> Outcome<ops::Checkout> {
+        let repository = self.repository()?;
+        // A home that cannot be used is told by the store, which says what to do.
+        self.store().await?;
+        let (place, common_dir) = (self.place()?, common_dir(repository)?);
+        Ok(ops::Checkout { place, common_dir, name: repository.display_name() })
+    }
+
+    /// Which home on which machine this is.
+    pub(crate) fn place(&self) -> Outcome<String> {
+        let home = Home::new(&self.home);
+        home.place().map_err(|error| problems::io(home.root(), &error))
+    }
+
+    /// The projects that this place has, or that no place is known to have.
+    pub(crate) async fn projects_here(&self) -> Outcome<Vec<Project>> {
+        self.store().await?;
+        let all = self.call(ops::ProjectsAt { place: self.place()? }).await?;
+        let is_here = |at: &ops::ProjectAt| at.is_known || !at.is_elsewhere;
+        Ok(all.into_iter().filter(is_here).map(|at| at.project).collect())
+    }
+
+    /// A project, as this place has it.
+    pub(crate) async fn project_here(&self, id: ProjectId) -> Outcome<Project> {
+        let found = self.projects_here().await?.into_iter().find(|project| project.id == id);
+        found.ok_or_else(|| {
+            Problem::new(Code::NotHere, "this machine has no checkout of the repository")
+                .hint("run the command on a machine that has one; `fleet list --all` shows who works where")
+        })
+    }
+
+    /// All projects, as this place has them, or as another one does.
+    pub(crate) async fn projects(&self) -> Outcome<Vec<Project>> {
+        self.store().await?;
+        self.call(ops::ListProjects { place: self.place()? }).await
     }
 
     /// The task that somebody means.

@@ -14,6 +14,10 @@ use fleet_core::problem::{Code, Outcome, Problem};
 /// How the name of every variable of codefleet begins.
 pub const PREFIX: &str = "FLEET_";
 
+/// What was given with `--config` to the process that started this one: a list in JSON. In a variable, because everybody
+/// on the machine can read arguments, and a setting may hold a password.
+pub(crate) const SETTINGS: &str = "FLEET_SETTINGS";
+
 /// Whether a shell can name a variable so: `[A-Za-z_][A-Za-z0-9_]*`.
 pub fn is_variable_name(text: &str) -> bool {
     let mut bytes = text.bytes();
@@ -102,12 +106,23 @@ impl Environment {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
 
-    /// All of it, for our own processes. What says in which run we are stays here: a keeper that carried another
-    /// run's name would end with that run.
-    pub fn for_children(&self) -> Vec<(OsString, OsString)> {
-        let of_a_run = ["FLEET_RUN", "FLEET_TOKEN", "FLEET_TASK"];
-        let ours = self.variables.iter().filter(|(name, _)| !of_a_run.contains(&name.as_str()));
-        ours.map(|(name, value)| (OsString::from(name), value.clone())).collect()
+    /// All of it, for our own processes, with the settings of the command line. What says in which run we are stays here:
+    /// a keeper that carried another run's name would end with that run.
+    pub fn for_children(&self, settings: &[String]) -> Vec<(OsString, OsString)> {
+        let left_out = ["FLEET_RUN", "FLEET_TOKEN", "FLEET_TASK", SETTINGS];
+        let ours = self.variables.iter().filter(|(name, _)| !left_out.contains(&name.as_str()));
+        let ours = ours.map(|(name, value)| (OsString::from(name), value.clone()));
+        let settings = (!settings.is_empty()).then(|| serde_json::json!(settings).to_string());
+        ours.chain(settings.map(|list| (SETTINGS.into(), list.into()))).collect()
+    }
+
+    /// The settings that the process above passed on, see [`Environment::for_children`].
+    pub fn settings(&self) -> Outcome<Vec<String>> {
+        let Some(list) = self.get(SETTINGS)? else { return Ok(Vec::new()) };
+        serde_json::from_str(list).map_err(|_| {
+            let message = format!("{SETTINGS}: must be a list of `KEY=VALUE` in JSON");
+            Problem::new(Code::ConfigInvalid, message).hint("only codefleet sets this variable; unset it")
+        })
     }
 
     /// The names of the `FLEET_*` variables that are set, in alphabetical order.
@@ -306,5 +321,19 @@ mod tests {
         let environment = Environment::from_process();
         assert!(environment.get_os("PATH").is_some());
         assert!(environment.current_directory().unwrap().is_absolute());
+    }
+
+    #[test]
+    fn settings_of_the_command_line_reach_our_own_processes_by_the_environment() {
+        let run = Environment::from_pairs([("A", "1"), ("FLEET_RUN", "r1"), (SETTINGS, "[\"old=1\"]")]);
+        assert_eq!(run.settings().unwrap(), ["old=1"]);
+        let given = ["store=postgres://me:hunter2@host/db".to_owned(), "agent=x".to_owned()];
+        let child = Environment::from_pairs(run.for_children(&given));
+        assert_eq!(child.settings().unwrap(), given);
+        assert_eq!(child.variables().map(|(name, _)| name).collect::<Vec<_>>(), ["A", SETTINGS]);
+        let plain = Environment::from_pairs(child.for_children(&[]));
+        assert!(plain.settings().unwrap().is_empty() && plain.get_os(SETTINGS).is_none());
+        let broken = Environment::from_pairs([(SETTINGS, "store=x")]).settings().unwrap_err();
+        assert_eq!(broken.code, Code::ConfigInvalid);
     }
 }

@@ -17,7 +17,7 @@ use fleet_host::process::{Identity, Signal};
 use fleet_store::{Store, StoreError, ops};
 
 use crate::home::Home;
-use crate::reconcile::{Reconciler, Witness};
+use crate::reconcile::Reconciler;
 use crate::{Engine, clock, problems};
 
 /// Why, and how patiently.
@@ -271,7 +271,7 @@ impl Vigil<'_> {
             return Ok(Look::Ended);
         }
         // A keeper that is only now being started finds that everything is done.
-        let taken = self.reconciler.take_over(run.id, Witness::Nobody).await?;
+        let taken = self.reconciler.take_over(run.id).await?;
         // A workspace that cannot be tidied up now keeps nobody waiting.
         Ok(if taken.is_some() || live.is_none() { Look::Ended } else { Look::Waits(None) })
     }

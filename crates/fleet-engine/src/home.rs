@@ -3,17 +3,15 @@
 //! Owns the names of files and folders below it, and that they are private. Must never know what is in them.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use fleet_core::id::RunId;
 use fleet_core::project::Project;
 use fleet_host::git::{Area, Keep, Repository};
-use fleet_host::machine;
 use sha2::{Digest as _, Sha256};
 
-use crate::clock;
 use crate::config::Config;
 
 /// The folder, by its path.
@@ -122,34 +120,15 @@ impl Home {
         self.root.join("runner.log")
     }
 
-    /// Which home on which machine this is. Two machines that share a home over the network are two places: one
-    /// cannot see the processes of the other.
-    pub fn place(&self) -> io::Result<String> {
-        let file = self.root.join("place");
-        let home = loop {
-            match fs::read_to_string(&file) {
-                Ok(text) if !text.trim().is_empty() => break text.trim().to_owned(),
-                Ok(_) => fs::remove_file(&file)?,
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
-            self.name_place(&file)?;
-        };
-        Ok(format!("{home}-{}", machine::id()))
+    /// There from when a runner was started in the background until somebody stops it: one that is gone without that is
+    /// missed.
+    pub fn runner_wanted(&self) -> PathBuf {
+        self.root.join("runner-wanted")
     }
 
-    /// Whole or not at all, and the first of several wins.
-    fn name_place(&self, file: &Path) -> io::Result<()> {
-        make_private(&self.root)?;
-        let entropy = clock::entropy().map_err(|problem| io::Error::other(problem.message))?;
-        let new = self.root.join(format!("place.{entropy:016x}"));
-        write_private(&new, format!("{entropy:016x}\n").as_bytes())?;
-        let linked = fs::hard_link(&new, file);
-        fs::remove_file(&new)?;
-        match linked {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
-        }
+    /// Which home on which machine this is.
+    pub fn place(&self) -> io::Result<String> {
+        crate::place::name(&self.root)
     }
 }
 
@@ -215,6 +194,11 @@ impl RunFolder {
         self.dir.join("keeper.log")
     }
 
+    /// What whoever acted in the place of a keeper that was gone has done.
+    pub fn repair(&self) -> PathBuf {
+        self.dir.join("repair.json")
+    }
+
     /// Where the processes of the run are found.
     pub fn tree(&self) -> PathBuf {
         self.dir.join("tree.json")
@@ -276,25 +260,7 @@ fn file_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
-
-    #[test]
-    fn a_place_is_named_once_by_whoever_comes_first() {
-        let dir = tempfile::tempdir().unwrap();
-        let home = Home::new(dir.path().join("fleet"));
-        let places = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| home.place().unwrap())).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
-        });
-        assert!(places.iter().all(|place| *place == places[0]), "{places:?}");
-        assert_eq!(home.place().unwrap(), places[0]);
-        let files: Vec<_> =
-            fs::read_dir(home.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(files, ["place"]);
-        assert_eq!(fs::metadata(home.root()).unwrap().permissions().mode() & 0o777, 0o700);
-    }
 
     #[test]
     fn names_of_repositories_become_names_of_folders() {

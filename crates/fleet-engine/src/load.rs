@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use fleet_core::id::RunId;
 use fleet_core::run::Run;
 use fleet_core::time::Millis;
+use fleet_host::plain;
 use fleet_host::process::{Identity, Processes, Tree, Usage};
 
 use crate::clock;
@@ -36,7 +37,7 @@ impl Sampler {
             return HashMap::new();
         }
         let processes = Processes::scan();
-        let now = clock::now();
+        let now = clock::machine_now();
         let mut samples = HashMap::new();
         let mut loads = HashMap::new();
         for run in here {
@@ -77,7 +78,7 @@ fn percent(part: Duration, whole: Duration) -> Option<u64> {
 
 /// The processes of a run: as its keeper wrote down, or those of the keeper while there is no agent yet.
 fn tree(run: &Run, folder: &RunFolder) -> Option<Tree> {
-    let noted = fs::read(folder.tree()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let noted = plain::read(&folder.tree()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     noted.or_else(|| {
         let keeper: Identity = serde_json::from_str(run.keeper.as_deref()?).ok()?;
         let marker = ("FLEET_RUN".to_owned(), run.id.to_string());

@@ -64,6 +64,9 @@ pub(crate) fn store(error: StoreError) -> Problem {
         StoreError::Unreachable { .. } => problem
             .hint("check the `store` setting with `fleet config get store --show-origin`")
             .hint("`fleet doctor` looks at everything that is needed"),
+        StoreError::Unavailable { .. } => problem
+            .hint("the server starts, is failed over or is short of memory; nothing was changed, try again")
+            .hint("with several servers name all of them: `postgres://HOST1,HOST2/fleet?target_session_attrs=read-write`"),
         StoreError::Corrupt { at, .. } => problem
             .hint(format!(
                 "move {at} aside and put a backup in its place; keep it, SQLite's tools may save it"
@@ -109,7 +112,7 @@ fn code(error: &StoreError) -> Code {
         StoreError::PromptNotTaken { .. } => Code::Internal,
         StoreError::Changed | StoreError::OutOfStep { .. } => Code::Changed,
         StoreError::Busy { .. } => Code::StoreBusy,
-        StoreError::Unreachable { .. } => Code::StoreUnreachable,
+        StoreError::Unreachable { .. } | StoreError::Unavailable { .. } => Code::StoreUnreachable,
         StoreError::Corrupt { .. } => Code::StoreCorrupt,
         StoreError::TooNew { .. } => Code::StoreTooNew,
         StoreError::Full { .. } => Code::StoreFull,

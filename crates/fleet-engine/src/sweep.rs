@@ -27,7 +27,7 @@ pub(crate) fn start(engine: &Engine) -> Outcome<()> {
     let sweeper = Detached {
         program: Environment::this_binary()?,
         args: vec!["gc".into(), "--sweep".into()],
-        env: Some(engine.environment().for_children()),
+        env: Some(engine.environment_for_children()),
         cwd: home.root().to_owned(),
         log: home.runner_log(),
     };

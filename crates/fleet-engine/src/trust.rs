@@ -1,45 +1,88 @@
-//! Whether commands that came with a repository may run.
+//! Whether what came with a repository may be run, and be followed.
 //!
-//! Owns what the user agreed to, in `$FLEET_HOME/trust.json`. Consent is to exact commands in one project: other
-//! commands, or the same ones in another clone, are asked about again. Must never run anything, and never ask a person.
+//! Owns what the user agreed to, in `$FLEET_HOME/trust.json`. Consent is to exact settings and to files with exactly this
+//! content, in one project: others, or the same ones in another clone, are asked about again. Must never run anything, and
+//! never ask a person.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs::File;
+mod files;
+mod task;
+
+use std::collections::{BTreeMap, HashSet};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::project::Project;
+use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 use fleet_core::workflow::Spec;
+use fleet_host::plain;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::{Config, Origin, Setting, Value};
 use crate::exchange::Exclusive;
+use crate::keeper::checkout;
+use crate::problems;
+pub(crate) use files::{TEMPLATES, below};
+pub(crate) use task::take_agent;
+
+pub use files::ProjectFile;
 
 /// Far more than anybody agrees to; the oldest go first, and are asked about again.
-const MOST: usize = 1_000;
+const MOST: usize = 10_000;
+
+/// What prepares a workspace, which tasks can do without.
+const OF_SETUP: &[&str] = &["workspaces.copy", "workspaces.setup"];
 
 /// Enough for so many of the longest paths, and little enough to read.
 const LIMIT: u64 = 16 * 1024 * 1024;
 
+/// So many files are named in a message.
+const NAMED_FILES: usize = 3;
+
 /// The format of the file.
 const VERSION: u32 = 1;
 
-/// Commands that a repository brings.
+/// What a repository wants, and only the user can agree to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ProjectCommands {
+pub struct ProjectWishes {
     /// The project: its git common dir.
     pub project: String,
-    /// The settings that hold them, each with its place in the project's file.
+    /// Settings: commands, copies of files, another agent, higher limits; each with its place in the project's file.
     pub commands: Vec<Setting>,
+    /// Files that agents act on, and templates of prompts.
+    pub files: Vec<ProjectFile>,
 }
 
-impl ProjectCommands {
+impl ProjectWishes {
     /// What the configuration in force takes from the project's file.
     pub fn of(config: &Config, project: impl Into<String>) -> Self {
-        Self { project: project.into(), commands: config.commands_of_project() }
+        Self { project: project.into(), commands: config.wishes_of_project(), files: Vec::new() }
+    }
+
+    /// Only files.
+    pub(crate) fn of_files(project: impl Into<String>, files: Vec<ProjectFile>) -> Self {
+        Self { project: project.into(), commands: Vec::new(), files }
+    }
+
+    /// With these files as well.
+    #[must_use]
+    pub(crate) fn with_files(mut self, files: Vec<ProjectFile>) -> Self {
+        self.files.extend(files);
+        self
+    }
+
+    /// Without what prepares a workspace.
+    #[must_use]
+    pub(crate) fn without_setup(mut self) -> Self {
+        self.commands.retain(|setting| !OF_SETUP.contains(&setting.key.as_str()));
+        self
+    }
+
+    /// Whether there is nothing to agree to.
+    pub fn is_empty(&self) -> bool {
+        self.commands.is_empty() && self.files.is_empty()
     }
 
     /// What a workflow of the project wants to run: its checks, and what its agents are started with. Each is shown as
@@ -58,7 +101,7 @@ impl ProjectCommands {
             list("checks", stage.checks.iter().map(words).collect());
             list("extra_args", stage.extra_args.clone());
         }
-        Self { project: project.into(), commands }
+        Self { project: project.into(), commands, files: Vec::new() }
     }
 
     /// With the lines on which they stand, by their keys.
@@ -72,56 +115,105 @@ impl ProjectCommands {
         self
     }
 
-    /// Whether all of them may run.
+    /// Whether the user agreed to all of them.
     pub fn is_trusted(&self, home: &Path) -> Outcome<bool> {
-        Ok(self.commands.is_empty() || Trust::new(home).covers(self)?)
-    }
-
-    /// The commands themselves, in the order in which they would run.
-    pub fn lines(&self) -> impl Iterator<Item = &str> {
-        self.commands.iter().flat_map(|setting| setting.value.texts()).map(String::as_str)
+        Trust::new(home).covers(self)
     }
 
     /// What somebody is told whose run needs them.
     pub fn refusal(&self) -> Problem {
-        let message = format!("{} has commands that you did not agree to", self.project);
-        Problem::new(Code::Untrusted, message).hint("`fleet trust` in the repository shows them, and asks")
+        let message = format!("{} wants {}, to which you did not agree", self.project, self.names());
+        Problem::new(Code::Untrusted, message).hint("`fleet trust` in the repository shows it, and asks")
     }
 
-    /// A number for project and commands. Every part has its length in front, so that nothing can be moved from one
-    /// part to the next. Where a setting stands in the file does not count.
+    /// What it is about: every setting, because a command must not hide behind others, and some of the files.
+    pub(crate) fn names(&self) -> String {
+        let settings = self.commands.iter().map(|setting| &setting.key);
+        let files = self.files.iter().map(|file| &file.path).take(NAMED_FILES);
+        let names = settings.chain(files).map(|name| format!("`{}`", escaped(name)));
+        let names = names.collect::<Vec<_>>().join(", ");
+        match self.files.len().saturating_sub(NAMED_FILES) {
+            0 => names,
+            1 => format!("{names} and 1 more file"),
+            more => format!("{names} and {more} more files"),
+        }
+    }
+
+    /// The keys of its settings, and the paths of its files.
+    pub(crate) fn keys_and_paths(&self) -> Vec<String> {
+        let settings = self.commands.iter().map(|setting| setting.key.clone());
+        settings.chain(self.files.iter().map(|file| file.path.clone())).collect()
+    }
+
+    /// A number for the project and all settings at once, as earlier versions kept it.
     fn fingerprint(&self) -> String {
-        let mut hash = Sha256::new();
-        let mut part = |text: &str| {
-            hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
-            hash.update(text);
+        self.fingerprint_of(&self.commands)
+    }
+
+    /// A number for the project and these settings. Where a setting stands in the file does not count.
+    fn fingerprint_of(&self, settings: &[Setting]) -> String {
+        let mut parts = vec!["codefleet trust 1".to_owned(), self.project.clone()];
+        for Setting { key, value, .. } in settings {
+            let texts = match value {
+                Value::List(_) | Value::String(_) => value.texts().to_vec(),
+                other => vec![other.to_string()],
+            };
+            parts.extend([key.clone(), texts.len().to_string()]);
+            parts.extend(texts);
+        }
+        fingerprint(&parts)
+    }
+
+    /// A number for the project and one setting. Each is agreed to by itself, because a task may do without some.
+    fn hash_of_setting(&self, setting: &Setting) -> String {
+        self.fingerprint_of(std::slice::from_ref(setting))
+    }
+
+    /// A number for the project and a file; nothing if nobody can agree to it.
+    fn hash_of_file(&self, file: &ProjectFile) -> Option<String> {
+        let content = file.sha256.as_deref()?;
+        Some(fingerprint(&["codefleet trust file 1", &self.project, &file.path, content]))
+    }
+
+    /// What is remembered of consent to all of it.
+    fn consents(&self, at: Millis) -> impl Iterator<Item = Consent> {
+        let consent = move |hash| Consent::new(self.project.clone(), hash, at);
+        let setting = move |setting: &Setting| Consent {
+            setting: Some(setting.key.clone()),
+            ..consent(self.hash_of_setting(setting))
         };
-        part("codefleet trust 1");
-        part(&self.project);
-        for setting in &self.commands {
-            part(&setting.key);
-            let commands = setting.value.texts();
-            part(&commands.len().to_string());
-            for command in commands {
-                part(command);
-            }
-        }
-        let mut shown = String::from("sha256:");
-        for byte in hash.finalize() {
-            // Writing to a string cannot fail.
-            let _ = write!(shown, "{byte:02x}");
-        }
-        shown
+        let file = move |file: &ProjectFile| {
+            let new = consent(self.hash_of_file(file)?);
+            Some(Consent { file: Some(file.path.clone()), content: file.sha256.clone(), ..new })
+        };
+        self.commands.iter().map(setting).chain(self.files.iter().filter_map(file))
     }
 }
 
-/// The commands of the project that the user did not agree to; nothing when all that this configuration would run may
-/// run.
+/// A number for some texts. Each has its length in front, so that nothing can be moved from one to the next.
+fn fingerprint(parts: &[impl AsRef<str>]) -> String {
+    let mut hash = Sha256::new();
+    for text in parts.iter().map(AsRef::as_ref) {
+        hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
+        hash.update(text);
+    }
+    format!("sha256:{}", hex(&hash.finalize()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |text, byte| format!("{text}{byte:02x}"))
+}
+
+/// What the file and the templates of the project want, and the user did not agree to; nothing when all that this
+/// configuration would do may be done.
 ///
-/// Whoever runs them takes them from the same [`Config`]: a file that is read again may say something else.
-pub fn untrusted(home: &Path, config: &Config, project: &str) -> Outcome<Option<ProjectCommands>> {
-    let asked = ProjectCommands::of(config, project);
-    Ok(if asked.is_trusted(home)? { None } else { Some(asked) })
+/// Whoever does it takes it from the same [`Config`]: a file that is read again may say something else.
+pub fn untrusted(home: &Path, config: &Config, project: &Project) -> Outcome<Option<ProjectWishes>> {
+    let checkout = checkout(project);
+    let templates = below(&checkout, TEMPLATES).map_err(|error| problems::io(&checkout, &error))?;
+    let asked = ProjectWishes::of(config, &project.common_dir).with_files(templates);
+    let asked = Trust::new(home).uncovered(&asked)?;
+    Ok(Some(asked).filter(|asked| !asked.is_empty()))
 }
 
 /// What the user agreed to.
@@ -130,15 +222,30 @@ pub struct Trust {
     path: PathBuf,
 }
 
-/// Consent to some commands of a project.
+/// Consent to a setting or a file of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consent {
     /// The project: its git common dir.
     pub project: String,
-    /// Which commands.
+    /// To what, as a number.
     pub hash: String,
+    /// The key of the setting, if it is one. Earlier versions did not note it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting: Option<String>,
+    /// The file, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// A SHA-256 of what is in the file. Earlier versions did not note it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
     /// When it was given.
     pub at: Millis,
+}
+
+impl Consent {
+    fn new(project: String, hash: String, at: Millis) -> Self {
+        Self { project, hash, setting: None, file: None, content: None, at }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -154,10 +261,27 @@ impl Trust {
         Self { path: home.join("trust.json") }
     }
 
-    /// Whether the user agreed to exactly these.
-    pub fn covers(&self, asked: &ProjectCommands) -> Outcome<bool> {
-        let hash = asked.fingerprint();
-        Ok(self.list()?.iter().any(|consent| consent.project == asked.project && consent.hash == hash))
+    /// Whether the user agreed to all of it.
+    pub fn covers(&self, asked: &ProjectWishes) -> Outcome<bool> {
+        Ok(self.uncovered(asked)?.is_empty())
+    }
+
+    /// What the user did not agree to.
+    pub(crate) fn uncovered(&self, asked: &ProjectWishes) -> Outcome<ProjectWishes> {
+        if asked.is_empty() {
+            return Ok(asked.clone());
+        }
+        let of_project = self.list()?.into_iter().filter(|consent| consent.project == asked.project);
+        let given: HashSet<String> = of_project.map(|consent| consent.hash).collect();
+        let is_whole = given.contains(&asked.fingerprint());
+        let lacks_setting = |set: &&Setting| !is_whole && !given.contains(&asked.hash_of_setting(set));
+        let lacks_file =
+            |file: &&ProjectFile| !asked.hash_of_file(file).is_some_and(|hash| given.contains(&hash));
+        Ok(ProjectWishes {
+            project: asked.project.clone(),
+            commands: asked.commands.iter().filter(lacks_setting).cloned().collect(),
+            files: asked.files.iter().filter(lacks_file).cloned().collect(),
+        })
     }
 
     /// Everything that was agreed to, the oldest first.
@@ -167,19 +291,22 @@ impl Trust {
 
     /// Keeps that the user agreed to these; tells whether that is new. Earlier consent stays: work goes on on branches
     /// that have the commands of yesterday.
-    pub fn grant(&self, asked: &ProjectCommands, at: Millis) -> Outcome<bool> {
-        let (project, hash) = (asked.project.clone(), asked.fingerprint());
+    pub fn grant(&self, asked: &ProjectWishes, at: Millis) -> Outcome<bool> {
         self.change(|trusted| {
-            if trusted.iter().any(|consent| consent.project == project && consent.hash == hash) {
-                return false;
+            let before = trusted.len();
+            for new in asked.consents(at) {
+                let is_it = |known: &Consent| known.project == new.project && known.hash == new.hash;
+                if !trusted.iter().any(is_it) {
+                    trusted.push(new);
+                }
             }
-            trusted.push(Consent { project, hash, at });
+            let is_new = trusted.len() > before;
             trusted.drain(..trusted.len().saturating_sub(MOST));
-            true
+            is_new
         })
     }
 
-    /// Takes back all consent to commands of this project; tells whether there was any.
+    /// Takes back all consent for this project; tells whether there was any.
     pub fn revoke(&self, project: &str) -> Outcome<bool> {
         self.change(|trusted| {
             let before = trusted.len();
@@ -205,7 +332,7 @@ impl Trust {
     /// A file that cannot be understood is a problem, never no consent: the next grant would throw the rest away.
     fn read(&self) -> Outcome<Ledger> {
         let mut text = String::new();
-        match File::open(&self.path).and_then(|file| file.take(LIMIT).read_to_string(&mut text)) {
+        match plain::open(&self.path).and_then(|file| file.take(LIMIT).read_to_string(&mut text)) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Ok(Ledger { version: VERSION, trusted: Vec::new() });

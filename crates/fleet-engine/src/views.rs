@@ -172,7 +172,7 @@ pub struct TaskList {
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct EventView {
-    pub seq: i64,
+    pub seq: Option<i64>,
     pub at: Moment,
     pub kind: String,
     pub project: Option<ProjectId>,
@@ -187,7 +187,7 @@ impl From<&Event> for EventView {
         let mut data = serde_json::from_str(&data).unwrap_or_default();
         show_moments(&mut data);
         Self {
-            seq: event.seq,
+            seq: Some(event.seq).filter(|seq| *seq > 0),
             at: Moment(event.at),
             kind,
             project: event.subject.project,

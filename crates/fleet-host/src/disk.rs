@@ -15,6 +15,12 @@ pub struct Usage {
     pub files: u64,
 }
 
+/// The bytes that this user can still write to the file system that a path is on. `None` if the system does not tell.
+pub fn free(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 /// So many names of files with several names are remembered; beyond that, further names count again.
 const MOST_LINKED: usize = 1_000_000;
 

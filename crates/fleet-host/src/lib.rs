@@ -10,10 +10,15 @@ pub mod demo;
 pub mod disk;
 pub mod editor;
 pub mod git;
+pub mod growing;
 pub mod lines;
 pub mod lock;
 pub mod log;
 pub mod machine;
+mod newest;
 mod patience;
+pub mod plain;
 pub mod ports;
 pub mod process;
+
+pub use newest::newest_change;

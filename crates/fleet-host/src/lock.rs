@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::patience::Patience;
+use crate::plain::NO_WAIT;
 
 /// The longest pause between two attempts. There is no queue: whoever looks first after the release has the lock.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
@@ -93,7 +94,7 @@ impl Exclusive {
     ///
     /// The answer is from a moment ago. It tells the dead from the living; it is no way to take turns.
     pub fn is_held(path: &Path) -> io::Result<bool> {
-        let file = match File::open(path) {
+        let file = match OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
@@ -108,7 +109,8 @@ impl Exclusive {
 }
 
 fn open_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(NO_WAIT).open(path)
 }
 
 /// Whether the open file is the one that the path leads to.

@@ -1,6 +1,8 @@
 //! Which machine this is.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 /// The name that people gave the machine.
 pub fn name() -> String {
@@ -17,6 +19,19 @@ pub fn id() -> String {
         id.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(id)
     });
     known.unwrap_or_else(name)
+}
+
+/// The addresses of the network cards, where the system tells them from those that programs made up. Clones of a
+/// machine share its number, but not these.
+pub fn network_cards() -> BTreeSet<String> {
+    let cards = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let is_made_up = |card: &Path| {
+        let kind = fs::read_to_string(card.join("addr_assign_type"));
+        !card.join("device").exists() || kind.is_ok_and(|kind| kind.trim() != "0")
+    };
+    let real = cards.map(|card| card.path()).filter(|card| !is_made_up(card));
+    let addresses = real.filter_map(|card| fs::read_to_string(card.join("address")).ok());
+    addresses.map(|address| address.trim().to_owned()).filter(|address| !address.is_empty()).collect()
 }
 
 /// Whether this process may do everything, which some agents want to know before they start.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -126,6 +126,9 @@ impl Http {
 /// Takes note of the sessions that are in use: one by its request, a new one by the answer.
 async fn attend(State(sessions): State<Arc<Sessions>>, request: Request, next: Next) -> Response {
     if let Some(session) = named(request.headers()) {
+        if request.method() == Method::DELETE {
+            return end_session(&sessions, &session, next.run(request)).await;
+        }
         sessions.heard(&session).await;
         return next.run(request).await;
     }
@@ -134,6 +137,16 @@ async fn attend(State(sessions): State<Arc<Sessions>>, request: Request, next: N
         sessions.heard(&session).await;
     }
     response
+}
+
+/// A session that does not exist is not found, also by somebody who wants to end it. One that was ended is gone when the
+/// answer comes, so that nothing is merely accepted: clients take that for a failure.
+async fn end_session(sessions: &Sessions, session: &str, ended: impl Future<Output = Response>) -> Response {
+    if !sessions.is_known(session).await {
+        return (StatusCode::NOT_FOUND, "there is no such session\n").into_response();
+    }
+    let response = ended.await;
+    if response.status() == StatusCode::ACCEPTED { StatusCode::NO_CONTENT.into_response() } else { response }
 }
 
 fn named(headers: &HeaderMap) -> Option<String> {

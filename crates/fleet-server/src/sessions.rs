@@ -37,13 +37,18 @@ impl Sessions {
         Arc::clone(&self.manager)
     }
 
+    /// Whether there is such a session.
+    pub(crate) async fn is_known(&self, session: &str) -> bool {
+        self.manager.has_session(&session.into()).await.unwrap_or_default()
+    }
+
     /// A request of this session begins: somebody is there, whoever else is not.
     pub(crate) async fn heard(&self, session: &str) {
-        let id: SessionId = session.into();
         // A name that somebody made up must not push out a session.
-        if !self.manager.has_session(&id).await.unwrap_or_default() {
+        if !self.is_known(session).await {
             return;
         }
+        let id: SessionId = session.into();
         let one_too_many = self.recent.lock().unwrap_or_else(PoisonError::into_inner).heard(id);
         if let Some(silent) = one_too_many {
             // It may have ended by itself.

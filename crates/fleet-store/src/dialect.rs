@@ -13,7 +13,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// Fills the seams of a statement: `{for_update}`, `{for_share}`, `{skip_locked}` (`{skip_locked t}` and `{skip_locked w}` where only
-    /// the rows of `t` or `w` are meant), `{list N}` (a JSON list in parameter N), `{items N}` (the same as a table `j` of `key` and `value`), and for the schema `{without_rowid}` and `{events}`; SQLite numbers its parameters with `?`.
+    /// the rows of `t` or `w` are meant), `{list N}` (a JSON list in parameter N), `{items N}` (the same as a table `j` of `key` and `value`), `{by_lane}` (SQLite knows no statistics and would take another index, then sort), and for the schema `{without_rowid}` and `{events}`; SQLite numbers its parameters with `?`.
     pub(crate) fn adapt(self, sql: &str) -> Cow<'_, str> {
         if self == Self::Postgres && !sql.contains('{') {
             return Cow::Borrowed(sql);
@@ -42,6 +42,7 @@ impl Dialect {
             (Self::Postgres, "skip_locked") => out.push_str("FOR UPDATE SKIP LOCKED"),
             (Self::Postgres, "skip_locked t") => out.push_str("FOR UPDATE OF t SKIP LOCKED"),
             (Self::Postgres, "skip_locked w") => out.push_str("FOR UPDATE OF w SKIP LOCKED"),
+            (Self::Sqlite, "by_lane") => out.push_str("INDEXED BY tasks_by_lane"),
             (Self::Sqlite, "without_rowid") => out.push_str("WITHOUT ROWID"),
             (Self::Sqlite, "events") => out.push_str(EVENTS_SQLITE),
             (Self::Postgres, "events") => out.push_str(EVENTS_POSTGRES),

@@ -66,6 +66,9 @@ pub enum StoreError {
     Busy { seconds: u64 },
     #[error("cannot reach the store at {at}: {why}")]
     Unreachable { at: String, why: String },
+    /// It answers, and did not do it.
+    #[error("the store at {at} cannot do this right now: {why}")]
+    Unavailable { at: String, why: String },
     #[error("{at} is not a usable codefleet store: {why}")]
     Corrupt { at: String, why: String },
     #[error("the store at {at} has schema version {found}, this program knows up to {known}")]
@@ -83,7 +86,14 @@ pub enum StoreError {
 impl StoreError {
     /// Whether the same may work a little later, without anybody doing anything about the request.
     pub const fn is_temporary(&self) -> bool {
-        matches!(self, Self::Changed | Self::Busy { .. } | Self::Unreachable { .. } | Self::Full { .. })
+        matches!(
+            self,
+            Self::Changed
+                | Self::Busy { .. }
+                | Self::Unreachable { .. }
+                | Self::Unavailable { .. }
+                | Self::Full { .. }
+        )
     }
 }
 

@@ -14,6 +14,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, sql: include_str!("../migrations/0003_conversations.sql") },
     Migration { version: 4, sql: include_str!("../migrations/0004_spawn.sql") },
     Migration { version: 5, sql: include_str!("../migrations/0005_workflows.sql") },
+    Migration { version: 6, sql: include_str!("../migrations/0006_event_batches.sql") },
+    Migration { version: 7, sql: include_str!("../migrations/0007_checkouts.sql") },
 ];
 
 /// The version that this program works with.

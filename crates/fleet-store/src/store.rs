@@ -40,6 +40,15 @@ impl Store {
         }
     }
 
+    /// Gives numbers to events that have none, a few thousand at most, so that whoever reads them all next need not.
+    /// Returns whether there may be more. On SQLite all have one.
+    pub async fn number_events(&self) -> Result<bool, StoreError> {
+        match &self.engine {
+            Engine::Sqlite(_) => Ok(false),
+            Engine::Postgres(postgres) => postgres.number_events().await,
+        }
+    }
+
     /// Learns of changes made by any process, from now on.
     pub async fn watch(&self) -> Result<Watch, StoreError> {
         match &self.engine {

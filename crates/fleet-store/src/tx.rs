@@ -81,6 +81,8 @@ pub enum Lock {
     Claim = 0x0f1e_e703,
     /// Giving sequence numbers to events.
     Sequence = 0x0f1e_e704,
+    /// Saying which project a repository belongs to.
+    Projects = 0x0f1e_e705,
 }
 
 /// How an operation uses the database.

@@ -90,6 +90,12 @@ impl Fleet {
         Self { cwd: path.into(), ..self.clone() }
     }
 
+    /// The same, with another program in the place of the binary.
+    #[must_use]
+    pub fn with_program(&self, program: impl Into<PathBuf>) -> Self {
+        Self { exe: program.into(), ..self.clone() }
+    }
+
     /// The same, with one more environment variable.
     #[must_use]
     pub fn env(&self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {

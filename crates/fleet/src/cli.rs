@@ -7,7 +7,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::commands::{
     agents, clean, completions, config, conflicts, create, demo, demo_agent, diff, disk, doctor, done,
     events, explain, fail, fanout, gc, kill, list, logs, man, mcp, multi, note, open, progress, prompt,
-    restart, resume, review, run, setup, shim, show, start, status, stop, task, trust, undo, why, workflow,
+    repair, restart, resume, review, run, setup, shim, show, start, status, stop, task, trust, undo, why,
+    workflow,
 };
 
 /// Command a fleet of AI coding agents
@@ -118,6 +119,8 @@ pub(crate) enum Command {
     Progress(progress::Progress),
     #[command(hide = true)]
     Shim(shim::Shim),
+    #[command(hide = true)]
+    Repair(repair::Repair),
     #[command(hide = true)]
     DemoAgent(demo_agent::DemoAgent),
 }

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::acp::AcpDecoder;
-use crate::adapter::{About, Adapter, Ask, Brief, Decoder, LaunchPlan, PlannedFile, Program, PromptVia};
+use crate::adapter::{
+    About, Adapter, Ask, Brief, Decoder, Enforced, LaunchPlan, PlannedFile, Program, PromptVia, SettingsFiles,
+};
 
 /// An agent that speaks the protocol.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +22,8 @@ pub struct Acp {
     makes_remarks: bool,
     /// Settings of one run, below those of the user.
     defaults: Option<Defaults>,
+    /// Where a repository can have settings for it. None of them can be told to do without.
+    settings_files: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
     pass_env: &'static [&'static str],
     install: &'static str,
@@ -49,6 +53,18 @@ impl Acp {
         effort_option: None,
         makes_remarks: false,
         defaults: None,
+        // It may be any of those that are known, or a front end of one.
+        settings_files: &[
+            ".claude",
+            ".mcp.json",
+            ".codex",
+            ".gemini",
+            ".env",
+            "opencode.json",
+            "opencode.jsonc",
+            ".opencode",
+            ".qwen",
+        ],
         env: &[],
         pass_env: &[],
         install: "name a program that speaks the protocol in `[agents.acp]`, such as program = \"gemini\" and \
@@ -70,6 +86,7 @@ impl Acp {
         effort_option: None,
         makes_remarks: false,
         defaults: Some(Defaults { variable: "QWEN_CODE_SYSTEM_DEFAULTS_PATH", content: qwen_defaults }),
+        settings_files: &[".qwen", ".env", ".mcp.json"],
         env: &[],
         pass_env: &[
             "QWEN_HOME",
@@ -105,6 +122,17 @@ impl Acp {
         effort_option: Some("--reasoning-effort"),
         makes_remarks: true,
         defaults: None,
+        settings_files: &[
+            ".github/agents",
+            ".github/copilot",
+            ".github/hooks",
+            ".github/lsp.json",
+            ".github/mcp.json",
+            ".copilot",
+            ".mcp.json",
+            ".vscode/mcp.json",
+            ".claude",
+        ],
         env: &[("COPILOT_AUTO_UPDATE", "false")],
         pass_env: &["COPILOT_*", "GH_TOKEN", "GH_HOST", "GITHUB_TOKEN"],
         install: "npm install -g @github/copilot",
@@ -132,10 +160,12 @@ impl Adapter for Acp {
             takes_prompts: true,
             trust: [
                 "every tool that it asks for is refused, except those that look; its own mode for reading is chosen \
-                 where it has one",
+                 where it has one; what it does without asking is not held back",
                 "every tool that it asks for is allowed, except changes to files outside of the workspace",
                 "every tool that it asks for is allowed",
             ],
+            enforced: [Enforced::Tools, Enforced::Nothing, Enforced::Nothing],
+            settings_files: SettingsFiles { paths: self.settings_files, can_be_left_out: false },
         }
     }
 

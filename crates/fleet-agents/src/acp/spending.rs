@@ -33,7 +33,12 @@ impl Spending {
             return None;
         }
         self.now = Some(amount);
-        let micro_usd = amount.saturating_sub(self.before);
+        self.told()
+    }
+
+    /// What this process has cost by the agent's account.
+    fn told(&self) -> Option<AgentEvent> {
+        let micro_usd = self.now?.saturating_sub(self.before);
         Some(AgentEvent::Cost { micro_usd, counted: Counted::Total })
     }
 
@@ -49,13 +54,15 @@ impl Spending {
         used(tokens(&usage))
     }
 
-    /// The tokens of one turn.
-    pub(super) fn of_turn(&mut self, response: &PromptResponse) -> Option<AgentEvent> {
+    /// The tokens of one turn, and what all cost that were told so far: the money may have been told before them.
+    pub(super) fn of_turn(&mut self, response: &PromptResponse) -> Vec<AgentEvent> {
         if std::mem::take(&mut self.is_told) {
-            return None;
+            return Vec::new();
         }
         let quota = || response.meta.as_ref().and_then(|meta| meta.get("quota")).and_then(quota);
-        response.usage.as_ref().map(tokens).or_else(quota).and_then(used)
+        let used = response.usage.as_ref().map(tokens).or_else(quota).and_then(used);
+        let told = used.as_ref().and_then(|_| self.told());
+        used.into_iter().chain(told).collect()
     }
 }
 

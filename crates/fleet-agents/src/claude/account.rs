@@ -44,7 +44,7 @@ impl Account {
         let now = read(message.get("usage")?);
         let known = self.messages.entry(id, Tokens::default);
         let before = std::mem::replace(known, largest(*known, now));
-        let new = less(now, before);
+        let new = now.less(before);
         self.open = sum(self.open, new);
         usage(new)
     }
@@ -52,7 +52,7 @@ impl Account {
     /// The end of a turn: what was not counted yet.
     pub(super) fn result(&mut self, result: &Value) -> Vec<AgentEvent> {
         let told = self.turn(result);
-        let tokens = usage(less(told, self.open));
+        let tokens = usage(told.less(self.open));
         self.open = Tokens::default();
         self.messages.clear();
         let spent = self.spent(result);
@@ -126,10 +126,6 @@ fn each(a: Tokens, b: Tokens, with: impl Fn(u64, u64) -> u64) -> Tokens {
 
 fn sum(a: Tokens, b: Tokens) -> Tokens {
     each(a, b, u64::saturating_add)
-}
-
-fn less(a: Tokens, b: Tokens) -> Tokens {
-    each(a, b, u64::saturating_sub)
 }
 
 fn largest(a: Tokens, b: Tokens) -> Tokens {

@@ -148,7 +148,9 @@ impl ClaudeDecoder {
             reason: Reason::AgentError,
             text: format!("the tool server {} could not be reached", short(server, "name")),
         });
-        broken.collect()
+        let model = text(line, "model").map(|model| AgentEvent::Model { model: words::id(model) });
+        let place = text(line, "cwd").map(tool::works_in);
+        place.into_iter().chain(model).chain(broken).collect()
     }
 
     fn assistant(&mut self, line: &Value) -> Vec<AgentEvent> {

@@ -14,7 +14,7 @@ mod trouble;
 
 use decoder::ClaudeDecoder;
 
-use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program};
+use crate::adapter::{About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Resumes, SettingsFiles};
 
 /// The adapter of Claude Code.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,13 @@ impl Adapter for Claude {
                  is used only if your settings turn it on",
                 "does anything that you could do, without any check",
             ],
+            enforced: [Enforced::Tools, Enforced::Nothing, Enforced::Nothing],
+            settings_files: SettingsFiles { paths: &[".claude", ".mcp.json"], can_be_left_out: true },
         }
+    }
+
+    fn resumes(&self) -> Resumes {
+        Resumes::Anywhere
     }
 
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {

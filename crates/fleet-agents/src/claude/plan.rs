@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Map, json};
 
 use crate::adapter::{
-    Ask, Brief, Conversation, LaunchPlan, McpServer, PlannedFile, Program, PromptVia, Trust,
+    Ask, Brief, Conversation, LaunchPlan, McpServer, PlannedFile, Program, PromptVia, RepositorySettings,
+    Trust,
 };
 
 /// How often it repeats a request: with its growing waits that is half a minute, and a minute at worst. The ten of its
@@ -50,6 +51,9 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     // Says which prompts were taken up: one that was sent during a turn becomes a part of it, or the next one.
     plan.arg(&["--replay-user-messages"]);
     trust(&mut plan, brief);
+    if brief.repository_settings == RepositorySettings::LeftOut {
+        leave_out_settings(&mut plan, brief);
+    }
     match brief.conversation {
         Conversation::New { id } => plan.option("--session-id", id),
         Conversation::Resume { session, .. } => plan.option("--resume", Some(session)),
@@ -88,6 +92,13 @@ fn trust(plan: &mut LaunchPlan, brief: &Brief<'_>) {
         }
         Trust::Full => plan.arg(&["--dangerously-skip-permissions"]),
     }
+}
+
+/// Without `project` and `local`, nothing in `.claude` and no server of `.mcp.json` counts, and `CLAUDE.md` is not read
+/// either. An added directory brings back that and the rules beside it, and nothing that is run.
+fn leave_out_settings(plan: &mut LaunchPlan, brief: &Brief<'_>) {
+    plan.arg(&["--add-dir", &brief.workspace.to_string_lossy(), "--setting-sources", "user"]);
+    plan.var("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD", "1");
 }
 
 fn allowed(more: &[&str], servers: &[McpServer]) -> String {

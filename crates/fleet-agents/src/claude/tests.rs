@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::adapter::{Ask, Conversation, McpServer, PromptVia, Trust};
+use crate::adapter::{Ask, Conversation, McpServer, PromptVia, RepositorySettings, Trust};
 use crate::event::Meter;
 
 fn brief() -> Brief<'static> {
@@ -107,4 +107,14 @@ fn patience_is_told() {
     assert_eq!(value(&patient(90), "CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS").as_deref(), Some("90000"));
     assert_eq!(value(&patient(5), "CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS").as_deref(), Some("10000"));
     assert_eq!(value(&brief(), "CLAUDE_CODE_MAX_RETRIES").as_deref(), Some("6"));
+}
+
+#[test]
+fn settings_of_the_repository_are_left_out_and_its_words_are_not() {
+    let without = Brief { repository_settings: RepositorySettings::LeftOut, ..brief() };
+    assert!(args(&without).contains("--add-dir /run/tree --setting-sources user"), "{}", args(&without));
+    assert_eq!(value(&without, "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD").as_deref(), Some("1"));
+    for repository_settings in [RepositorySettings::Absent, RepositorySettings::Used] {
+        assert_eq!(args(&Brief { repository_settings, ..brief() }), args(&brief()));
+    }
 }

@@ -44,6 +44,22 @@ impl Decoder for CodexDecoder {
         understood.unwrap_or_else(|| AgentEvent::raw(stream, line, cut).into_iter().collect())
     }
 
+    fn record(&mut self, line: &[u8]) -> Vec<AgentEvent> {
+        let Some(line) = object(line) else { return Vec::new() };
+        let payload = &line["payload"];
+        match (text(&line, "type"), text(payload, "type")) {
+            (Some("turn_context"), _) => {
+                let model = text(payload, "model").map(|model| AgentEvent::Model { model: words::id(model) });
+                model.into_iter().collect()
+            }
+            (Some("event_msg"), Some("token_count")) => {
+                let usage = payload["info"].get("total_token_usage");
+                usage.map(|usage| self.used(usage)).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
         if self.end.is_none() {
             let failure = self.trouble.take().unwrap_or_else(|| self.unsaid(exit));
@@ -99,16 +115,18 @@ impl CodexDecoder {
         })
     }
 
-    /// The counters are those of the whole conversation, whoever took part in it before.
     fn completed(&mut self, event: &Value) -> Vec<AgentEvent> {
         self.end = Some(Ok(()));
         self.trouble = None;
         let ended = AgentEvent::Ended { text: self.final_text.clone() };
-        let Some(usage) = event.get("usage") else { return vec![ended] };
+        event.get("usage").map(|usage| self.used(usage)).into_iter().chain([ended]).collect()
+    }
+
+    /// The counters are those of the whole conversation, whoever took part in it before.
+    fn used(&mut self, usage: &Value) -> AgentEvent {
         let now = tokens(usage);
         self.now = Some(Meter { tokens: now, micro_usd: 0 });
-        let tokens = since(self.before.tokens, now);
-        vec![AgentEvent::Usage { tokens, counted: Counted::Total }, ended]
+        AgentEvent::Usage { tokens: since(self.before.tokens, now), counted: Counted::Total }
     }
 
     fn failed(&mut self, message: &str) -> Vec<AgentEvent> {
@@ -148,7 +166,7 @@ impl CodexDecoder {
             // Not a failure: unknown model data, or another way to the provider.
             "error" if done => {
                 let text = words::trouble(text(item, "message").unwrap_or_default());
-                return Some(vec![AgentEvent::Error { reason: Reason::AgentError, text }]);
+                return Some(vec![AgentEvent::Warning { text }]);
             }
             "agent_message" | "plan" | "reasoning" if !done => return Some(Vec::new()),
             "agent_message" | "plan" => {

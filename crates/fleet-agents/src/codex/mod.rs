@@ -12,7 +12,9 @@ mod trouble;
 
 use decoder::CodexDecoder;
 
-use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program};
+use crate::adapter::{
+    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Record, Resumes, SettingsFiles,
+};
 
 /// The adapter of Codex.
 #[derive(Debug, Clone, Copy)]
@@ -40,11 +42,23 @@ impl Adapter for Codex {
                  written, and there is no network",
                 "does anything, without asking and without a sandbox",
             ],
+            enforced: [Enforced::Sandbox, Enforced::Sandbox, Enforced::Nothing],
+            settings_files: SettingsFiles { paths: &[".codex"], can_be_left_out: true },
         }
+    }
+
+    fn resumes(&self) -> Resumes {
+        Resumes::Anywhere
     }
 
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
         plan::plan(brief)
+    }
+
+    fn record(&self, session: &str) -> Option<Record> {
+        let folder = &["CODEX_HOME:sessions", ".codex/sessions"];
+        // By year, month and day.
+        Some(Record { folder, levels: 3, name_end: format!("-{session}.jsonl") })
     }
 
     fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder> {

@@ -7,7 +7,7 @@
 
 use serde_json::json;
 
-use crate::adapter::{Brief, LaunchPlan, McpServer, PlannedFile, Program, Trust};
+use crate::adapter::{Brief, LaunchPlan, McpServer, PlannedFile, Program, RepositorySettings, Trust};
 
 /// The keys of Codex and of the provider that it has built in, its own directory, and the certificates it trusts.
 /// Not all of `CODEX_*`: a fleet that is itself started by Codex must not tell its agents that they are in a sandbox.
@@ -21,6 +21,9 @@ const PASS_ENV: &[&str] = &[
     "CODEX_CA_CERTIFICATE",
 ];
 
+/// In a project that is not trusted Codex does not show it to the model, and it is no setting.
+const READ_AGENTS_MD: &str = "If there is an AGENTS.md in the working directory, read it first and follow what it says about this repository.";
+
 pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     let mut plan = LaunchPlan::new(Program::OnPath("codex".into()));
     plan.pass(PASS_ENV);
@@ -30,6 +33,11 @@ pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
     set(&mut plan, "analytics.enabled", "false");
     set(&mut plan, "check_for_update_on_startup", "false");
     trust(&mut plan, brief);
+    if brief.repository_settings == RepositorySettings::LeftOut {
+        // By the path that the kernel has for the workspace; as a table, because a dotted key changes nothing.
+        let workspace = toml_string(&brief.workspace.to_string_lossy());
+        set(&mut plan, "projects", &format!("{{{workspace}={{trust_level=\"untrusted\"}}}}"));
+    }
     model(&mut plan, brief);
     if let Some(schema) = brief.schema {
         let path = brief.scratch.join("codex-schema.json");
@@ -74,9 +82,12 @@ fn model(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     if let Some(effort) = brief.effort {
         set(plan, "model_reasoning_effort", &toml_string(effort));
     }
-    if let Some(text) = brief.system_prompt {
+    let left_out = brief.repository_settings == RepositorySettings::LeftOut;
+    let orders: Vec<&str> =
+        brief.system_prompt.into_iter().chain(left_out.then_some(READ_AGENTS_MD)).collect();
+    if !orders.is_empty() {
         // There is no file for it: `model_instructions_file` would replace Codex's own instructions.
-        set(plan, "developer_instructions", &toml_string(text));
+        set(plan, "developer_instructions", &toml_string(&orders.join("\n\n")));
     }
 }
 

@@ -2,11 +2,12 @@ use std::path::{Path, PathBuf};
 
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
+use serde_json::json;
 
 use super::trouble::{Again, failure_of};
 use super::*;
-use crate::adapter::{Conversation, McpServer, PromptVia, Stream, Trust};
-use crate::event::{AgentEvent, Meter, When};
+use crate::adapter::{Conversation, McpServer, PromptVia, RepositorySettings, Stream, Trust};
+use crate::event::{AgentEvent, Counted, LocalTime, Meter, Tokens, When};
 
 fn brief() -> Brief<'static> {
     Brief { scratch: Path::new("/run/scratch"), ..Brief::plain("Do it well", Path::new("/run/tree")) }
@@ -159,13 +160,16 @@ fn every_sentence_has_its_reason() {
 }
 
 #[test]
-fn a_span_is_a_time_to_try_again_and_a_clock_is_not() {
+fn a_span_or_a_clock_is_a_time_to_try_again() {
     let until = |message: &str| failure_of(message).until;
     let after = |seconds| Some(When::After(std::time::Duration::from_secs(seconds)));
     assert_eq!(until("Rate limit reached. Please try again in 11s."), after(11));
     assert_eq!(until("usage limit. Try again in 3 days 2 hours."), None, "in the middle of a sentence only");
     assert_eq!(until("usage limit, try again in 3 days 2 hours."), after(74 * 3600));
-    assert_eq!(until("You've hit your usage limit, or try again at 10:00 AM."), None);
+    let ten = |date| Some(When::Local(LocalTime { date, hour: 10, minute: 0 }));
+    assert_eq!(until("You've hit your usage limit, or try again at 10:00 AM."), ten(None));
+    assert_eq!(until("Upgrade to Pro or try again at Nov 15th, 2026 10:00 AM."), ten(Some((2026, 11, 15))));
+    assert_eq!(until("You've hit your usage limit, or try again later."), None);
 }
 
 #[test]
@@ -214,4 +218,46 @@ fn a_login_that_is_missing_is_told_on_standard_error() {
     decoder.line(Stream::Err, b"Error: Not logged in. Run `codex login` first.", false);
     decoder.end(&AgentExit::Code(1));
     assert_eq!(decoder.failure().map(|failure| failure.reason), Some(Reason::Auth));
+}
+
+#[test]
+fn its_own_record_tells_what_it_uses_before_a_turn_ends() {
+    let before = Meter { tokens: Tokens { input: 100, output: 10, ..Tokens::default() }, micro_usd: 0 };
+    let mut decoder = CodexDecoder::new(before);
+    let context = json!({"type": "turn_context", "payload": {"turn_id": "t", "model": "gpt-5.4"}});
+    let count = |input: u64, output: u64| {
+        let usage = json!({"input_tokens": input, "cached_input_tokens": 30, "output_tokens": output});
+        let info = json!({"total_token_usage": usage, "last_token_usage": {"input_tokens": 1}});
+        json!({"type": "event_msg", "payload": {"type": "token_count", "info": info}})
+    };
+    let unknown = json!({"type": "event_msg", "payload": {"type": "token_count", "info": null}});
+    let lines = [context, unknown, count(1_130, 40), count(2_130, 70)];
+    let events: Vec<AgentEvent> =
+        lines.iter().flat_map(|line| decoder.record(line.to_string().as_bytes())).collect();
+    let used = |input, output| AgentEvent::Usage {
+        tokens: Tokens { input, output, cache_read: 30, cache_write: 0 },
+        counted: Counted::Total,
+    };
+    let model = AgentEvent::Model { model: "gpt-5.4".to_owned() };
+    assert_eq!(events, [model, used(1_000, 30), used(2_000, 60)], "without what the conversation had used");
+    assert_eq!(decoder.meter().unwrap().tokens.input, 2_100, "what a later run begins with");
+    assert!(decoder.record(b"no json").is_empty());
+    let record = Codex.record("0-1").unwrap();
+    assert_eq!((record.levels, record.name_end.as_str()), (3, "-0-1.jsonl"));
+}
+
+#[test]
+fn a_project_whose_settings_are_left_out_is_not_trusted_and_still_has_its_say() {
+    let without = |system_prompt| {
+        let repository_settings = RepositorySettings::LeftOut;
+        args(&Brief { repository_settings, system_prompt, ..brief() })
+    };
+    let distrust = r#"projects={"/run/tree"={trust_level="untrusted"}}"#.to_owned();
+    assert!(without(None).contains(&distrust), "{:?}", without(None));
+    let orders = |args: Vec<String>| args.into_iter().find(|arg| arg.starts_with("developer_instructions="));
+    assert!(orders(without(None)).unwrap().contains("AGENTS.md"));
+    let both = orders(without(Some("Be brief."))).unwrap();
+    assert!(both.contains("Be brief.") && both.contains("AGENTS.md"), "{both}");
+    let used = Brief { repository_settings: RepositorySettings::Used, ..brief() };
+    assert_eq!(args(&used), args(&brief()));
 }

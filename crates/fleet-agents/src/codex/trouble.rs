@@ -25,7 +25,7 @@ const AGAIN: &[&str] = &["try again in ", "retry after ", "retry in "];
 
 /// The failure that a message tells of.
 pub(super) fn failure_of(message: &str) -> Failure {
-    let until = reset::in_words(message, AGAIN);
+    let until = reset::in_words(message, AGAIN).or_else(|| reset::at_time(message, &["try again at "]));
     Failure { until, ..Failure::new(reason(message), words::trouble(message)) }
 }
 

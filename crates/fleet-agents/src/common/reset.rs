@@ -6,7 +6,7 @@ use fleet_core::time::Millis;
 use serde_json::Value;
 
 use super::json::number;
-use crate::event::When;
+use crate::event::{LocalTime, When};
 
 /// From the body of a provider's answer: a moment is trusted before a span.
 pub(crate) fn in_body(body: &Value) -> Option<When> {
@@ -28,10 +28,44 @@ pub(crate) fn in_headers(headers: &Value) -> Option<When> {
 }
 
 /// From a sentence: the span right behind the first of these words that has one, such as `1s`, `34.5s`, `5h23m` or
-/// `3 days 14 hours`. A time of day is not read: it is in somebody's time zone, and without a date.
+/// `3 days 14 hours`.
 pub(crate) fn in_words(text: &str, words: &[&str]) -> Option<When> {
     words.iter().find_map(|words| text.split_once(words).and_then(|(_, rest)| span(rest))).map(When::After)
 }
+
+/// From a sentence: the time by the clock on the wall right behind the first of these words that has one, as Americans
+/// write it: `4:46 AM` or `Nov 17th, 2026 4:46 AM`.
+pub(crate) fn at_time(text: &str, words: &[&str]) -> Option<When> {
+    words
+        .iter()
+        .find_map(|words| text.split_once(words).and_then(|(_, rest)| local_time(rest)))
+        .map(When::Local)
+}
+
+fn local_time(text: &str) -> Option<LocalTime> {
+    let mut words = text.split_ascii_whitespace();
+    let first = words.next()?;
+    let (date, clock) = match MONTHS.iter().zip(1..).find(|(name, _)| first.starts_with(**name)) {
+        None => (None, first),
+        Some((_, month)) => {
+            let day = words.next()?.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()?;
+            (Some((words.next()?.parse().ok()?, month, day)), words.next()?)
+        }
+    };
+    let (hour, minute) = clock.split_once(':')?;
+    let (hour, minute): (i8, i8) = (hour.parse().ok()?, minute.parse().ok()?);
+    let half = words.next()?.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+    let noon = match half {
+        "AM" => 0,
+        "PM" => 12,
+        _ => return None,
+    };
+    let is_one = (1..=12).contains(&hour) && (0..60).contains(&minute);
+    is_one.then_some(LocalTime { date, hour: hour % 12 + noon, minute })
+}
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// A moment in seconds or milliseconds since 1970: no provider resets before 2001 or after the year 33658.
 pub(crate) fn moment(number: u64) -> Option<When> {
@@ -111,6 +145,27 @@ mod tests {
         ] {
             let after = millis.map(|millis| When::After(Duration::from_millis(millis)));
             assert_eq!(in_words(text, &["nothing ", "retry after "]), after, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_of_the_clock_on_the_wall_are_found_behind_words() {
+        let time = |date, hour, minute| Some(When::Local(LocalTime { date, hour, minute }));
+        for (text, expected) in [
+            ("try again at 4:46 AM.", time(None, 4, 46)),
+            ("try again at 12:00 AM", time(None, 0, 0)),
+            ("try again at 12:05 PM.", time(None, 12, 5)),
+            ("try again at Nov 17th, 2026 4:46 PM.", time(Some((2026, 11, 17)), 16, 46)),
+            ("try again at Jan 1st, 2027 11:59 PM, or not", time(Some((2027, 1, 1)), 23, 59)),
+            ("try again at 16:46", None),
+            ("try again at 13:46 PM", None),
+            ("try again at 4:60 AM", None),
+            ("try again at 4:46 BM", None),
+            ("try again at Nov soon, 2026 4:46 PM", None),
+            ("try again at noon", None),
+            ("try again at", None),
+        ] {
+            assert_eq!(at_time(text, &["nothing ", "try again at "]), expected, "{text}");
         }
     }
 }

@@ -4,6 +4,7 @@ use fleet_core::text::shortened;
 use serde_json::Value;
 
 use super::words::one_line;
+use crate::event::AgentEvent;
 
 /// What agents call the thing that they look for: where they look is among the files anyway.
 const SOUGHT_KEYS: &[&str] = &["pattern", "query"];
@@ -22,11 +23,34 @@ const PATCH_KEYS: &[&str] = &["patchText", "patch", "input"];
 const PATCH_MARKS: &[&str] =
     &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"];
 
+/// What agents call the tools of theirs that change files, in lower case; the protocol's words for such kinds as well.
+const EDITING: &[&str] = &[
+    "apply_patch",
+    "create_file",
+    "delete",
+    "edit",
+    "edit_file",
+    "file_change",
+    "move",
+    "multiedit",
+    "notebookedit",
+    "patch",
+    "replace",
+    "write",
+    "write_file",
+];
+
 /// More files than this in one call are not listed.
 pub(crate) const MOST_FILES: usize = 50;
 
 /// No system has longer paths.
 pub(crate) const LONGEST_FILE: usize = 4096;
+
+/// Whether a tool of an agent's own changes the files that its calls name.
+pub fn is_editing(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    EDITING.contains(&name.as_str())
+}
 
 /// What a tool is used on, in one line.
 pub(crate) fn summary(input: &Value) -> String {
@@ -83,6 +107,11 @@ pub(crate) fn listed<'f>(files: impl IntoIterator<Item = &'f str>) -> Vec<String
         note(&mut found, file);
     }
     found
+}
+
+/// The directory that an agent says it works in.
+pub(crate) fn works_in(directory: &str) -> AgentEvent {
+    AgentEvent::WorksIn { directory: shortened(directory, LONGEST_FILE).into_owned() }
 }
 
 /// Adds a file that is not in the list yet.

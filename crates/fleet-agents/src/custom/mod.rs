@@ -21,7 +21,8 @@ pub use spec::{CustomError, CustomSpec, Patterns};
 use template::{Arguments, Placeholder, Values};
 
 use crate::adapter::{
-    About, Adapter, Brief, Conversation, Decoder, LaunchPlan, PlannedFile, Program, PromptVia, Trust,
+    About, Adapter, Brief, Conversation, Decoder, Enforced, LaunchPlan, PlannedFile, Program, PromptVia,
+    Resumes, SettingsFiles, Trust,
 };
 use crate::registry::Registry;
 
@@ -82,6 +83,12 @@ impl Custom {
         })
     }
 
+    /// Those of the agent that it is like. Its arguments are the user's, and nobody knows which of them leave settings out.
+    fn settings_files(&self) -> SettingsFiles {
+        let like = self.like.as_ref().map(|like| like.about().settings_files);
+        SettingsFiles { can_be_left_out: false, ..like.unwrap_or(SettingsFiles::NONE) }
+    }
+
     /// The arguments that a conversation is begun or continued with.
     fn arguments(&self, brief: &Brief<'_>) -> &Arguments {
         let resume = self.resume_args.as_ref().filter(|_| brief.conversation.resumed().is_some());
@@ -135,7 +142,9 @@ impl Adapter for Custom {
         let usual = "as its own settings have it: `[agents]` gives it no arguments for this";
         let added = "with the arguments that `[agents]` gives it for this";
         // What asks before it uses a tool is answered from the trust, whatever its arguments are.
-        let answered = self.like.as_ref().filter(|like| like.asks()).map(|like| like.about().trust);
+        let answered = self.like.as_ref().filter(|like| like.asks()).map(|like| like.about());
+        let enforced = answered.as_ref().map_or([Enforced::Nothing; 3], |like| like.enforced);
+        let answered = answered.map(|like| like.trust);
         let words = |trust| if self.trusted(trust).is_empty() { usual } else { added };
         let told = |text: &Option<String>, else_: &'static str| {
             text.clone().map_or(Cow::Borrowed(else_), Cow::Owned)
@@ -153,6 +162,8 @@ impl Adapter for Custom {
             login_files: &[],
             takes_prompts,
             trust: answered.unwrap_or([words(Trust::ReadOnly), words(Trust::Sandbox), words(Trust::Full)]),
+            enforced,
+            settings_files: self.settings_files(),
         }
     }
 
@@ -178,6 +189,10 @@ impl Adapter for Custom {
         let content = brief.system_prompt.filter(|_| is_named).map(ToOwned::to_owned);
         plan.files.extend(content.map(|content| PlannedFile { path: orders, content }));
         plan
+    }
+
+    fn resumes(&self) -> Resumes {
+        self.like.as_ref().map_or(Resumes::WhereItBegan, |like| like.resumes())
     }
 
     fn asks(&self) -> bool {

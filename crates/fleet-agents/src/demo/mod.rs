@@ -19,7 +19,9 @@ pub use stream::Line;
 
 use decoder::DemoDecoder;
 
-use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program, Trust};
+use crate::adapter::{
+    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Resumes, SettingsFiles, Trust,
+};
 
 /// The adapter of the demo agent.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +48,13 @@ impl Adapter for Demo {
                 "does what its script says",
                 "does what its script says",
             ],
+            enforced: [Enforced::Tools, Enforced::Nothing, Enforced::Nothing],
+            settings_files: SettingsFiles::NONE,
         }
+    }
+
+    fn resumes(&self) -> Resumes {
+        Resumes::Anywhere
     }
 
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {

@@ -4,6 +4,7 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 use serde_json::Value;
 
+use super::record::Messages;
 use super::retries::{Retries, Told};
 use super::trouble::{by_exit, failure_of};
 use crate::adapter::{Decoder, Failure, Stream};
@@ -19,6 +20,9 @@ const MOST_RUNNING: usize = 64;
 /// Its answers come in pieces, which are put together to whole lines, but to no more than this.
 const LONGEST_PIECE: usize = 4 * 1024;
 
+/// What it says when its model repeats itself.
+const LOOPED: &str = "Loop detected, stopping execution";
+
 #[derive(Debug)]
 pub(super) struct GeminiDecoder {
     /// What it says in one go, between two tools.
@@ -29,8 +33,11 @@ pub(super) struct GeminiDecoder {
     piece: String,
     running: Recent<String>,
     retries: Retries,
+    messages: Messages,
     /// Why the last attempt failed, unless it has done something since.
     trouble: Option<Failure>,
+    /// It saw its model go round in circles and stopped there, which it calls a success.
+    looped: Option<Failure>,
     /// The end that it told of itself.
     end: Option<Result<(), Failure>>,
     stderr: Tail,
@@ -44,7 +51,9 @@ impl Default for GeminiDecoder {
             piece: String::new(),
             running: Recent::new(MOST_RUNNING),
             retries: Retries::default(),
+            messages: Messages::default(),
             trouble: None,
+            looped: None,
             end: None,
             stderr: Tail::new(LONGEST_STDERR),
         }
@@ -59,6 +68,10 @@ impl Decoder for GeminiDecoder {
             Stream::Err => self.complaint(&words::sentence(line)),
         };
         understood.unwrap_or_else(|| AgentEvent::raw(stream, line, cut).into_iter().collect())
+    }
+
+    fn record(&mut self, line: &[u8]) -> Vec<AgentEvent> {
+        self.messages.line(line)
     }
 
     fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent> {
@@ -89,7 +102,8 @@ impl GeminiDecoder {
         match text(event, "type")? {
             "init" => {
                 let session = words::id(text(event, "session_id")?);
-                Some(vec![AgentEvent::SessionStarted { session }])
+                let model = text(event, "model").map(|model| AgentEvent::Model { model: words::id(model) });
+                Some([AgentEvent::SessionStarted { session }].into_iter().chain(model).collect())
             }
             "message" => self.message(event),
             "tool_use" => Some(self.tool_use(event)),
@@ -165,10 +179,14 @@ impl GeminiDecoder {
         events
     }
 
-    /// Something that it goes on after, such as a loop that it has seen.
+    /// Something that it goes on after, unless it says that it stops.
     fn warning(&mut self, message: &str) -> Vec<AgentEvent> {
+        let failure = Failure::new(Reason::AgentError, words::trouble(message));
         let mut events = self.flush();
-        events.push(AgentEvent::Error { reason: Reason::AgentError, text: words::trouble(message) });
+        events.extend(failure.events());
+        if message.starts_with(LOOPED) {
+            self.looped = Some(failure);
+        }
         events
     }
 
@@ -177,6 +195,10 @@ impl GeminiDecoder {
         let mut events = self.flush();
         events
             .extend(event.get("stats").map(tokens).filter(|tokens| *tokens != Tokens::default()).map(usage));
+        if let Some(failure) = self.looped.take() {
+            self.end = Some(Err(failure));
+            return Some(events);
+        }
         if status == "success" {
             self.end = Some(Ok(()));
             events.push(AgentEvent::Ended { text: self.final_text().map(str::to_owned) });

@@ -5,6 +5,7 @@
 
 mod decoder;
 mod plan;
+mod record;
 mod retries;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ mod trouble;
 
 use decoder::GeminiDecoder;
 
-use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, Program};
+use crate::adapter::{About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Record, SettingsFiles};
 
 /// The adapter of Gemini CLI.
 #[derive(Debug, Clone, Copy)]
@@ -39,11 +40,21 @@ impl Adapter for Gemini {
                 "edits and runs commands without asking; Gemini CLI has no sandbox that works here",
                 "edits and runs commands without asking; Gemini CLI has no sandbox that works here",
             ],
+            enforced: [Enforced::Tools, Enforced::Nothing, Enforced::Nothing],
+            // The variables of `.env` choose, among others, to which server the key is sent.
+            settings_files: SettingsFiles { paths: &[".gemini", ".env"], can_be_left_out: false },
         }
     }
 
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan {
         plan::plan(brief)
+    }
+
+    fn record(&self, session: &str) -> Option<Record> {
+        let folder = &["GEMINI_CLI_HOME:.gemini/tmp", ".gemini/tmp"];
+        // A folder for each project, and in it one for conversations. The name has the beginning of the id.
+        let id = session.split('-').next().unwrap_or(session);
+        Some(Record { folder, levels: 2, name_end: format!("-{id}.jsonl") })
     }
 
     fn decoder(&self, _: &Brief<'_>) -> Box<dyn Decoder> {

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::adapter::{Brief, Conversation, LaunchPlan, PlannedFile, Program, Trust};
+use crate::adapter::{Brief, Conversation, LaunchPlan, PlannedFile, Program, RepositorySettings, Trust};
 
 /// Keys, ways to sign in, base URLs and its own directory. Not all of `GEMINI_*`: some tell it that it runs inside
 /// of an editor, or inside of itself.
@@ -92,6 +92,10 @@ fn environment(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     // Otherwise it starts itself again as a child, to which no signal is passed on.
     plan.var("GEMINI_CLI_NO_RELAUNCH", "true");
     plan.var("GEMINI_TELEMETRY_ENABLED", "false");
+    if brief.repository_settings == RepositorySettings::Used {
+        // The option above comes too late for the settings of the workspace.
+        plan.var("GEMINI_CLI_TRUST_WORKSPACE", "true");
+    }
     // Every error leaves a file with the whole request there.
     plan.var("TMPDIR", brief.scratch.to_string_lossy());
     if brief.is_root || !brief.mcp.is_empty() {

@@ -1,13 +1,14 @@
 use std::path::Path;
 use std::time::Duration;
 
+use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 use serde_json::{Value, json};
 
 use super::trouble::failure_of;
 use super::*;
-use crate::adapter::{Conversation, McpServer, PromptVia, Stream, Trust};
-use crate::event::{AgentEvent, Meter, When};
+use crate::adapter::{Conversation, Failure, McpServer, PromptVia, RepositorySettings, Stream, Trust};
+use crate::event::{AgentEvent, Counted, Meter, Tokens, When};
 
 fn brief() -> Brief<'static> {
     Brief { scratch: Path::new("/run/scratch"), ..Brief::plain("Do it well", Path::new("/run/tree")) }
@@ -152,4 +153,55 @@ fn an_answer_is_what_was_said_after_the_last_tool() {
     let told: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
     insta::assert_snapshot!(told.join("\n"));
     assert_eq!(decoder.final_text(), Some("Done."));
+}
+
+/// It ends with success then, and with whatever it had said and done by that time.
+#[test]
+fn a_loop_that_it_stopped_in_is_not_done() {
+    let mut decoder = Gemini.decoder(&brief());
+    let says = json!({"type": "message", "role": "assistant", "content": "Once more.", "delta": true});
+    let warning =
+        json!({"type": "error", "severity": "warning", "message": "Loop detected, stopping execution"});
+    let result = json!({"type": "result", "status": "success", "stats": {"input_tokens": 5}});
+    let lines = [says, warning, result];
+    let events: Vec<AgentEvent> =
+        lines.iter().flat_map(|line| decoder.line(Stream::Out, line.to_string().as_bytes(), false)).collect();
+    assert!(!events.iter().any(|event| matches!(event, AgentEvent::Ended { .. })), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, AgentEvent::Usage { .. })), "{events:?}");
+    decoder.end(&AgentExit::Code(0));
+    let failure = Failure::new(Reason::AgentError, "Loop detected, stopping execution");
+    assert_eq!(decoder.failure(), Some(failure));
+}
+
+#[test]
+fn its_own_record_tells_what_it_uses_before_a_turn_ends() {
+    let mut decoder = Gemini.decoder(&brief());
+    let message = |id: &str| {
+        let tokens = json!({"input": 1111, "output": 222, "cached": 333, "thoughts": 55, "tool": 0});
+        json!({"id": id, "type": "gemini", "content": "", "tokens": tokens, "model": "gemini-2.5-flash"})
+    };
+    let earlier = json!({"$set": {"messages": [message("0")]}});
+    let lines = [earlier, json!({"id": "u", "type": "user"}), message("1"), message("1"), message("2")];
+    let events: Vec<AgentEvent> =
+        lines.iter().flat_map(|line| decoder.record(line.to_string().as_bytes())).collect();
+    let told = |times: u64| {
+        let (input, output, cache_read) = (778 * times, 277 * times, 333 * times);
+        let tokens = Tokens { input, output, cache_read, cache_write: 0 };
+        [
+            AgentEvent::Model { model: "gemini-2.5-flash".to_owned() },
+            AgentEvent::Usage { tokens, counted: Counted::Total },
+        ]
+    };
+    assert_eq!(events, [told(1), told(2)].concat(), "each message once");
+    assert_eq!(Gemini.record("1a2b-3c").unwrap().name_end, "-1a2b.jsonl");
+}
+
+#[test]
+fn a_workspace_is_trusted_only_where_its_settings_are() {
+    let trusts = |repository_settings| {
+        let plan = Gemini.plan(&Brief { repository_settings, ..brief() });
+        plan.env.iter().any(|(name, value)| name == "GEMINI_CLI_TRUST_WORKSPACE" && value == "true")
+    };
+    assert!(trusts(RepositorySettings::Used));
+    assert!(!trusts(RepositorySettings::Absent) && !trusts(RepositorySettings::LeftOut));
 }

@@ -157,6 +157,8 @@ impl OpencodeDecoder {
                 // The first is ours; what opencode makes for helpers of its own comes later.
                 events.extend(session.and_then(|session| self.started(session)));
             }
+            // A conversation that goes on brings the directory along in which it began, whatever it was started with.
+            "creating instance" => events.extend(line.get("directory").map(tool::works_in)),
             // The next step: the request of the one before was answered.
             "loop" => self.failed = 0,
             "stream" if self.failed > 0 && line.is_main() => {

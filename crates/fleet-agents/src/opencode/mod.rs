@@ -13,7 +13,10 @@ mod tests;
 
 use decoder::OpencodeDecoder;
 
-use crate::adapter::{About, Adapter, Brief, Decoder, LaunchPlan, PlannedFile, Program, Trust};
+use crate::adapter::{
+    About, Adapter, Brief, Decoder, Enforced, LaunchPlan, PlannedFile, Program, RepositorySettings,
+    SettingsFiles, Trust,
+};
 
 /// The adapter of opencode.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +79,11 @@ impl Adapter for Opencode {
                  it has no sandbox for what commands do",
                 "does everything unasked, except what your own opencode settings deny",
             ],
+            enforced: [Enforced::Tools, Enforced::Nothing, Enforced::Nothing],
+            settings_files: SettingsFiles {
+                paths: &["opencode.json", "opencode.jsonc", ".opencode"],
+                can_be_left_out: true,
+            },
         }
     }
 
@@ -84,6 +92,9 @@ impl Adapter for Opencode {
         plan.args = args(brief);
         plan.pass(PASS_ENV);
         plan.var("OPENCODE_DISABLE_AUTOUPDATE", "1");
+        if brief.repository_settings == RepositorySettings::LeftOut {
+            plan.var("OPENCODE_DISABLE_PROJECT_CONFIG", "1");
+        }
         plan.var("OPENCODE_CONFIG_CONTENT", settings::content(brief));
         plan.files.extend(
             brief

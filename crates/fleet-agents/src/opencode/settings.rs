@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use crate::adapter::{Brief, McpServer, Trust};
+use crate::adapter::{Brief, McpServer, RepositorySettings, Trust};
 
 /// Our agent for tasks that change nothing: the rules of an agent come last, so that nothing the user allows elsewhere
 /// lifts them.
@@ -12,6 +12,9 @@ pub(super) const READER: &str = "fleet-read-only";
 
 /// Where an agent may write although it is not the workspace, because commands expect it.
 const TEMPORARY: &[&str] = &["/tmp/*", "/private/tmp/*", "/var/folders/*"];
+
+/// What a repository has to say to a model, in the names that opencode knows.
+const INSTRUCTIONS: &[&str] = &["AGENTS.md", "CLAUDE.md"];
 
 /// What goes into `OPENCODE_CONFIG_CONTENT`: only what this run adds.
 pub(super) fn content(brief: &Brief<'_>) -> String {
@@ -23,8 +26,9 @@ pub(super) fn content(brief: &Brief<'_>) -> String {
         }
         Trust::Full => {}
     }
-    if brief.system_prompt.is_some() {
-        content.insert("instructions".to_owned(), json!([orders_file(brief)]));
+    let instructions = instructions(brief);
+    if !instructions.is_empty() {
+        content.insert("instructions".to_owned(), json!(instructions));
     }
     if !brief.mcp.is_empty() {
         let servers: Map<String, Value> =
@@ -39,6 +43,14 @@ pub(super) fn content(brief: &Brief<'_>) -> String {
         content.insert("provider".to_owned(), json!({ provider: options }));
     }
     Value::Object(content).to_string()
+}
+
+/// Files that are shown to the model. Without the project's settings opencode does not show it `AGENTS.md` either; a file
+/// that is not there does no harm.
+fn instructions(brief: &Brief<'_>) -> Vec<PathBuf> {
+    let left_out = brief.repository_settings == RepositorySettings::LeftOut;
+    let of_project = INSTRUCTIONS.iter().filter(|_| left_out).map(|name| brief.workspace.join(name));
+    brief.system_prompt.map(|_| orders_file(brief)).into_iter().chain(of_project).collect()
 }
 
 /// The file with what the agent is told beside its task.

@@ -163,3 +163,18 @@ fn what_tools_print_is_no_refusal_of_the_provider() {
     let (events, _) = decode(&[(Stream::Out, &line)], &AgentExit::Code(0));
     assert!(matches!(events[..], [AgentEvent::ToolCall { .. }, AgentEvent::ToolResult { ok: false, .. }]));
 }
+
+#[test]
+fn settings_of_the_repository_are_left_out_and_its_words_are_not() {
+    let plan = |repository_settings| {
+        Opencode.plan(&Brief { repository_settings, ..Brief::plain("p", Path::new("/w")) })
+    };
+    let is_off =
+        |plan: &LaunchPlan| plan.env.iter().any(|(name, _)| name == "OPENCODE_DISABLE_PROJECT_CONFIG");
+    let without = plan(RepositorySettings::LeftOut);
+    assert!(is_off(&without));
+    assert_eq!(content(&without)["instructions"], json!(["/w/AGENTS.md", "/w/CLAUDE.md"]));
+    for with in [plan(RepositorySettings::Absent), plan(RepositorySettings::Used)] {
+        assert!(!is_off(&with) && content(&with).get("instructions").is_none());
+    }
+}

@@ -241,7 +241,12 @@ impl Seen {
             AgentEvent::Error { reason, .. } => self.errors.push(*reason),
             AgentEvent::Ended { .. } => self.ended += 1,
             AgentEvent::Raw { .. } => self.raw += 1,
-            AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::Question { .. } => {}
+            AgentEvent::WorksIn { .. }
+            | AgentEvent::Model { .. }
+            | AgentEvent::Text { .. }
+            | AgentEvent::Reasoning { .. }
+            | AgentEvent::Warning { .. }
+            | AgentEvent::Question { .. } => {}
         }
     }
 

@@ -51,6 +51,7 @@ fn workspace(rig: &Rig) -> (f64, f64) {
         branch: format!("warm-{round}"),
         start: StartAt::New(base.clone()),
         borrowed: Vec::new(),
+        preferred: None,
     };
     area.open(&open(0)).expect("a workspace").release().expect("released");
     let mut warm = Vec::new();

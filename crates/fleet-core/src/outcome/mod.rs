@@ -16,7 +16,11 @@ pub use result::{Names, ResultStatus, RunResult};
 use crate::policy::blames_account;
 use crate::report::{Report, ReportStatus};
 use crate::run::{Ending, Reason};
+use crate::text::shortened;
 use crate::workflow::Returns;
+
+/// More of an agent's words is not quoted in a sentence.
+const LONGEST_QUOTE: usize = 500;
 
 /// How an agent's process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +89,8 @@ pub struct Evidence {
     pub exit: AgentExit,
     /// The report in the last thing that the agent wrote.
     pub report: Option<Report>,
+    /// The last thing that the agent wrote, where that holds no report.
+    pub words: Option<String>,
     /// What the agent declared while it ran; it counts more than what is read out of a text.
     pub declared: Option<Declared>,
     /// A question to a person that the agent ended with.
@@ -115,6 +121,12 @@ impl Evidence {
         self.commits > 0 || self.files > 0
     }
 
+    /// What the agent said instead of a report.
+    pub fn prose(&self) -> Option<&str> {
+        let words = self.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
+        words.filter(|_| self.declared.is_none() && self.report.is_none())
+    }
+
     /// The report that counts: what was declared, else what was read.
     pub const fn said(&self) -> Option<&Report> {
         match &self.declared {
@@ -129,15 +141,16 @@ impl Evidence {
 ///
 /// 1. A person stopped it: cancelled, whatever else was seen. A person's word is last.
 /// 2. It was never started: for the reason that is known, or else a person has to install something.
-/// 3. It declared an end: that counts, even if the process then hung, was shut down or ended badly, because the
-///    work was over at that moment. Whether it is a success is decided by row 8.
-/// 4. The keeper stopped it: over a limit, or released. An agent that gave no sign of work because its provider turned it
+/// 3. It worked outside of its workspace: failed, whatever it says and left.
+/// 4. It declared an end: that counts, even if the process then hung, was shut down or ended badly, because the
+///    work was over at that moment. Whether it is a success is decided by row 9.
+/// 5. The keeper stopped it: over a limit, or released. An agent that gave no sign of work because its provider turned it
 ///    away failed for that.
-/// 5. It ended with a question.
-/// 6. Its own stream told of a failure, which says more than the exit status, and is there even with status 0.
-/// 7. The process ended badly, and the agent did not say that it is blocked, which would tell more.
-/// 8. What remains is judged by git, in a table of its own below.
-/// 9. What would be a success is one only if all checks succeed.
+/// 6. It ended with a question.
+/// 7. Its own stream told of a failure, which says more than the exit status, and is there even with status 0.
+/// 8. The process ended badly, and the agent did not say that it is blocked, which would tell more.
+/// 9. What remains is judged by git, in a table of its own below.
+/// 10. What would be a success is one only if all checks succeed.
 #[must_use]
 pub fn decide(evidence: &Evidence) -> Ending {
     match before_checks(evidence) {
@@ -160,6 +173,9 @@ fn before_checks(evidence: &Evidence) -> Ending {
         // A full disk goes by; a program that is not there stays away.
         let reason = evidence.failure.as_ref().map_or(Reason::AgentMissing, |(reason, _)| *reason);
         return Ending::Failed(reason, evidence.exit.to_string());
+    }
+    if let Some((reason @ Reason::OutsideWorkspace, text)) = &evidence.failure {
+        return Ending::Failed(*reason, text.clone());
     }
     match &evidence.declared {
         Some(Declared::Fail { summary }) => return Ending::Failed(Reason::BlockedByAgent, summary.clone()),
@@ -206,7 +222,7 @@ fn after_stop(stop: &Stop, failure: Option<&(Reason, String)>) -> Ending {
 /// 4. The task asks for no change: success. Changes that are there all the same are kept and remarked upon.
 /// 5. Git shows changes: success, also when the agent says that there are none or says nothing.
 /// 6. It says honestly that nothing had to change: success.
-/// 7. Changes were not asked for, and it claims none: success.
+/// 7. Changes were not asked for, and it claims none: success, also when it answers in prose.
 /// 8. It claims changes that git does not show, or says nothing at all: no changes.
 fn by_evidence(evidence: &Evidence) -> Ending {
     let said = evidence.said();
@@ -228,16 +244,23 @@ fn by_evidence(evidence: &Evidence) -> Ending {
         return Ending::Succeeded;
     }
     let claims_none = |report: &&Report| report.files_changed.is_empty() && report.commits.is_empty();
-    if evidence.may_be_empty && said.as_ref().is_some_and(claims_none) {
+    if evidence.may_be_empty && said.as_ref().map_or(evidence.prose().is_some(), claims_none) {
         return Ending::Succeeded;
     }
-    let detail = match said {
-        Some(report) => {
+    let detail = match (said, evidence.prose()) {
+        (Some(report), _) => {
             format!("the agent reported that it is done ({}), but git shows no change", report.summary)
         }
-        None => "the agent ended without a report, and git shows no change".to_owned(),
+        (None, Some(words)) => format!("git shows no change; the agent said: {}", in_short(words)),
+        (None, None) => "the agent ended without a report, and git shows no change".to_owned(),
     };
     Ending::Failed(Reason::NoChanges, detail)
+}
+
+/// In one line, and no more of it than a sentence about an end has room for.
+fn in_short(words: &str) -> String {
+    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    shortened(&line, LONGEST_QUOTE).into_owned()
 }
 
 /// What was asked for and is not in the report, in words for the agent that tries again.

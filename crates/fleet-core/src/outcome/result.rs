@@ -138,6 +138,7 @@ fn status(evidence: &Evidence, ending: &Ending) -> ResultStatus {
         Ending::Succeeded => match evidence.said().map(|report| report.status) {
             // A question that was answered without touching a file is work that was done.
             Some(ReportStatus::Completed) if evidence.read_only => ResultStatus::Completed,
+            None if evidence.read_only && evidence.prose().is_some() => ResultStatus::Completed,
             _ => ResultStatus::CompletedNoChanges,
         },
         Ending::Failed(Reason::NoChanges, _) => ResultStatus::NoChanges,
@@ -152,7 +153,10 @@ fn status(evidence: &Evidence, ending: &Ending) -> ResultStatus {
 fn summary(evidence: &Evidence, ending: &Ending, claimed: Option<&Report>) -> String {
     let own = claimed.map(|report| report.summary.clone());
     match ending {
-        Ending::Succeeded => own.unwrap_or_else(|| "the agent ended without a report".to_owned()),
+        Ending::Succeeded => {
+            let prose = || evidence.prose().map(ToOwned::to_owned);
+            own.or_else(prose).unwrap_or_else(|| "the agent ended without a report".to_owned())
+        }
         Ending::Asked => evidence.question.clone().or(own).unwrap_or_default(),
         Ending::Failed(_, detail) | Ending::Cancelled(detail) | Ending::Released(detail) => detail.clone(),
     }

@@ -10,6 +10,7 @@ fn silent() -> Evidence {
     Evidence {
         exit: AgentExit::Code(0),
         report: None,
+        words: None,
         declared: None,
         question: None,
         failure: None,
@@ -271,6 +272,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
     (exit, said(), declared, failure, stopped, (0..2usize, 0..2usize, any::<bool>())).prop_map(
         |(exit, report, declared, failure, stopped, (commits, files, read_only))| Evidence {
             question: None,
+            words: None,
             exit,
             report,
             declared,
@@ -299,4 +301,48 @@ proptest! {
             prop_assert!(!matches!(evidence.stopped, Some(Stop::Killed(_))));
         }
     }
+}
+
+/// What it did elsewhere is not on its branch, whatever it says about that.
+#[test]
+fn work_outside_of_the_workspace_is_never_a_success() {
+    let outside = (Reason::OutsideWorkspace, "it wrote /x".to_owned());
+    let ending = Ending::Failed(outside.0, outside.1.clone());
+    let stopped = Some(Stop::Hopeless(outside.0, outside.1.clone()));
+    let declared = Some(Declared::Done(report(ReportStatus::Completed)));
+    for evidence in [
+        Evidence { files: 3, report: Some(report(ReportStatus::Completed)), ..silent() },
+        Evidence { declared, files: 3, ..silent() },
+        Evidence { stopped, ..silent() },
+    ] {
+        let evidence = Evidence { failure: Some(outside.clone()), ..evidence };
+        assert_eq!(decide(&evidence), ending, "{evidence:?}");
+        let killed = Some(Stop::Killed("enough".to_owned()));
+        let evidence = Evidence { stopped: killed, ..evidence };
+        assert_eq!(decide(&evidence), Ending::Cancelled("enough".to_owned()), "a person's word is last");
+    }
+}
+
+#[test]
+fn what_an_agent_says_in_prose_is_not_lost() {
+    let says = |words: &str| Evidence { words: Some(words.to_owned()), ..silent() };
+    let result = |evidence: &Evidence| {
+        let result = RunResult::new(evidence, &decide(evidence), Names::default());
+        (result.status, result.summary)
+    };
+    let found = "  Two bugs:\n- one\n- two\n";
+    let trimmed = found.trim().to_owned();
+    let look = Evidence { read_only: true, ..says(found) };
+    assert_eq!(result(&look), (ResultStatus::Completed, trimmed.clone()));
+    let review = Evidence { may_be_empty: true, ..says(found) };
+    assert_eq!(result(&review), (ResultStatus::CompletedNoChanges, trimmed.clone()));
+    let wrote = Evidence { files: 1, commits: 1, ..says(found) };
+    assert_eq!(result(&wrote), (ResultStatus::Completed, trimmed));
+    let (status, summary) = result(&says(found));
+    assert_eq!(status, ResultStatus::NoChanges);
+    assert_eq!(summary, "git shows no change; the agent said: Two bugs: - one - two");
+    let nothing = Evidence { may_be_empty: true, ..says(" \n") };
+    assert_eq!(result(&nothing).0, ResultStatus::NoChanges, "it said nothing");
+    let judge = Evidence { returns: Returns::Verdict, may_be_empty: true, ..says("I like it") };
+    assert_eq!(result(&judge).0, ResultStatus::Failed, "others wait for just that");
 }

@@ -54,6 +54,7 @@ pub(super) const fn rule(reason: Reason) -> Rule {
         Reason::BranchTaken => of_task(GiveUp, Kept),
         Reason::MergeConflict => of_task(GiveUp, Kept),
         Reason::ChecksFailed => of_task(Retry, Kept),
+        Reason::OutsideWorkspace => of_task(GiveUp, Dropped),
     }
 }
 

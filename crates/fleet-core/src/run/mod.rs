@@ -69,6 +69,9 @@ pub struct Run {
     pub percent: Option<u8>,
     /// How much of the agent's output has become events, in bytes.
     pub decoded: i64,
+    /// The number of the last batch of events that was stored.
+    #[serde(default)]
+    pub batches: i64,
     /// Somebody wants it stopped.
     pub stop: Option<Stop>,
     /// The lease ends here unless renewed.

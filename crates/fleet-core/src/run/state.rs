@@ -116,6 +116,8 @@ named! {
         MergeConflict = "merge_conflict",
         /// A command that has to succeed over the work did not.
         ChecksFailed = "checks_failed",
+        /// The agent worked in a directory that is not its workspace, or wrote there.
+        OutsideWorkspace = "outside_workspace",
     }
 }
 

@@ -33,6 +33,7 @@ pub use installed::{Installed, look, path};
 pub use known::{check_known, is_known};
 pub use login::{Login, LoginState, login};
 pub use notice::{Notice, notice};
+pub(crate) use prices::PRICE_FILE;
 pub use prices::{PriceTable, price_file, price_tables, prices};
 pub use terms::{Terms, Wish, terms};
 

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use fleet_agents::{Adapter, Program, Trust};
+use fleet_agents::{Adapter, Enforced, Program, Trust};
 use fleet_core::problem::Outcome;
 
 use super::{path, trust};
@@ -51,11 +51,16 @@ pub fn notice(engine: &Engine, agent: &str) -> Outcome<Option<Notice>> {
     let [_, sandbox, full] = about.trust;
     let means = if trust == Trust::Full { full } else { sandbox };
     let text = format!(
-        "{title} works here without asking you first. Its trust is `{word}`, which means: {means}. It is started in a worktree \
-         of its own, not in your checkout. `fleet config set agents.{agent}.trust read_only` lets it only look; \
+        "{title} works here without asking you first. Its trust is `{word}`, which means: {means} (enforced: {enforced}). It is started in a workspace \
+         of its own, not in your checkout. `fleet config set agents.{agent}.trust read_only` {least}; \
          `fleet agents show {agent}` tells what each trust means. (This is said once.)",
         title = about.title,
         word = trust.as_str(),
+        enforced = about.enforced(trust).as_str(),
+        least = match about.enforced(Trust::ReadOnly) {
+            Enforced::Nothing => "asks it only to look, which nothing enforces",
+            Enforced::Tools | Enforced::Sandbox => "lets it only look",
+        },
     );
     Ok(Some(Notice { text, stamp, trust }))
 }
@@ -89,7 +94,8 @@ mod tests {
         assert!(first.text.starts_with(
             "Claude Code works here without asking you first. Its trust is `sandbox`, which means: "
         ));
-        assert!(first.text.contains("`fleet config set agents.claude.trust read_only`"));
+        assert!(first.text.contains("`fleet config set agents.claude.trust read_only` lets it only look;"));
+        assert!(first.text.contains("a workspace of its own"), "{}", first.text);
         assert_eq!(told("").as_ref(), Some(&first), "only what was told is known");
         first.told();
         assert_eq!(told(""), None);
@@ -97,6 +103,16 @@ mod tests {
         assert!(second.text.contains("`full`, which means: does anything"), "{}", second.text);
         second.told();
         assert_eq!((told("agents.claude.trust = 'full'"), told("")), (None, None));
+    }
+
+    #[test]
+    fn what_nothing_enforces_is_not_promised() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("agy");
+        fs::write(&program, "").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let told = notice(&engine(&dir, ""), "agy").unwrap().unwrap().text;
+        assert!(told.contains("read_only` asks it only to look, which nothing enforces;"), "{told}");
     }
 
     #[test]

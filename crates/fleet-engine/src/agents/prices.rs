@@ -28,6 +28,9 @@ pub struct PriceTable {
     pub prices: Vec<Price>,
 }
 
+/// The user's file, for people.
+pub(crate) const PRICE_FILE: &str = "$FLEET_HOME/prices.toml";
+
 /// The user's file, which need not exist.
 pub fn price_file(engine: &Engine) -> PathBuf {
     engine.home().join("prices.toml")

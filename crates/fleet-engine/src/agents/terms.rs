@@ -1,6 +1,6 @@
 //! On what terms an agent works on a task: everything that the configuration decides about it.
 
-use fleet_agents::{McpServer, Price, Registry, Trust};
+use fleet_agents::{McpServer, Prices, Registry, Trust};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::refused_arg;
 use fleet_core::text::escaped;
@@ -38,8 +38,8 @@ pub struct Terms {
     pub extra_args: Vec<String>,
     /// Whether its last answer is held to the schema of a report.
     pub structured: bool,
-    /// What its tokens cost, for agents that do not tell: only where the model and its price are known.
-    pub price: Option<Price>,
+    /// What tokens cost, for agents that do not tell.
+    pub prices: Prices,
 }
 
 impl Terms {
@@ -65,13 +65,9 @@ pub fn terms(engine: &Engine, agent: &str, wish: Wish<'_>) -> Outcome<Terms> {
     let model = choice::chosen(engine, agent, wish.model)?;
     let trust = if wish.read_only { Trust::ReadOnly } else { trust(config, agent) };
     check_args(agent, wish.args, trust, &settings.task_args)?;
-    let price = match &model {
-        Some(model) => prices(engine)?.find(model).cloned(),
-        None => None,
-    };
     Ok(Terms {
         model,
-        price,
+        prices: prices(engine)?,
         effort: wish.effort.map(ToOwned::to_owned).or(settings.effort),
         trust,
         system_prompt,

@@ -8,8 +8,11 @@ use super::flaw::Flaw;
 use super::form::Form;
 use super::suggest;
 use super::table::KEYS;
+use super::value::Value;
 use crate::environment::{is_reserved, is_variable_name};
+use fleet_core::size::Size;
 use fleet_core::task::AgentName;
+use fleet_core::time::Span;
 
 /// Something that can be configured.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +57,10 @@ pub enum Scope {
     Anywhere,
     /// Every layer but the project's file: a repository must not decide this for those who clone it.
     UserOnly,
+    /// Every layer; but what a project's file says needs the user's consent, see [`crate::trust`].
+    Consented,
+    /// The same for a project's file that allows more than the user does.
+    Raising,
     /// Every layer; but a project's file counts only if it says an earlier word than the user does, who says this one
     /// if nothing else.
     Lowering(&'static str),
@@ -87,6 +94,7 @@ const RESERVED: &[&str] = &[
     "PROJECT",
     "RUN",
     "RUN_DIR",
+    "SETTINGS",
     "TASK",
     "TOKEN",
     "WORKSPACE",
@@ -102,9 +110,19 @@ impl Kind {
         matches!(self, Self::String(Form::StoreAddress | Form::VariableValue))
     }
 
-    /// Whether values of this kind are run.
-    pub const fn is_command(self) -> bool {
-        matches!(self, Self::String(Form::Command) | Self::List(Form::Command))
+    /// How much a value of this kind allows, to compare two of one key. `none` and what is not an amount bound nothing.
+    pub(super) fn amount(self, value: &Value) -> u128 {
+        let amount = match (self, value) {
+            (_, Value::Integer(number)) => u128::try_from(*number).ok(),
+            (Self::String(Form::Duration { .. }), Value::String(text)) => {
+                text.parse::<Span>().ok().map(|Span(span)| span.as_millis())
+            }
+            (Self::String(Form::Size { .. }), Value::String(text)) => {
+                text.parse::<Size>().ok().map(|size| size.0.into())
+            }
+            _ => None,
+        };
+        amount.unwrap_or(u128::MAX)
     }
 }
 

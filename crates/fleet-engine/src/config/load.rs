@@ -48,10 +48,10 @@ pub struct Report {
 impl Config {
     /// Reads every layer. Fails with the first problem, and says how many there are.
     pub fn load(sources: &Sources<'_>) -> Outcome<Self> {
-        let Layers { settings, problems, .. } = Layers::read(sources);
+        let Layers { settings, overridden, problems, .. } = Layers::read(sources);
         let count = problems.len();
         match problems.into_iter().next() {
-            None => Self::resolve(settings),
+            None => Self::resolve(settings, overridden),
             Some(only) if count == 1 => Err(only),
             Some(first) => Err(first.hint(format!("`fleet config validate` lists all {count} problems"))),
         }
@@ -68,6 +68,8 @@ impl Config {
 #[derive(Default)]
 struct Layers {
     settings: BTreeMap<String, Setting>,
+    /// What the layers below the project's file say about its keys.
+    overridden: BTreeMap<String, Value>,
     problems: Vec<Problem>,
     warnings: Vec<String>,
     files: Vec<PathBuf>,
@@ -116,10 +118,18 @@ impl Layers {
         self.problems.extend(content.problems);
         for entry in content.entries {
             let origin = file.origin(entry.line);
-            match self.refused_to(&entry, &origin) {
-                Some(warning) => self.warnings.push(warning),
-                None => self.put(entry.name, entry.value, origin),
+            if let Some(warning) = self.refused_to(&entry, &origin) {
+                self.warnings.push(warning);
+                continue;
             }
+            self.remember_overridden(&entry.name, &origin);
+            self.put(entry.name, entry.value, origin);
+        }
+    }
+
+    fn remember_overridden(&mut self, name: &str, origin: &Origin) {
+        if let (Origin::Project { .. }, Some(own)) = (origin, self.settings.get(name)) {
+            self.overridden.insert(name.to_owned(), own.value.clone());
         }
     }
 

@@ -12,7 +12,7 @@ use fleet_core::schedule::Caps;
 
 use super::agent::AgentSettings;
 use super::flaw::Flaw;
-use super::keys;
+use super::keys::{self, Key, Scope};
 use super::setting::{Origin, Setting};
 use super::table::KEYS;
 use super::typed::{AgentVariables, Color, Ports, RunLimits, Runner, Spending, Typed, Workspaces};
@@ -22,13 +22,18 @@ use super::value::Value;
 #[derive(Debug, Clone)]
 pub struct Config {
     settings: BTreeMap<String, Setting>,
+    /// What the user says about keys that the project's file sets, by key.
+    overridden: BTreeMap<String, Value>,
     typed: Typed,
 }
 
 impl Config {
-    pub(super) fn resolve(settings: BTreeMap<String, Setting>) -> Outcome<Self> {
+    pub(super) fn resolve(
+        settings: BTreeMap<String, Setting>,
+        overridden: BTreeMap<String, Value>,
+    ) -> Outcome<Self> {
         let typed = Typed::of(&settings)?;
-        Ok(Self { settings, typed })
+        Ok(Self { settings, overridden, typed })
     }
 
     /// What this key is set to; [`Value::Unset`] when nothing set it and it has no default.
@@ -43,19 +48,27 @@ impl Config {
 
     /// Everything that is set, defaults included, in the order of [`KEYS`].
     pub fn settings(&self) -> Vec<Setting> {
-        let of_key = |key: &'static keys::Key| self.settings.values().filter(|set| key.covers(&set.key));
+        let of_key = |key: &'static Key| self.settings.values().filter(|set| key.covers(&set.key));
         KEYS.iter().flat_map(of_key).cloned().collect()
     }
 
-    /// The commands that are in force because the project's file says so. Nobody but whoever wrote the repository
-    /// wanted them, so they need consent: see [`crate::trust`].
-    pub fn commands_of_project(&self) -> Vec<Setting> {
-        let is_foreign = |setting: &Setting| matches!(setting.origin, Origin::Project { .. });
-        let keys = KEYS.iter().filter(|key| key.kind.is_command());
-        let set = keys.flat_map(|key| self.settings.values().filter(|setting| key.covers(&setting.key)));
-        set.filter(|setting| is_foreign(setting) && setting.value != Value::List(Vec::new()))
-            .cloned()
-            .collect()
+    /// What is in force because the project's file says so, and only the author of the repository wanted: commands,
+    /// copies of the user's files, another agent, higher limits. The user has to agree first, see [`crate::trust`].
+    pub fn wishes_of_project(&self) -> Vec<Setting> {
+        let wishes = |key: &'static Key| {
+            self.settings.values().filter(move |set| key.covers(&set.key) && self.needs_consent(key, set))
+        };
+        KEYS.iter().flat_map(wishes).cloned().collect()
+    }
+
+    fn needs_consent(&self, key: &Key, setting: &Setting) -> bool {
+        let own = self.overridden.get(&setting.key).unwrap_or(&Value::Unset);
+        let asks = match key.scope {
+            Scope::Consented => setting.value != *own && setting.value != Value::List(Vec::new()),
+            Scope::Raising => key.kind.amount(&setting.value) > key.kind.amount(own),
+            Scope::Anywhere | Scope::UserOnly | Scope::Lowering(_) => false,
+        };
+        asks && matches!(setting.origin, Origin::Project { .. })
     }
 
     /// Where the store is, password included.
@@ -108,6 +121,11 @@ impl Config {
     pub fn is_here_alone(&self, name: &str) -> bool {
         let origin = self.settings.get(name).map(|setting| &setting.origin);
         matches!(origin, Some(Origin::Environment { .. } | Origin::Flag))
+    }
+
+    /// Whether the project's file says it, and nobody else after it.
+    pub(crate) fn is_of_project(&self, name: &str) -> bool {
+        matches!(self.settings.get(name), Some(Setting { origin: Origin::Project { .. }, .. }))
     }
 
     /// How many runs there may be at a time.

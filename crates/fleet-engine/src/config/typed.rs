@@ -65,6 +65,8 @@ pub struct Workspaces {
     pub copy: Vec<String>,
     /// Commands that prepare a new one. Those of a project need the user's consent first.
     pub setup: Vec<String>,
+    /// Variables of the user's that these and the checks of a run may see, as in [`AgentVariables::pass`].
+    pub pass_env: Vec<String>,
     /// How long these may take together.
     pub setup_time: Duration,
     /// How long the checks of a run may take together.
@@ -207,6 +209,7 @@ impl Reader<'_> {
             keep_ignored: self.boolean("workspaces.keep_ignored")?,
             copy: self.list("workspaces.copy")?,
             setup: self.list("workspaces.setup")?,
+            pass_env: self.list("workspaces.pass_env")?,
             setup_time: self.duration("workspaces.setup_time")?,
             check_time: self.duration("workspaces.check_time")?,
             snapshot_every: self.optional_duration("workspaces.snapshot_every")?,

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use super::prepare::Prepared;
 use super::{Keeper, blocking};
 use crate::agent_env::{AgentEnv, agent_environment};
-use crate::config::Secret;
+use crate::config::{AgentVariables, Secret};
 use crate::environment::Environment;
 use crate::home::{RunFolder, create_private, make_private, write_passing};
 use crate::problems::chain;
@@ -85,7 +85,8 @@ impl Keeper<'_> {
         Tree { root, marker, keeper: Some(self.me.clone()), group: None }
     }
 
-    /// What the agent, or a set-up command, sees of the world.
+    /// What the agent, or with no plan a set-up command or a check, sees of the world. Commands see neither the token of
+    /// the run nor the store nor what is set for the agent: they run what the agent wrote, without the agent's rules.
     pub(super) fn environment(
         &self,
         prepared: &Prepared,
@@ -120,7 +121,10 @@ impl Keeper<'_> {
         }
         let run: Vec<(String, OsString)> =
             run.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        let variables = self.config.variables_for(&self.run.agent);
+        let variables = match plan {
+            Some(_) => self.config.variables_for(&self.run.agent),
+            None => AgentVariables { pass: self.config.workspaces().pass_env.clone(), ..Default::default() },
+        };
         let rules = AgentEnv {
             vendor: plan.map_or(&[][..], |plan| &plan.pass_env),
             pass: &variables.pass,
@@ -156,8 +160,20 @@ impl Cradle {
         let tree = Tree { group: Group::create(run), ..tree };
         // Known before there is anything to be found: whoever comes after us looks in the group.
         let note = TreeNote::write(folder, &tree);
-        let inside = tree.group.as_ref().map(Group::enter);
-        Self { tree, note, inside, has_agent: false }
+        let inside = tree.group.as_ref().map(Group::enter).filter(Inside::has_entered);
+        let mut cradle = Self { tree, note, inside, has_agent: false };
+        if cradle.inside.is_none() {
+            cradle.forget_group();
+        }
+        cradle
+    }
+
+    /// Nobody must rely on a group that the agent is not in.
+    fn forget_group(&mut self) {
+        if let Some(group) = self.tree.group.take() {
+            group.remove();
+            self.note.change(&self.tree);
+        }
     }
 
     /// The agent is there, and its keeper goes out.

@@ -1,36 +1,40 @@
 //! Attending to an agent that was started, until nothing of it is left.
 
+mod begin;
 mod purse;
+mod record;
 mod speech;
 mod stopping;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_agents::{Ask, Failure, Stream};
+use fleet_agents::{Adapter, Ask, Failure, Stream};
+use fleet_core::backoff::Backoff;
 use fleet_core::budget::Bounds;
 use fleet_core::outcome::{AgentExit, Stop};
 use fleet_core::prompt;
 use fleet_core::redact::Redactor;
-use fleet_core::run::{Reason, RunMove};
+use fleet_core::run::Reason;
 use fleet_core::watchdog::{self, Next, Overrun, Pulse, Watchdog};
 use fleet_host::git::{Marks, Workspace};
 use fleet_host::log::CappedLog;
+use fleet_host::newest_change;
 use fleet_host::process::{self, Exit, Ladder, Processes, Started, Tree};
 use fleet_store::{StoreError, ops};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, interval, interval_at, sleep, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout_at};
 
-use super::agent::Cradle;
-use super::journal::{self, Heard, Journal};
+use super::journal::{self, Heard, Journal, Stored};
 use super::prepare::Prepared;
 use super::pump::{Piece, Pump, Source};
+use super::tally::Pricing;
 use super::voice::Voice;
 use super::{Keeper, blocking};
-use crate::agent_env::secret_values;
-use crate::{clock, closing, fault};
-use purse::least;
+use crate::agents::Terms;
+use crate::{clock, closing};
+use record::{RECORD_POLL_INTERVAL, RecordReader};
 
 /// Events wait for company this long before they are stored.
 const COMPANY: Duration = Duration::from_millis(200);
@@ -40,8 +44,12 @@ const DRAIN: Duration = Duration::from_secs(5);
 const KILL_PATIENCE: Duration = Duration::from_secs(20);
 /// Processes whose parents ended come to the keeper; so often it looks for those that ended themselves.
 const TIDY: Duration = Duration::from_secs(5);
+/// So many files of the workspace tell whether a silent agent works.
+const MOST_FILES: usize = 20_000;
 /// How often it looks whether the agent has committed something.
 const COMMIT_POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// A repository that refuses commits (full, not writable) is tried again after this at the latest.
+const LONGEST_PUBLISH_PAUSE: Duration = Duration::from_mins(1);
 
 /// What was seen of the agent.
 pub(super) struct Seen {
@@ -50,69 +58,35 @@ pub(super) struct Seen {
     pub(super) heard: Heard,
     /// What it said last, if the store does not know it yet.
     pub(super) last: Option<ops::AppendRunEvents>,
+    /// How much of its output the store has with that.
+    stored: Stored,
 }
 
 impl Seen {
     pub(super) fn not_started(reason: Reason, why: String) -> Self {
         let heard = Heard { failure: Some(Failure::new(reason, why.clone())), ..Heard::default() };
-        Self { exit: AgentExit::NotStarted(why), stopped: None, heard, last: None }
+        Self { exit: AgentExit::NotStarted(why), stopped: None, heard, last: None, stored: Stored::default() }
     }
 }
 
 impl Keeper<'_> {
-    /// Starts the agent, follows it, and ends all that it started.
-    pub(super) async fn attend(&self, prepared: &Prepared, cradle: Cradle) -> Seen {
-        let Some(adapter) = self.agents.find(&self.run.agent) else {
-            let why = format!("there is no agent called `{}` here", self.run.agent);
-            return Seen::not_started(Reason::AgentMissing, why);
-        };
-        let briefing = match self.briefing(prepared).await {
-            Ok(briefing) => briefing,
-            Err(why) => return Seen::not_started(Reason::SetupFailed, why),
-        };
-        let brief = briefing.brief();
-        let plan = adapter.plan(&brief);
-        let (started, tree) = match self.start(&plan, &brief, prepared, cradle) {
-            Ok(started) => started,
-            Err((reason, why)) => return Seen::not_started(reason, why),
-        };
-        let journal = Journal::new(self.run.id, self.run.fence, adapter.decoder(&brief), 0);
-        let journal = journal.priced(self.terms.price.clone());
-        let secrets: Vec<_> =
-            secret_values(&self.environment(prepared, Some(&plan))).chain(self.secrets()).collect();
-        let mut attendance = match self.attendance((started, tree.clone()), journal, prepared, &secrets) {
-            Ok(attendance) => {
-                let last_prompt = briefing.told.iter().copied().max().unwrap_or(0);
-                Attendance { ask: plan.ask, last_prompt, ..attendance }
-            }
-            Err(why) => {
-                let ladder = self.ladder();
-                let _ = blocking(move || tree.kill_now(ladder.kill_patience, &mut || drop(process::reap())))
-                    .await;
-                return Seen::not_started(Reason::SetupFailed, why);
-            }
-        };
-        fault::point(self.engine, "keeper-launched").await;
-        let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
-        let moved = self.call(ops::AdvanceRun { run, fence, event: RunMove::Start, now });
-        // A refusal means that the run is lost, which the lease tells as well; a store that is out of reach is no
-        // reason to stop an agent that has just begun.
-        let _ = timeout(DRAIN, moved).await;
-        if !briefing.told.is_empty() {
-            attendance.telling.push(self.tell(briefing.told.clone()));
-        }
-        attendance.follow().await
-    }
-
     fn bounds(&self) -> watchdog::Bounds {
-        let limits = self.task.spec.limits;
+        let (limits, Bounds { tokens, micro_usd }) = (self.task.spec.limits, self.use_bounds());
         watchdog::Bounds {
             time: limits.seconds.map(Duration::from_secs).or(self.config.limits().time),
             idle: limits.idle_seconds.map(Duration::from_secs).or(self.config.limits().idle),
-            tokens: least(limits.tokens, self.run.reserved.tokens),
-            micro_usd: least(limits.micro_usd, self.run.reserved.micro_usd),
+            tokens,
+            micro_usd,
             snapshot_every: self.config.workspaces().snapshot_every,
         }
+    }
+
+    /// What its tokens cost. Where a bound on money has to hold, a model without a known price costs the most that any
+    /// does: a bound that counts nothing is none.
+    fn pricing(&self) -> Pricing {
+        let Terms { prices, model, .. } = &self.terms;
+        let fallback = self.use_bounds().micro_usd.and_then(|_| prices.highest());
+        Pricing { prices: prices.clone(), model: model.clone(), fallback }
     }
 
     /// How the agent is made to end.
@@ -125,17 +99,18 @@ impl Keeper<'_> {
         }
     }
 
-    fn attendance(
-        &self,
-        (started, tree): (Started, Tree),
+    fn attendance<'k>(
+        &'k self,
+        AgentProcess { adapter, started, tree }: AgentProcess<'k>,
         journal: Journal,
         prepared: &Prepared,
         secrets: &[Vec<u8>],
-    ) -> Result<Attendance<'_>, String> {
+    ) -> Result<Attendance<'k>, String> {
         let pump = Pump::new();
         let cap = self.config.limits().log;
         let path = self.folder.stdout();
         let out = CappedLog::open(&path, cap).map_err(|error| format!("{}: {error}", path.display()))?;
+        let journal = journal.behind(out.position());
         let err = CappedLog::when_written(&self.folder.stderr(), cap);
         for (stream, pipe, log) in [(Stream::Out, started.stdout, out), (Stream::Err, started.stderr, err)] {
             let source = Source { stream, pipe, log, redactor: Redactor::new(secrets.to_vec()) };
@@ -143,12 +118,14 @@ impl Keeper<'_> {
         }
         Ok(Attendance {
             keeper: self,
+            adapter,
             tree,
             root: started.identity.pid,
             pump,
             open_pipes: 2,
             voice: Voice::new(started.stdin).map_err(|error| error.to_string())?,
             journal,
+            record: RecordReader::default(),
             dog: Watchdog::new(self.bounds(), clock::uptime()),
             workspace: Arc::clone(&prepared.workspace),
             children: signal(SignalKind::child()).map_err(|error| error.to_string())?,
@@ -156,6 +133,7 @@ impl Keeper<'_> {
             saving: None,
             publishing: None,
             marks: None,
+            publish_backoff: Backoff::new(COMMIT_POLL_INTERVAL, LONGEST_PUBLISH_PAUSE),
             stopping: None,
             stopped: None,
             last_prompt: 0,
@@ -165,6 +143,7 @@ impl Keeper<'_> {
             hearing: None,
             reserving: None,
             is_warned: false,
+            is_guess_told: false,
             asked_at: None,
             feeling: None,
             over_since: None,
@@ -174,15 +153,24 @@ impl Keeper<'_> {
     }
 }
 
+/// An agent that was started.
+struct AgentProcess<'k> {
+    adapter: &'k dyn Adapter,
+    started: Started,
+    tree: Tree,
+}
+
 /// Everything that goes on while an agent is at work.
 struct Attendance<'k> {
     keeper: &'k Keeper<'k>,
+    adapter: &'k dyn Adapter,
     tree: Tree,
     root: i32,
     pump: Pump,
     open_pipes: usize,
     voice: Voice,
     journal: Journal,
+    record: RecordReader,
     dog: Watchdog,
     workspace: Arc<Workspace>,
     children: Signal,
@@ -199,6 +187,8 @@ struct Attendance<'k> {
     reserving: Option<JoinHandle<Option<Bounds>>>,
     /// Whether people were warned that the agent will be stopped soon.
     is_warned: bool,
+    /// Whether people were told that its money is counted at a price that is not its own.
+    is_guess_told: bool,
     /// The last bound that was passed and for which more was asked for.
     asked_at: Option<Overrun>,
     /// Prompts of people on their way from the store.
@@ -215,6 +205,7 @@ struct Attendance<'k> {
     publishing: Option<JoinHandle<bool>>,
     /// How the agent's repository looked when they were last published, or when that was begun.
     marks: Option<Marks>,
+    publish_backoff: Backoff,
     /// The tree being stopped.
     stopping: Option<JoinHandle<()>>,
     stopped: Option<Stop>,
@@ -229,13 +220,15 @@ impl Attendance<'_> {
         let exit = if self.was_over { AgentExit::Code(0) } else { exit };
         self.end_the_rest().await;
         self.drain().await;
+        self.rest_of_record().await;
         let now = clock::now();
         self.journal.close(Stream::Out, now);
         self.journal.close(Stream::Err, now);
         let heard = self.journal.end(&exit, now);
+        self.tell_uncounted(&exit);
         self.tell_taken();
         let last = self.last_words().await;
-        Seen { exit, stopped: self.stopped, heard, last }
+        Seen { exit, stopped: self.stopped, heard, last, stored: self.journal.stored() }
     }
 
     /// Until the agent itself has ended.
@@ -243,6 +236,9 @@ impl Attendance<'_> {
         let (mut orders, mut waiting) = (self.keeper.orders.clone(), self.keeper.hold.waiting.clone());
         let mut tidy = interval(TIDY);
         let mut commits = interval_at(Instant::now() + COMMIT_POLL_INTERVAL, COMMIT_POLL_INTERVAL);
+        let has_record = self.adapter.record("").is_some();
+        let mut records = interval(RECORD_POLL_INTERVAL);
+        records.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut company: Option<Instant> = None;
         self.speak();
         loop {
@@ -253,13 +249,13 @@ impl Attendance<'_> {
                 };
             }
             let pause = self.act();
+            if company.is_none() && !self.journal.is_empty() {
+                company = Some(Instant::now() + COMPANY);
+            }
             let store_at = company.filter(|_| self.writing.is_none());
             tokio::select! {
                 piece = self.pump.pieces.recv(), if !self.journal.is_full() && self.open_pipes > 0 => {
                     self.take(piece);
-                    if company.is_none() && !self.journal.is_empty() {
-                        company = Some(Instant::now() + COMPANY);
-                    }
                 }
                 _ = self.children.recv() => {}
                 _ = orders.changed(), if self.stopped.is_none() => {}
@@ -273,8 +269,10 @@ impl Attendance<'_> {
                 () = finished(&mut self.writing) => {}
                 () = finished(&mut self.saving) => {}
                 pulse = came(&mut self.feeling) => self.dog.felt(pulse, clock::uptime()),
-                is_done = came(&mut self.publishing) => self.marks = self.marks.take().filter(|_| is_done),
+                is_done = came(&mut self.publishing) => self.published(is_done),
                 _ = commits.tick(), if self.publishing.is_none() && self.stopped.is_none() => self.publish(),
+                _ = records.tick(), if has_record => self.look_at_record(),
+                lines = self.record.looked() => self.take_record(lines),
                 _ = tidy.tick() => {}
                 () = sleep(pause) => {}
             }
@@ -330,9 +328,7 @@ impl Attendance<'_> {
                 } else {
                     self.dog.tried();
                 }
-                let totals = self.journal.totals();
-                self.dog.used(totals.input_tokens.saturating_add(totals.output_tokens), totals.micro_usd);
-                self.look_at_purse();
+                self.count_use();
                 self.speak();
             }
             Some(Piece::End) => self.open_pipes -= 1,
@@ -345,12 +341,18 @@ impl Attendance<'_> {
         if self.feeling.is_some() {
             return;
         }
-        let tree = self.tree.clone();
+        let (tree, workspace) = (self.tree.clone(), self.workspace.path().to_owned());
         self.feeling = Some(tokio::task::spawn_blocking(move || {
             let processes = Processes::scan();
-            let usage = tree.usage_in(&processes);
-            let io_bytes = tree.io_bytes_in(&processes);
-            Pulse { cpu: usage.cpu, processes: usage.processes, io_bytes }
+            let (usage, io) = (tree.usage_in(&processes), tree.io_in(&processes));
+            let changed_at = newest_change(&workspace, MOST_FILES).and_then(clock::millis_of);
+            Pulse {
+                cpu: usage.cpu,
+                processes: usage.processes,
+                io_bytes: io.bytes,
+                io_calls: io.calls,
+                changed_at,
+            }
         }));
     }
 
@@ -375,14 +377,26 @@ impl Attendance<'_> {
 
     /// Brings what the agent has committed to the user's repository, beside everything else.
     fn publish(&mut self) {
+        if !self.publish_backoff.is_due(clock::uptime()) || self.keeper.is_lost() {
+            return;
+        }
         let marks = Some(self.workspace.marks());
-        if marks == self.marks || self.keeper.is_lost() {
+        if marks == self.marks {
             return;
         }
         self.marks = marks;
         let workspace = Arc::clone(&self.workspace);
-        // A failure is tried again at the next tick. What does not get there at all is told at the end.
         self.publishing = Some(tokio::task::spawn_blocking(move || workspace.publish_commits().is_ok()));
+    }
+
+    /// A failure is tried again, ever less often. What does not get there at all is told at the end.
+    fn published(&mut self, is_done: bool) {
+        if is_done {
+            self.publish_backoff.succeeded();
+        } else {
+            self.marks = None;
+            self.publish_backoff.failed(clock::uptime());
+        }
     }
 
     /// Reads what is still in the pipes. Nobody can write to them any more, unless somebody got away.
@@ -414,12 +428,17 @@ impl Attendance<'_> {
         if let Some(writing) = self.writing.take() {
             let _ = writing.await;
         }
-        if let Some(saving) = self.saving.take() {
-            let _ = saving.await;
-        }
-        if let Some(publishing) = self.publishing.take() {
-            let _ = publishing.await;
-        }
+        let (saving, publishing) = (self.saving.take(), self.publishing.take());
+        self.keeper
+            .bounded(async {
+                if let Some(saving) = saving {
+                    let _ = saving.await;
+                }
+                if let Some(publishing) = publishing {
+                    let _ = publishing.await;
+                }
+            })
+            .await;
         for telling in self.telling.drain(..) {
             let _ = telling.await;
         }

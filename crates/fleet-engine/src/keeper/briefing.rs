@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use fleet_agents::Brief;
+use fleet_agents::{Brief, RepositorySettings};
 use fleet_core::event::Fact;
+use fleet_core::outcome::RunResult;
 use fleet_core::report::Report;
-use fleet_core::run::Run;
+use fleet_core::run::{Run, RunState};
 use fleet_core::workflow::Returns;
 use fleet_host::machine;
 use fleet_store::ops;
@@ -30,6 +31,7 @@ pub(super) struct Briefing<'t> {
     pub(super) prompt: String,
     pub(super) prompt_file: PathBuf,
     pub(super) workspace: PathBuf,
+    pub(super) repository_settings: RepositorySettings,
     pub(super) git_dirs: Vec<PathBuf>,
     pub(super) scratch: PathBuf,
     pub(super) talk: Talk,
@@ -52,6 +54,7 @@ impl Briefing<'_> {
             effort: self.terms.effort.as_deref(),
             conversation: self.talk.conversation(),
             trust: self.terms.trust,
+            repository_settings: self.repository_settings,
             is_root: self.is_root,
             system_prompt: self.terms.system_prompt.as_deref(),
             schema: self.terms.structured.then_some(Report::schema(self.returns)),
@@ -64,10 +67,8 @@ impl Briefing<'_> {
 
 impl Keeper<'_> {
     /// What the adapter is told. Fails with a sentence about what could not be read.
-    pub(super) async fn briefing(&self, prepared: &Prepared) -> Result<Briefing<'_>, String> {
+    pub(super) async fn briefing(&self, prepared: &Prepared, talk: Talk) -> Result<Briefing<'_>, String> {
         let before = &prepared.before;
-        let talk = Talk::choose(&self.run, before, self.task.history.failures);
-        let talk = talk.map_err(|problem| problem.message)?;
         talk.note(&self.folder);
         let earlier = self.left_by(before).await;
         let templates = Templates::load(self.home.root(), &checkout(&self.project))?;
@@ -92,7 +93,10 @@ impl Keeper<'_> {
         Ok(Briefing {
             prompt,
             prompt_file: self.folder.prompt(),
-            workspace: prepared.workspace.path().to_owned(),
+            // As the agent itself sees it: some compare their working directory with what they are told.
+            workspace: std::fs::canonicalize(prepared.workspace.path())
+                .unwrap_or_else(|_| prepared.workspace.path().to_owned()),
+            repository_settings: prepared.repository_settings,
             git_dirs: vec![prepared.workspace.path().join(".git")],
             scratch: self.folder.scratch(),
             talk,
@@ -127,6 +131,14 @@ impl Keeper<'_> {
                 }
             }
         }
-        Earlier { end, reason: before.first().and_then(|run| run.reason), notes }
+        let reported = self.reported_by(before.first()).await;
+        Earlier { end, reason: before.first().and_then(|run| run.reason), reported, notes }
+    }
+
+    /// What the agent of a run that went well said at its end. Of another, its end says what there is to say.
+    async fn reported_by(&self, run: Option<&Run>) -> Option<String> {
+        let run = run.filter(|run| run.state == RunState::Succeeded)?;
+        let result = self.call(ops::GetRun { run: run.id }).await.ok()?.result?;
+        serde_json::from_str::<RunResult>(&result).ok().map(|result| result.summary)
     }
 }

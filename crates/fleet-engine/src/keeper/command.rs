@@ -15,6 +15,7 @@ use super::prepare::Prepared;
 use super::pump::{Piece as Printed, Pump, Source};
 use super::{Keeper, blocking};
 use crate::problems::chain;
+use crate::stuck::LONGEST_STEP;
 
 /// Children that ended unnoticed are looked for so often.
 const LOOK: Duration = Duration::from_secs(1);
@@ -72,6 +73,7 @@ impl Keeper<'_> {
             .map_err(|error| error.to_string())?;
         let mut orders = self.orders.clone();
         let mut is_open = true;
+        self.guard.pause();
         let ran = loop {
             if let Some((_, exit)) = process::reap().into_iter().find(|(pid, _)| *pid == started.identity.pid)
             {
@@ -88,6 +90,7 @@ impl Keeper<'_> {
                 () = sleep_until(command.deadline) => break Ran::TimedOut,
             }
         };
+        self.guard.within(LONGEST_STEP);
         let is_good = matches!(ran, Ran::Ended(Exit::Code(0)));
         if !is_good {
             let ladder = self.ladder();

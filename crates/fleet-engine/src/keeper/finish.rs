@@ -26,7 +26,7 @@ impl Keeper<'_> {
             self.end_processes().await;
         }
         let (workspace, base) = (Arc::clone(&prepared.workspace), prepared.base.clone());
-        let look = blocking(move || closing::show_nothing(&workspace, &base));
+        let look = self.bounded(blocking(move || closing::show_nothing(&workspace, &base)));
         let (refused, nothing) = if seen.stopped.is_none() && prepared.workspace.is_soon_told() {
             // If there is nothing, all of it is told at once, with the end.
             let nothing = look.await?;
@@ -40,10 +40,10 @@ impl Keeper<'_> {
         }
         let shown = match nothing {
             Some(nothing) => Ok(nothing),
-            None => self.show(&prepared).await?,
+            None => self.bounded(self.show(&prepared)).await?,
         };
         fault::point(self.engine, "keeper-committed").await;
-        let mut saved = shown.as_ref().ok().map(|shown| shown.saved.clone());
+        let mut saved = closing::saved_in(&shown);
         let is_empty = shown.as_ref().is_ok_and(|shown| shown.is_empty);
         let reset = seen.heard.limited_until;
         let evidence = Evidence { unmerged: self.not_merged(&prepared).await?, ..self.evidence(seen).await };
@@ -60,7 +60,7 @@ impl Keeper<'_> {
             case.evidence.checks.run = checked.receipts;
             case.evidence.stopped = checked.stopped.or(case.evidence.stopped);
             saved = self
-                .save_rest(&prepared)
+                .bounded(self.save_rest(&prepared))
                 .await?
                 .map(|rest| saved.map_or(Saved::All, |saved| saved.and(rest)));
         }
@@ -68,7 +68,7 @@ impl Keeper<'_> {
         let end = EndOfRun { run, fence: self.run.fence, ending, result: Some(result), reset };
         let is_ours = self.record(end, untold).await?;
         if is_empty && is_ours {
-            self.settle_empty_branch(&prepared).await?;
+            self.bounded(self.settle_empty_branch(&prepared)).await?;
         }
         self.give_back(prepared, saved).await
     }
@@ -103,14 +103,16 @@ impl Keeper<'_> {
     /// Ends without a word about a run that is somebody else's by now. So may be its branch: only a snapshot is safe.
     async fn leave(&self, prepared: Prepared) -> Outcome<Left> {
         let (workspace, run, now) = (Arc::clone(&prepared.workspace), self.run.id, self.engine.now());
-        let saved = blocking(move || closing::save_all(&workspace, run, "the run was lost", now)).await?;
-        self.give_back(prepared, saved.ok()).await
+        let save = blocking(move || closing::save_all(&workspace, run, "the run was lost", now));
+        let saved = self.bounded(save).await?;
+        self.give_back(prepared, Saved::attempted(saved)).await
     }
 
     /// What the checks left in the workspace is nobody's work, and is kept all the same.
     async fn save_rest(&self, prepared: &Prepared) -> Outcome<Option<Saved>> {
         let (workspace, run, now) = (Arc::clone(&prepared.workspace), self.run.id, self.engine.now());
-        Ok(blocking(move || closing::save_rest(&workspace, run, "after the checks", now)).await?.ok())
+        let saved = blocking(move || closing::save_rest(&workspace, run, "after the checks", now)).await?;
+        Ok(Saved::attempted(saved))
     }
 
     /// What the agent was to merge and did not.
@@ -136,19 +138,22 @@ impl Keeper<'_> {
         let (run, fence) = (self.run.id, self.run.fence);
         self.record(EndOfRun { run, fence, ending, result: None, reset: None }, Untold::default()).await?;
         let (area, run, now, home) = (self.area(), self.run.id, self.engine.now(), self.home.clone());
-        let tidied = blocking(move || -> Result<(), WorkspaceError> {
-            let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(()) };
-            let saved = closing::save_all(&workspace, run, "it was not ready", now)?;
-            saved.release(workspace, &home)
+        let tidied = blocking(move || -> Result<Left, WorkspaceError> {
+            let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(Left::Nothing) };
+            let saved = closing::save_all(&workspace, run, "it was not ready", now);
+            match Saved::attempted(saved) {
+                Some(saved) => saved.release(workspace, &home).map(|()| Left::Nothing),
+                None => Ok(Left::Workspace),
+            }
         });
         // What cannot be tidied up now is found by whoever looks next.
-        Ok(if tidied.await?.is_ok() { Left::Nothing } else { Left::Workspace })
+        Ok(self.bounded(tidied).await?.unwrap_or(Left::Workspace))
     }
 
     /// Tells the store how the run ended. False: somebody else has decided.
     async fn record(&self, end: EndOfRun, mut untold: Untold) -> Outcome<bool> {
         // On a full disk the store, which may be elsewhere, still learns of it.
-        let _ = end.note(&self.folder);
+        let noted = end.note(&self.folder);
         fault::point(self.engine, "keeper-noted").await;
         let is_ours = self.close(&end, &untold).await? || {
             if untold.is_any() {
@@ -156,6 +161,10 @@ impl Keeper<'_> {
             }
             end.record(&self.store, &self.after).await?.is_some()
         };
+        if noted.is_err() {
+            // Whoever tidies up after us knows by this that the work is ours.
+            let _ = end.note(&self.folder);
+        }
         fault::point(self.engine, "keeper-recorded").await;
         Ok(is_ours)
     }
@@ -174,6 +183,7 @@ impl Keeper<'_> {
         Evidence {
             exit: seen.exit,
             report: seen.heard.final_text.as_deref().and_then(Report::find),
+            words: seen.heard.final_text,
             declared: self.declared().await,
             question: seen.heard.question,
             failure: seen.heard.failure.map(|failure| (failure.reason, failure.text)),
@@ -193,7 +203,7 @@ impl Keeper<'_> {
         let Some(workspace) = Arc::into_inner(prepared.workspace) else { return Ok(Left::Workspace) };
         let saved = saved.or_else(|| closing::is_gone(&workspace).then_some(Saved::All));
         let (Some(saved), home) = (saved, self.home.clone()) else { return Ok(Left::Workspace) };
-        let released = blocking(move || saved.release(workspace, &home)).await?;
+        let released = self.bounded(blocking(move || saved.release(workspace, &home))).await?;
         Ok(if released.is_ok() { Left::Nothing } else { Left::Workspace })
     }
 

@@ -5,17 +5,22 @@
 
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, Decoder, Failure, Price, Stream, When};
+use fleet_agents::{AgentEvent, Decoder, Failure, Stream, When};
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
+use fleet_core::limits::dollars;
 use fleet_core::outcome::AgentExit;
+use fleet_core::policy;
 use fleet_core::run::{Meter, Reason, Totals, is_session};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
 use fleet_host::lines::{Line, Lines};
 use fleet_store::{Store, StoreError, ops};
 
-use super::tally::Tally;
+use super::boundary::Boundary;
+use super::tally::{Pricing, Tally};
+use crate::agents::PRICE_FILE;
+use crate::clock;
 
 /// A longer line is cut: no decoder needs more, and the raw log has the rest.
 pub(crate) const LONGEST_LINE: usize = 1024 * 1024;
@@ -29,8 +34,18 @@ const MOST_EVENTS: usize = 50_000;
 const AGAIN: Duration = Duration::from_secs(1);
 /// A store that fails in some other way is asked so often.
 const ATTEMPTS: u32 = 60;
+/// Agents wait as long as this by themselves; a longer wait is what the provider asked for.
+const OWN_PATIENCE: Duration = Duration::from_secs(30);
 /// So many wait for the store at most; then the agent waits.
 pub(super) const FULL: usize = 2_000;
+
+/// What the store has, or is about to have, of what an agent printed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stored {
+    pub(crate) bytes: u64,
+    /// The number of the last batch.
+    pub(crate) batch: i64,
+}
 
 /// What has been decoded and is not in the store yet.
 pub(crate) struct Journal {
@@ -41,14 +56,15 @@ pub(crate) struct Journal {
     err: Lines,
     /// Where the first line of standard output begins that was not decoded.
     decoded: u64,
-    /// What the store has.
-    stored: u64,
+    stored: Stored,
     facts: Vec<(Millis, Fact)>,
     kept: usize,
     omitted: u64,
     tally: Tally,
     /// It has used this much at least.
     least: Totals,
+    /// What the store knows of that. It is no event, and may come from elsewhere than the output.
+    stored_totals: Totals,
     activity: Option<String>,
     session: Option<String>,
     /// The store does not have the session yet. It is no event, and some agents tell it long before anything else.
@@ -56,6 +72,11 @@ pub(crate) struct Journal {
     question: Option<String>,
     /// When the provider lets the account go on, as far as it was told.
     limited_until: Option<Millis>,
+    /// When the agent itself would try again what its provider refused.
+    tries_at: Option<Millis>,
+    /// Where the agent has to stay, and how it did not.
+    boundary: Option<Boundary>,
+    outside: Option<String>,
     /// Why there is no sense in waiting for the agent.
     hopeless: Option<(Reason, String)>,
     /// Notices that the agent tries a request again, and all other events.
@@ -63,6 +84,8 @@ pub(crate) struct Journal {
     others: u64,
     /// Whether the agent has said that it is through, and nobody has asked it for more since.
     is_over: bool,
+    /// Whether anything came from its model, or at least from its provider.
+    has_begun: bool,
 }
 
 /// What the decoder made of the whole output.
@@ -73,11 +96,13 @@ pub(crate) struct Heard {
     pub(crate) failure: Option<Failure>,
     /// When the provider lets the account go on, as far as it was told.
     pub(crate) limited_until: Option<Millis>,
+    /// Whether anything came from its model, or at least from its provider.
+    pub(crate) has_begun: bool,
 }
 
 impl Journal {
-    /// For a run of which the store has the events up to `stored`.
-    pub(crate) fn new(run: RunId, fence: i64, decoder: Box<dyn Decoder>, stored: u64) -> Self {
+    /// For a run of which the store has so much.
+    pub(crate) fn new(run: RunId, fence: i64, decoder: Box<dyn Decoder>, stored: Stored) -> Self {
         Self {
             run,
             fence,
@@ -91,27 +116,47 @@ impl Journal {
             omitted: 0,
             tally: Tally::default(),
             least: Totals::default(),
+            stored_totals: Totals::default(),
             activity: None,
             session: None,
             is_session_new: false,
             question: None,
             limited_until: None,
+            tries_at: None,
+            boundary: None,
+            outside: None,
             hopeless: None,
             retries: 0,
             others: 0,
             is_over: false,
+            has_begun: false,
         }
     }
 
-    /// The same for an agent whose tokens have this price, if it does not tell what it costs.
-    pub(crate) fn priced(self, price: Option<Price>) -> Self {
-        Self { tally: Tally::new(price), ..self }
+    /// The same for an agent whose tokens have such a price, as far as it does not tell what they cost.
+    pub(crate) fn priced(self, pricing: Pricing) -> Self {
+        Self { tally: Tally::new(pricing), ..self }
+    }
+
+    /// The same for an agent that has to stay within a boundary.
+    pub(crate) fn within(self, boundary: Boundary) -> Self {
+        Self { boundary: Some(boundary), ..self }
+    }
+
+    /// The same for a process whose output comes after that of another in the log.
+    pub(crate) fn behind(mut self, position: u64) -> Self {
+        self.skip_to(position, Millis(0));
+        self
+    }
+
+    pub(crate) const fn stored(&self) -> Stored {
+        self.stored
     }
 
     /// The same for an agent of which is known that it has used this much: whoever reads its log again may not see all
     /// that its keeper saw, because a part of it was not kept, was told on standard error, or cannot be priced any more.
     pub(crate) fn at_least(self, least: Totals) -> Self {
-        Self { least, ..self }
+        Self { least, stored_totals: least, ..self }
     }
 
     /// Notes something that the keeper itself found.
@@ -159,6 +204,40 @@ impl Journal {
         self.retries == retries || self.others != others
     }
 
+    /// Takes a line of the agent's own record of the conversation.
+    pub(crate) fn record(&mut self, line: &[u8], now: Millis) {
+        for event in self.decoder.record(line) {
+            self.event(event, now, true);
+        }
+    }
+
+    /// The id of the conversation, as soon as the agent has told it.
+    pub(crate) fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// At what price money is counted because nobody knows that of the model, in a sentence.
+    pub(crate) fn guess(&self) -> Option<String> {
+        let (price, model) = self.tally.guess()?;
+        let (input, output) = (dollars(price.input), dollars(price.output));
+        let model = model.map_or_else(|| "its default model".to_owned(), |model| format!("`{model}`"));
+        Some(format!(
+            "the price of {model} is not known, so its tokens are counted at the highest known price, {input} USD in \
+             and {output} USD out for a million"
+        ))
+    }
+
+    /// How money is counted at the right price, for the user of this agent.
+    pub(crate) fn guess_remedy(&self, agent: &str) -> Option<String> {
+        let (_, model) = self.tally.guess()?;
+        Some(match model {
+            Some(_) => format!("set its price in {PRICE_FILE}"),
+            None => format!(
+                "name a model (`--model`, or `agents.{agent}.model`), and set the price of that in {PRICE_FILE}"
+            ),
+        })
+    }
+
     /// The log has left out what stood before this byte of standard output.
     pub(crate) fn skip_to(&mut self, offset: u64, now: Millis) {
         self.with_lines(Stream::Out, now, |lines, each| lines.skip_to(offset, each));
@@ -191,13 +270,18 @@ impl Journal {
         for event in self.decoder.end(exit) {
             self.event(event, now, true);
         }
-        let failure = self.decoder.failure();
+        let outside = self.outside.take().map(|text| Failure::new(Reason::OutsideWorkspace, text));
+        let failure = outside.or_else(|| self.decoder.failure());
         let told = failure.as_ref().and_then(|failure| failure.until).map(|until| moment(until, now));
+        // One that was stopped while it waited knows how long its provider wants to be left alone.
+        let is_limit = failure.as_ref().is_some_and(|failure| policy::blames_account(failure.reason));
+        let waits = self.tries_at.filter(|_| is_limit);
         Heard {
             final_text: self.decoder.final_text().map(ToOwned::to_owned),
             question: self.question.take(),
-            limited_until: told.or(self.limited_until),
+            limited_until: told.or(self.limited_until).or(waits),
             failure,
+            has_begun: self.has_begun,
         }
     }
 
@@ -218,12 +302,13 @@ impl Journal {
 
     /// Whether there is anything to store.
     pub(crate) fn is_empty(&self) -> bool {
-        self.facts.is_empty() && self.decoded <= self.stored && !self.is_session_new
+        let is_told = !self.is_session_new && self.totals() == self.stored_totals;
+        self.facts.is_empty() && self.decoded <= self.stored.bytes && is_told
     }
 
     fn line(&mut self, stream: Stream, line: &Line<'_>, now: Millis) {
         // A line that the store has already only tells the decoder where it is.
-        let is_new = stream == Stream::Err || line.offset >= self.stored;
+        let is_new = stream == Stream::Err || line.offset >= self.stored.bytes;
         for event in self.decoder.line(stream, line.bytes, line.cut) {
             self.event(event, now, is_new);
         }
@@ -250,9 +335,20 @@ impl Journal {
             }
             AgentEvent::Ended { .. } => self.is_over = true,
             AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::ToolCall { .. } => {
-                self.is_over = false;
+                (self.is_over, self.has_begun) = (false, true);
             }
+            AgentEvent::Retry { wait, .. } => {
+                self.tries_at = wait.filter(|wait| *wait > OWN_PATIENCE).map(|wait| now.plus(wait));
+                self.has_begun = true;
+            }
+            AgentEvent::RateLimit { .. } => self.has_begun = true,
             _ => {}
+        }
+        if let Some(text) = self.boundary.as_mut().and_then(|boundary| boundary.crossed(&event)) {
+            let reason = Reason::OutsideWorkspace;
+            self.facts.push((now, Fact::RunError { reason: Some(reason), text: text.clone() }));
+            self.hopeless = Some((reason, text.clone()));
+            self.outside.get_or_insert(text);
         }
         if let Some(activity) = activity(&event) {
             self.activity = Some(shortened(activity, LONGEST_ACTIVITY).into_owned());
@@ -272,16 +368,18 @@ impl Journal {
         if omitted > 0 {
             self.facts.push((now, Fact::RunOmitted { count: omitted }));
         }
-        let from = self.stored;
-        self.stored = self.decoded.max(from);
+        let from = self.stored.bytes;
+        self.stored = Stored { bytes: self.decoded.max(from), batch: self.stored.batch + 1 };
         self.is_session_new = false;
+        self.stored_totals = self.totals();
         ops::AppendRunEvents {
             run: self.run,
             fence: self.fence,
             from: signed(from),
-            to: signed(self.stored),
+            to: signed(self.stored.bytes),
+            batch: self.stored.batch,
             facts: std::mem::take(&mut self.facts),
-            usage: Some(self.totals()),
+            usage: Some(self.stored_totals),
             activity: self.activity.take(),
             session: self.session.clone(),
             now,
@@ -317,6 +415,8 @@ fn moment(when: When, now: Millis) -> Millis {
     match when {
         When::At(at) => at,
         When::After(span) => now.plus(span),
+        // A day that no calendar has is no moment: then it is worth a try at once.
+        When::Local(time) => clock::moment_of(time, now).unwrap_or(now),
     }
 }
 
@@ -328,6 +428,7 @@ fn activity(event: &AgentEvent) -> Option<&str> {
         }
         AgentEvent::ToolCall { input_summary, .. } => Some(input_summary),
         AgentEvent::Error { text, .. }
+        | AgentEvent::Warning { text }
         | AgentEvent::RateLimit { text, .. }
         | AgentEvent::Retry { text, .. } => Some(text),
         _ => None,
@@ -344,6 +445,7 @@ fn fact(event: AgentEvent, now: Millis) -> Option<Fact> {
             Fact::RunUsedTool { name: short(name), summary: short(input_summary), files }
         }
         AgentEvent::Error { reason, text } => Fact::RunError { reason: Some(reason), text: short(text) },
+        AgentEvent::Warning { text } => Fact::RunWarned { text: short(text) },
         AgentEvent::RateLimit { until, text } => {
             Fact::RunLimited { until: until.map(|until| moment(until, now)), text: short(text) }
         }
@@ -358,56 +460,4 @@ fn fact(event: AgentEvent, now: Millis) -> Option<Fact> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use fleet_agents::{Brief, Registry};
-
-    use super::*;
-
-    /// An agent that was told to stop before it said anything else can be resumed all the same.
-    #[test]
-    fn a_session_is_worth_storing_by_itself() {
-        let agents = Registry::default();
-        let decoder = agents.find("opencode").unwrap().decoder(&Brief::plain("", Path::new("/")));
-        let mut journal = Journal::new("r0smmyvymnt4z7j".parse().unwrap(), 1, decoder, 0);
-        assert!(journal.is_empty());
-        let created =
-            "timestamp=2026-11-15T16:52:54Z level=INFO run=5 message=created id=ses_1 slug=a version=1\n";
-        journal.push(Stream::Err, created.as_bytes(), Millis(1));
-        assert!(!journal.is_empty());
-        let batch = journal.batch(Millis(1));
-        assert_eq!((batch.session.as_deref(), batch.facts.len()), (Some("ses_1"), 0));
-        journal.push(Stream::Err, created.as_bytes(), Millis(2));
-        assert!(journal.is_empty(), "once is enough");
-    }
-
-    /// A sum that shrinks would give back what was spent.
-    #[test]
-    fn what_was_used_does_not_become_less_when_a_log_is_read_again() {
-        let decoder = Registry::default().find("demo").unwrap().decoder(&Brief::plain("", Path::new("/")));
-        let known = Totals { input_tokens: 900, output_tokens: 10, micro_usd: 4_000 };
-        let journal = Journal::new("r0smmyvymnt4z7j".parse().unwrap(), 1, decoder, 0);
-        let mut journal = journal.at_least(known);
-        assert_eq!(journal.batch(Millis(1)).usage, Some(known));
-        let line = "{\"type\":\"usage\",\"input\":500,\"output\":20,\"micro_usd\":5000}\n";
-        journal.push(Stream::Out, line.as_bytes(), Millis(1));
-        let usage = Totals { input_tokens: 900, output_tokens: 20, micro_usd: 5_000 };
-        assert_eq!(journal.batch(Millis(2)).usage, Some(usage));
-    }
-
-    /// It would be an argument of the next run.
-    #[test]
-    fn an_option_is_not_stored_as_a_session() {
-        let agents = Registry::default();
-        let decoder = agents.find("codex").unwrap().decoder(&Brief::plain("", Path::new("/")));
-        let mut journal = Journal::new("r0smmyvymnt4z7j".parse().unwrap(), 1, decoder, 0);
-        for session in ["--dangerously-bypass-approvals-and-sandbox", "a\\nb", "-c x=y"] {
-            let line = format!("{{\"type\":\"thread.started\",\"thread_id\":\"{session}\"}}\n");
-            journal.push(Stream::Out, line.as_bytes(), Millis(1));
-        }
-        assert_eq!(journal.batch(Millis(1)).session, None);
-        journal.push(Stream::Out, b"{\"type\":\"thread.started\",\"thread_id\":\"t-1\"}\n", Millis(1));
-        assert_eq!(journal.batch(Millis(1)).session.as_deref(), Some("t-1"));
-    }
-}
+mod tests;

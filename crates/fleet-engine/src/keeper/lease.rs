@@ -85,16 +85,21 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Hold> {
     let mut nudges = listen(SignalKind::user_defined1())?;
     let mut ends =
         [listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?, listen(SignalKind::hangup())?];
+    let told = tell.clone();
+    // Beside the renewals, which may wait for a store that does not answer.
+    tokio::spawn(async move {
+        while !told.is_closed() {
+            any(&mut ends).await;
+            let why = "its keeper was asked to end".to_owned();
+            obey(&told, Order::Stop(Stop { kind: StopKind::Release, why }));
+        }
+    });
     tokio::spawn(async move {
         let mut pause = lease.first_pause();
         while !tell.is_closed() {
             tokio::select! {
                 () = sleep(pause) => {}
                 _ = nudges.recv() => {}
-                () = any(&mut ends) => {
-                    let why = "its keeper was asked to end".to_owned();
-                    obey(&tell, Order::Stop(Stop { kind: StopKind::Release, why }));
-                }
             }
             pause = match renew(&store, lease).await {
                 Ok(ops::Renewed { stop, prompts }) => {

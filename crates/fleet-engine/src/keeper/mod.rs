@@ -7,6 +7,7 @@
 
 mod agent;
 mod attend;
+mod boundary;
 mod briefing;
 mod checks;
 mod command;
@@ -45,13 +46,16 @@ use fleet_store::{Op, Store, ops};
 
 pub(crate) use finish::declared;
 pub(crate) use talk::Talk;
+pub(crate) use tally::Pricing;
 pub use token::Token;
 
 use crate::agents::{Terms, Wish};
 use crate::closing::EndOfRun;
 use crate::config::Config;
 use crate::home::{Home, RunFolder, make_private};
-use crate::{Engine, agents, allowed, clock, fault, problems};
+use crate::runner::unattended;
+use crate::stuck::{Guard, LONGEST_STEP};
+use crate::{Engine, agents, allowed, checkouts, clock, fault, problems};
 use lease::{Hold, Lease, Order, Orders};
 use stage::StageRun;
 
@@ -88,15 +92,24 @@ struct Keeper<'e> {
     token: Token,
     orders: Orders,
     hold: Hold,
+    guard: Guard,
 }
 
 /// Keeps a run from its claim to its end.
 pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
+    let kept = keep(engine, ticket).await;
+    // The runner may have been killed meanwhile, and this may be the last process that notices.
+    let _ = unattended(engine).await;
+    kept
+}
+
+async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let home = Home::new(engine.home());
     fault::point(engine, "keeper-begins").await;
     // A second keeper of the same run, or one that comes after somebody has tidied up, has nothing to do.
     let Some(mark) = Mark::set(&home, ticket.run)? else { return Ok(()) };
     process::become_subreaper();
+    let guard = Guard::of_this_process().map_err(internal)?;
     fault::point(engine, "keeper-marked").await;
     let detail = patiently(engine, async || engine.call(ops::GetRun { run: ticket.run }).await).await?;
     if detail.run.fence != ticket.fence || detail.run.state != RunState::Preparing {
@@ -127,6 +140,7 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 token: Token::new()?,
                 orders: hold.orders.clone(),
                 hold,
+                guard,
             };
             // All that a run goes through is too large for the stack of whoever waits for it.
             let left = Box::pin(keeper.live()).await?;
@@ -138,9 +152,12 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
         }
         // The repository or its configuration is gone or broken: only a person can mend that.
         Err(problem) => {
-            let is_model = problem.code == Code::ModelRefused;
-            let reason = if is_model { Reason::BadModel } else { Reason::SetupFailed };
-            let ending = Ending::Failed(reason, problem.message);
+            let ending = match problem.code {
+                // It was here when the runner looked.
+                _ if checkouts::is_not_here(&problem) => Ending::Released(problem.message),
+                Code::ModelRefused => Ending::Failed(Reason::BadModel, problem.message),
+                _ => Ending::Failed(Reason::SetupFailed, problem.message),
+            };
             let end = EndOfRun { run: ticket.run, fence: ticket.fence, ending, result: None, reset: None };
             end.record(&store, &ops::After::default()).await?;
         }
@@ -240,7 +257,7 @@ enum Left {
 impl Keeper<'_> {
     async fn live(&self) -> Outcome<Left> {
         let cradle = self.cradle();
-        let prepared = self.prepare().await;
+        let prepared = self.bounded(self.prepare()).await;
         let cradle = cradle.await.map_err(internal)?;
         let prepared = match prepared {
             Ok(prepared) => prepared,
@@ -253,6 +270,15 @@ impl Keeper<'_> {
         let seen = self.attend(&prepared, cradle).await;
         fault::point(self.engine, "keeper-attended").await;
         self.finish(prepared, seen).await
+    }
+
+    /// Something that would hold the run's slot for ever if it hung. What waits for the store, for the agent or for a
+    /// command of the user's has bounds of its own, or none on purpose.
+    async fn bounded<T>(&self, work: impl Future<Output = T>) -> T {
+        self.guard.within(LONGEST_STEP);
+        let done = work.await;
+        self.guard.pause();
+        done
     }
 
     /// The worktrees of the project.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fleet_agents::{RepositorySettings, SettingsFiles, Trust};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_host::git::{self, Area, Oid, Open, SlotState, StartAt, Workspace, WorkspaceError};
 use fleet_host::{copy, ports};
@@ -12,6 +13,7 @@ use fleet_store::ops;
 use super::stage::{Joined, Unmerged};
 use super::{Keeper, blocking, checkout, setup};
 use crate::problems::chain;
+use crate::trust::ProjectWishes;
 use crate::{fault, trust};
 
 /// Where an agent works.
@@ -26,6 +28,15 @@ pub(super) struct Prepared {
     pub(super) ports: Option<ports::PortBlock>,
     /// What its agent has to merge first.
     pub(super) unmerged: Vec<Unmerged>,
+    pub(super) repository_settings: RepositorySettings,
+}
+
+/// A workspace with what it has besides the files of its commit.
+struct Equipped {
+    workspace: Workspace,
+    ports: Option<ports::PortBlock>,
+    /// Files of the user's checkout, by their paths.
+    copied: Vec<String>,
 }
 
 /// How the branch begins.
@@ -58,10 +69,8 @@ const RELEASE_POLL: Duration = Duration::from_millis(100);
 impl Keeper<'_> {
     /// Makes everything, or says how the run ends instead.
     pub(super) async fn prepare(&self) -> Result<Prepared, Ending> {
-        let skips_setup = setup::is_skipped(&self.task);
-        if !skips_setup {
-            self.check_trust()?;
-        }
+        let skips_setup = setup::is_skipped(&self.task.spec);
+        self.check_trust()?;
         let branch = branch_of(&self.task);
         let before = self.attempts_before().await?;
         let mut beginning = self.start_at(&branch, &before).await?;
@@ -73,7 +82,7 @@ impl Keeper<'_> {
             beginning = self.begin_again(&branch, &before, &beginning).await?;
         }
         let workspace = loop {
-            match self.open(&branch, &beginning).await? {
+            match self.open(&branch, &beginning, &before).await? {
                 Some(workspace) => break workspace,
                 None => beginning = self.begin_again(&branch, &before, &beginning).await?,
             }
@@ -86,11 +95,21 @@ impl Keeper<'_> {
         let known = self.know(ops::Prepared { workspace: Some(path), ..Default::default() });
         let (known, equipped) = tokio::join!(known, self.equip(workspace, skips_setup));
         known?;
-        let (workspace, ports) = equipped?;
-        let prepared = Prepared { workspace: Arc::new(workspace), base, before, continues, ports, unmerged };
+        let Equipped { workspace, ports, copied } = equipped?;
+        let mut prepared = Prepared {
+            workspace: Arc::new(workspace),
+            base,
+            before,
+            continues,
+            ports,
+            unmerged,
+            repository_settings: RepositorySettings::Absent,
+        };
         if !skips_setup {
             setup::run(self, &prepared).await?;
         }
+        let path = prepared.workspace.path().to_owned();
+        prepared.repository_settings = self.repository_settings(path, copied).await?;
         Ok(prepared)
     }
 
@@ -154,10 +173,18 @@ impl Keeper<'_> {
 
     /// Opens the workspace. `None` if the branch to continue is gone: somebody who tidies up after the attempt before
     /// may remove one that has no work.
-    async fn open(&self, branch: &str, beginning: &Beginning) -> Result<Option<Workspace>, Ending> {
+    async fn open(
+        &self,
+        branch: &str,
+        beginning: &Beginning,
+        before: &[Run],
+    ) -> Result<Option<Workspace>, Ending> {
+        // Some agents can go on with a conversation only where it began.
+        let here = before.iter().filter(|run| run.place == self.run.place);
+        let preferred = here.filter_map(|run| run.workspace.as_ref()).map(PathBuf::from).next();
         let Beginning { start, borrowed, .. } = beginning;
         let (owner, branch) = (self.run.id.to_string(), branch.to_owned());
-        let open = Open { owner, branch, start: start.clone(), borrowed: borrowed.clone() };
+        let open = Open { owner, branch, start: start.clone(), borrowed: borrowed.clone(), preferred };
         let area = self.area();
         let opened = blocking(move || area.open(&open).map_err(|error| refusal(&area, &open, error)));
         match (opened.await.map_err(released)?, start) {
@@ -167,14 +194,53 @@ impl Keeper<'_> {
         }
     }
 
-    /// Commands of the repository's own run only if the user agreed to them.
+    /// What the task takes from the repository's own file and templates counts only if the user agreed to it.
     fn check_trust(&self) -> Result<(), Ending> {
-        let asked = trust::untrusted(self.home.root(), &self.config, &self.project.common_dir);
-        if asked.map_err(|problem| failed(Reason::SetupFailed)(&problem.message))?.is_none() {
-            return Ok(());
+        let asked = trust::untrusted(self.home.root(), &self.config, &self.project);
+        let asked = asked.map_err(|problem| failed(Reason::SetupFailed)(&problem.message))?;
+        let asked = asked.map(|asked| asked.of_task(&self.task.spec));
+        let Some(asked) = asked.filter(|asked| !asked.is_empty()) else { return Ok(()) };
+        let why = format!("the repository wants {}: look at that with `fleet trust`", asked.names());
+        Err(Ending::Failed(Reason::Untrusted, why))
+    }
+
+    /// What becomes of the settings for its agent that are in the workspace, be they of the repository or of an agent
+    /// that worked on the branch before. Looked at when set-up is through, and right before the agent starts.
+    async fn repository_settings(
+        &self,
+        workspace: PathBuf,
+        copied: Vec<String>,
+    ) -> Result<RepositorySettings, Ending> {
+        // That there is no such agent is told when it is started.
+        let Some(adapter) = self.agents.find(&self.run.agent) else { return Ok(RepositorySettings::Absent) };
+        if self.terms.trust == Trust::Full {
+            return Ok(RepositorySettings::Used);
         }
-        let why = "the repository has set-up commands of its own: look at them with `fleet trust`";
-        Err(Ending::Failed(Reason::Untrusted, why.to_owned()))
+        let SettingsFiles { paths, can_be_left_out } = adapter.about().settings_files;
+        let found = blocking(move || trust::below(&workspace, paths)).await.map_err(released)?;
+        let mut found = found.map_err(|error| failed(Reason::WorkspaceFailed)(&error))?;
+        // Copies of the user's own files.
+        found.retain(|file| !copied.contains(&file.path));
+        if found.is_empty() {
+            return Ok(RepositorySettings::Absent);
+        }
+        let asked = ProjectWishes::of_files(&self.project.common_dir, found);
+        let asked = trust::Trust::new(self.home.root()).uncovered(&asked);
+        let asked = asked.map_err(|problem| failed(Reason::SetupFailed)(&problem.message))?;
+        match (asked.is_empty(), can_be_left_out) {
+            (true, _) => Ok(RepositorySettings::Used),
+            (false, true) => Ok(RepositorySettings::LeftOut),
+            (false, false) => Err(Ending::Failed(Reason::Untrusted, self.unwanted_settings(&asked))),
+        }
+    }
+
+    fn unwanted_settings(&self, asked: &ProjectWishes) -> String {
+        let agent = &self.run.agent;
+        format!(
+            "{agent} would follow {} of its workspace, to which you did not agree, and cannot be told to ignore it: \
+             read that, then `fleet trust` in a checkout that has it",
+            asked.names()
+        )
     }
 
     /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is somebody's.
@@ -227,31 +293,27 @@ impl Keeper<'_> {
     }
 
     /// What a workspace has besides the files of its commit.
-    async fn equip(
-        &self,
-        workspace: Workspace,
-        skips_setup: bool,
-    ) -> Result<(Workspace, Option<ports::PortBlock>), Ending> {
+    async fn equip(&self, workspace: Workspace, skips_setup: bool) -> Result<Equipped, Ending> {
         if skips_setup {
-            return Ok((workspace, None));
+            return Ok(Equipped { workspace, ports: None, copied: Vec::new() });
         }
-        let workspace = self.copy_files(workspace).await?;
-        Ok((workspace, self.lease_ports().await?))
+        let (workspace, copied) = self.copy_files(workspace).await?;
+        Ok(Equipped { workspace, ports: self.lease_ports().await?, copied })
     }
 
     /// Noted before they are copied: whoever takes over must not commit them.
-    async fn copy_files(&self, mut workspace: Workspace) -> Result<Workspace, Ending> {
+    async fn copy_files(&self, mut workspace: Workspace) -> Result<(Workspace, Vec<String>), Ending> {
         let patterns = self.config.workspaces().copy.clone();
         if patterns.is_empty() {
-            return Ok(workspace);
+            return Ok((workspace, Vec::new()));
         }
         let root = checkout(&self.project);
-        let copy = move || -> Result<Workspace, String> {
+        let copy = move || -> Result<_, String> {
             let files = copy::find_files(&root, &patterns).map_err(|error| chain(&error))?;
             workspace.note_private(&files).map_err(|error| chain(&error))?;
             let into = workspace.checkout().map_err(|error| chain(&error))?;
-            copy::copy_files(&root, &into, &files).map_err(|error| chain(&error))?;
-            Ok(workspace)
+            let done = copy::copy_files(&root, &into, &files).map_err(|error| chain(&error))?;
+            Ok((workspace, done.copied))
         };
         blocking(copy).await.map_err(released)?.map_err(|why| Ending::Failed(Reason::SetupFailed, why))
     }

@@ -36,6 +36,8 @@ pub(super) struct Earlier {
     pub(super) end: Option<String>,
     /// Why it failed, if it did.
     pub(super) reason: Option<Reason>,
+    /// What the last one reported, if it went well.
+    pub(super) reported: Option<String>,
     /// What their agents noted, oldest first.
     pub(super) notes: Vec<String>,
 }
@@ -92,6 +94,9 @@ impl Prompt<'_> {
         }
         let mut parts = vec![format!("This is attempt {}.", self.attempt)];
         parts.extend(self.earlier.end.as_ref().map(|end| format!(" How the one before it ended: {end}.")));
+        parts.extend(
+            self.earlier.reported.as_ref().map(|said| format!(" What the one before it reported: {said}")),
+        );
         if self.continues {
             parts.push(format!(
                 " It left its work on this branch: look at `git log {}..` and `git status` first, keep what is good, \

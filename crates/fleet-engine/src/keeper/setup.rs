@@ -1,7 +1,7 @@
 //! The set-up commands of a workspace: one after the other, with one time limit and one log for all.
 
 use fleet_core::run::{Ending, Reason};
-use fleet_core::task::Task;
+use fleet_core::task::TaskSpec;
 use fleet_core::time::Span;
 use fleet_host::process::Exit;
 use tokio::time::Instant;
@@ -19,8 +19,8 @@ const LONGEST_TAIL: usize = 4 * 1024;
 pub(crate) const SKIP: (&str, &str) = ("setup", "skip");
 
 /// Whether a task does without them.
-pub(super) fn is_skipped(task: &Task) -> bool {
-    task.spec.meta.iter().any(|(key, value)| (key.as_str(), value.as_str()) == SKIP)
+pub(crate) fn is_skipped(spec: &TaskSpec) -> bool {
+    spec.meta.iter().any(|(key, value)| (key.as_str(), value.as_str()) == SKIP)
 }
 
 /// Runs the commands; the first that fails ends the run. What they leave running (a database, a watcher) is the run's, and

@@ -1,9 +1,12 @@
 //! The conversation that an agent takes part in: a new one, or one that goes on.
 
-use fleet_agents::Conversation;
+use std::path::Path;
+
+use fleet_agents::{Conversation, Resumes};
 use fleet_core::policy;
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Meter, Reason, Run, is_session};
+use fleet_host::plain;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
@@ -28,11 +31,16 @@ pub(crate) enum Talk {
 impl Talk {
     /// A new one, or that of an earlier attempt where going on makes sense. `before` are the attempts before this run, newest
     /// first, and `failures` counts those that the task was blamed for.
-    pub(super) fn choose(run: &Run, before: &[Run], failures: u32) -> Outcome<Self> {
-        match going_on(run, before, failures) {
+    pub(super) fn choose(here: &Here<'_>, before: &[Run], failures: u32) -> Outcome<Self> {
+        match going_on(here, before, failures) {
             Some((session, meter)) => Ok(Self::Resumed { session, meter }),
             None => Self::new(),
         }
+    }
+
+    /// Whether it goes on with what was said before.
+    pub(super) const fn is_resumed(&self) -> bool {
+        matches!(self, Self::Resumed { .. })
     }
 
     /// A new one.
@@ -42,7 +50,7 @@ impl Talk {
 
     /// That of a run, if it is known.
     pub(crate) fn of(folder: &RunFolder) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(folder.talk()).ok()?).ok()
+        serde_json::from_slice(&plain::read(&folder.talk()).ok()?).ok()
     }
 
     /// Writes it down. Without it, a later look at what was used is off by what earlier runs used.
@@ -61,11 +69,28 @@ impl Talk {
     }
 }
 
-/// The newest conversation of this agent, with what its counters stood at. One that was held on another machine is not here.
-fn going_on(run: &Run, before: &[Run], failures: u32) -> Option<(String, Meter)> {
-    let had = |earlier: &&Run| earlier.agent == run.agent && earlier.session.is_some();
+/// Who is about to talk, and where.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Here<'a> {
+    pub(super) run: &'a Run,
+    pub(super) workspace: &'a Path,
+    pub(super) resumes: Resumes,
+}
+
+impl Here<'_> {
+    /// Whether the agent can go on here with a conversation that it had in an earlier run. On another machine it cannot;
+    /// and in another workspace only if it does not go back to the first, which may be somebody else's by now.
+    fn has_that_of(&self, earlier: &Run) -> bool {
+        let is_same_place = || earlier.workspace.as_deref().map(Path::new) == Some(self.workspace);
+        earlier.place == self.run.place && (self.resumes == Resumes::Anywhere || is_same_place())
+    }
+}
+
+/// The newest conversation of this agent, with what its counters stood at.
+fn going_on(here: &Here<'_>, before: &[Run], failures: u32) -> Option<(String, Meter)> {
+    let had = |earlier: &&Run| earlier.agent == here.run.agent && earlier.session.is_some();
     let last = before.iter().find(had)?;
-    let is_here = last.place == run.place;
+    let is_here = here.has_that_of(last);
     let is_kept = last.reason.is_none_or(|reason| keeps(reason, failures));
     // Looked at here, too: whoever stored it may have been an older codefleet.
     let session = last.session.clone().filter(|session| is_session(session))?;
@@ -127,14 +152,31 @@ mod tests {
     }
 
     fn next(before: &[Run], failures: u32) -> Option<String> {
-        going_on(&ended(9, RunState::Running, None), before, failures).map(|(session, _)| session)
+        found(Resumes::Anywhere, before, failures).map(|(session, _)| session)
+    }
+
+    fn found(resumes: Resumes, before: &[Run], failures: u32) -> Option<(String, Meter)> {
+        let run = ended(9, RunState::Running, None);
+        going_on(&Here { run: &run, workspace: Path::new("/w/1"), resumes }, before, failures)
+    }
+
+    /// opencode goes back to the first directory, which may be the workspace of another task by now.
+    #[test]
+    fn a_conversation_that_belongs_to_a_directory_goes_on_only_there() {
+        let last = with("s", ended(1, RunState::Succeeded, None));
+        for (workspace, goes_on) in [(Some("/w/1"), true), (Some("/w/2"), false), (None, false)] {
+            let last = Run { workspace: workspace.map(str::to_owned), ..last.clone() };
+            let found = |resumes| found(resumes, std::slice::from_ref(&last), 0).is_some();
+            assert_eq!(found(Resumes::WhereItBegan), goes_on, "{workspace:?}");
+            assert!(found(Resumes::Anywhere), "{workspace:?}");
+        }
     }
 
     #[test]
     fn the_newest_conversation_of_the_agent_goes_on() {
         let meter = Meter { input: 7, ..Meter::default() };
         let had = Run { meter: Some(meter), ..with("abc", failed(1, Reason::Stale)) };
-        let found = going_on(&ended(9, RunState::Running, None), std::slice::from_ref(&had), 1);
+        let found = found(Resumes::Anywhere, std::slice::from_ref(&had), 1);
         assert_eq!(found, Some(("abc".to_owned(), meter)));
         let never_had = failed(2, Reason::WorkspaceFailed);
         let never_had = Run { started_at: None, ..never_had };

@@ -3,6 +3,8 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use fleet_host::plain;
+
 use crate::problems::chain;
 
 /// Longer ones are a mistake.
@@ -61,7 +63,7 @@ fn read_inside(root: &Path, parts: &[&str]) -> Result<Option<String>, String> {
     }
     let read = || -> std::io::Result<String> {
         let mut text = String::new();
-        std::fs::File::open(&path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+        plain::open(&path)?.take(LONGEST + 1).read_to_string(&mut text)?;
         Ok(text)
     };
     let text = read().map_err(|error| format!("the template {}: {}", path.display(), chain(&error)))?;
@@ -96,6 +98,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a shell's tool makes the pipe")]
     fn no_template_is_read_through_a_link_or_without_end() {
         let dir = tempfile::tempdir().unwrap();
         let (home, checkout) = (dir.path().join("home"), dir.path().join("repo"));
@@ -110,5 +113,11 @@ mod tests {
         assert!(Templates::load(&home, &checkout).err().unwrap().contains("longer"));
         std::fs::write(&place, b"\xff").unwrap();
         assert!(Templates::load(&home, &checkout).err().unwrap().contains("UTF-8"));
+        std::fs::remove_file(&place).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success());
+        assert!(
+            Templates::load(&home, &checkout).err().unwrap().contains("not a file"),
+            "nobody writes to it"
+        );
     }
 }

@@ -1,9 +1,11 @@
 //! Repairs what a crash left on this machine.
 //!
 //! Owns the runs of this home whose keepers are gone: their agents are ended, their work is put in safety, their
-//! tasks go on. Takes no arguments and knows no history: the start of a runner and every later look are the same
-//! path, and any number of processes may do it at once. Must never touch a run whose keeper is alive and well.
+//! tasks go on. Looking takes no arguments and knows no history: the start of a runner and every later look are the same
+//! path, and any number of processes may do it at once. Acting is a process for each run (`repairs`), because what
+//! stopped a keeper may stop whoever comes after it. Must never touch a run whose keeper is alive and well.
 
+mod repairs;
 mod takeover;
 
 use std::collections::BTreeMap;
@@ -12,16 +14,21 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use fleet_core::id::RunId;
-use fleet_core::problem::Outcome;
-use fleet_core::run::Run;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::{Ending, Reason, Run};
 use fleet_host::lock::Exclusive;
+use fleet_host::plain;
 use fleet_host::process::{Identity, Signal};
 use fleet_store::ops;
+use tokio::time::timeout;
 
-use crate::home::Home;
+use crate::closing::EndOfRun;
+use crate::home::{Home, make_private};
 use crate::keeper::blocking;
 use crate::runner::registry;
 use crate::{Engine, agents, clock, problems};
+
+pub use repairs::{Repaired, Repairs, repair};
 
 /// A claimed run whose keeper has not shown itself after this was never started.
 const STARTING: Duration = Duration::from_secs(10);
@@ -29,37 +36,32 @@ const STARTING: Duration = Duration::from_secs(10);
 const ELSEWHERE: u32 = 2;
 /// A keeper that is killed is gone at once, unless the machine is very busy.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
+/// Runners have more to do than to wait for a store that does not answer.
+const STORE_PATIENCE: Duration = Duration::from_secs(10);
+/// What is said of a run that no keeper has worked on.
+const NEVER_BEGAN: &str = "no keeper began to work on it";
 
-/// What one look did.
+/// What one look found.
 #[derive(Debug, Default)]
-pub struct Repaired {
-    /// Runs whose keepers were gone, with a sentence each.
-    pub runs: Vec<(RunId, String)>,
-    /// What could not be repaired, with a sentence each; it will be tried again.
+pub struct Look {
+    /// Runs that need somebody to act for their keepers, which are gone.
+    pub due: Vec<RunId>,
+    /// What could not be looked at, with a sentence each.
     pub trouble: Vec<String>,
     /// Runs of other machines whose leases ended.
     pub expired: usize,
-    /// What the store thought was at work here before.
+    /// What the store thinks is at work here.
     pub live: Vec<Run>,
 }
 
-impl Repaired {
-    fn take(&mut self, run: RunId, done: Outcome<Option<String>>) {
-        match done {
-            Ok(Some(what)) => self.runs.push((run, what)),
-            Ok(None) => {}
+impl Look {
+    fn take(&mut self, run: RunId, is_due: Outcome<bool>) {
+        match is_due {
+            Ok(true) => self.due.push(run),
+            Ok(false) => {}
             Err(problem) => self.trouble.push(format!("run {run}: {}", problem.message)),
         }
     }
-}
-
-/// What is known about a keeper that is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Witness {
-    /// Only what is written down.
-    Nobody,
-    /// The runner that started it has seen its end.
-    Runner,
 }
 
 /// Looks after the runs of this home.
@@ -85,37 +87,45 @@ impl<'e> Reconciler<'e> {
     }
 
     /// Looks at everything once.
-    pub async fn look(&mut self) -> Outcome<Repaired> {
-        let mut repaired = Repaired::default();
+    pub async fn look(&mut self) -> Outcome<Look> {
+        let mut look = Look::default();
         let live = self.engine.call(ops::LiveRuns { place: self.place.clone() }).await?;
         self.late.retain(|run, _| live.iter().any(|live| live.id == *run));
-        // One that cannot be repaired is no reason to leave the others as they are.
+        // One that cannot be looked at is no reason to leave the others as they are.
         for run in &live {
-            let done = self.live(run).await;
-            repaired.take(run.id, done);
+            let is_due = self.needs_help(run).await;
+            look.take(run.id, is_due);
         }
         for run in self.marked()? {
-            if live.iter().any(|live| live.id == run) {
-                continue;
+            if !live.iter().any(|live| live.id == run) {
+                let is_due = self.is_left(run).await;
+                look.take(run, is_due);
             }
-            let done = self.leftover(run).await;
-            repaired.take(run, done);
         }
-        repaired.expired = self.expire().await?;
-        repaired.live = live;
-        Ok(repaired)
+        look.expired = self.expire().await?;
+        look.live = live;
+        Ok(look)
     }
 
-    /// A run that the store thinks is at work here.
-    async fn live(&mut self, run: &Run) -> Outcome<Option<String>> {
-        let path = self.home.live_run(run.id);
-        if Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? {
-            return self.late(run).await;
+    /// Whether a run that the store thinks is at work here has no keeper, or one that is stuck.
+    async fn needs_help(&mut self, run: &Run) -> Outcome<bool> {
+        if self.is_kept(run.id)? {
+            return self.is_stuck(run).await;
         }
-        if run.keeper.is_none() && !path.exists() && self.is_starting(run)? {
-            return Ok(None);
-        }
-        self.take_over(run.id, Witness::Nobody).await
+        let is_starting =
+            run.keeper.is_none() && !self.home.live_run(run.id).exists() && self.is_starting(run)?;
+        Ok(!is_starting)
+    }
+
+    /// Whether a run has ended in the store, and its keeper did not live to tidy up.
+    async fn is_left(&self, run: RunId) -> Outcome<bool> {
+        Ok(!self.is_kept(run)? && !self.is_at_work_elsewhere(run).await?)
+    }
+
+    /// Whether somebody holds the lock of a run: its keeper, or whoever acts in its place.
+    fn is_kept(&self, run: RunId) -> Outcome<bool> {
+        let path = self.home.live_run(run);
+        Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))
     }
 
     /// The runner that claimed it is about to start its keeper, or has just done so.
@@ -127,65 +137,106 @@ impl<'e> Reconciler<'e> {
         Ok(up.iter().any(|runner| runner.name == run.runner))
     }
 
-    /// A keeper that lives and does not renew is stuck. It gets a second lease's time: a machine that wakes up
-    /// finds all leases ended, and all keepers about to renew them.
-    async fn late(&mut self, run: &Run) -> Outcome<Option<String>> {
+    /// A keeper that lives and does not renew is stuck, and is killed. It gets a second lease's time: a machine that
+    /// wakes up finds all leases ended, and all keepers about to renew them.
+    async fn is_stuck(&mut self, run: &Run) -> Outcome<bool> {
         if clock::now() < run.lease_until {
             self.late.remove(&run.id);
-            return Ok(None);
+            return Ok(false);
         }
         let uptime = clock::uptime();
         let since = *self.late.entry(run.id).or_insert(uptime);
-        if uptime.saturating_sub(since) < self.engine.config()?.runner().lease {
-            return Ok(None);
+        let lease = self.engine.config()?.runner().lease;
+        if uptime.saturating_sub(since) < lease {
+            return Ok(false);
         }
         self.late.remove(&run.id);
         // Can anybody renew it? A store that refuses everybody is no fault of the keeper, which will find out by
         // itself when that is over.
-        let lease = self.engine.config()?.runner().lease;
         let renewal = ops::RenewLease { run: run.id, fence: run.fence, lease, now: clock::now() };
         self.engine.call(renewal).await?;
-        let path = self.home.live_run(run.id);
-        let marked: Option<Identity> = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).ok();
+        let marked = keeper_at(&self.home, run.id);
         let known = || serde_json::from_str(run.keeper.as_deref()?).ok();
-        if let Some(keeper) = marked.or_else(known) {
-            // Its lock is free the moment it is dead.
-            let _ = keeper.signal(Signal::KILL);
-        }
-        self.take_over(run.id, Witness::Nobody).await
+        let Some(keeper) = marked.or_else(known) else { return Ok(true) };
+        // Its lock is free the moment it is dead. One that was dead before is not who holds it: somebody acts for it.
+        Ok(keeper.signal(Signal::KILL).unwrap_or(false))
     }
 
-    /// Acts in the place of a keeper that is gone; `None` when somebody else does already, or nothing could be done.
-    pub async fn take_over(&self, id: RunId, witness: Witness) -> Outcome<Option<String>> {
-        let path = self.home.live_run(id);
-        crate::home::make_private(&self.home.live()).map_err(|error| problems::io(&path, &error))?;
-        let waiting = path.clone();
-        let lock = blocking(move || Exclusive::acquire(&waiting, KILL_PATIENCE)).await?;
-        let Some(lock) = lock.map_err(|error| problems::io(&path, &error))? else { return Ok(None) };
-        let keeper = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).ok();
-        let gone = takeover::GoneKeeper { run: id, keeper, witness };
+    /// Acts in the place of a keeper that is gone; `None` when somebody else does already, when the run is at work in
+    /// another place, or when nothing could be done.
+    pub async fn take_over(&self, id: RunId) -> Outcome<Option<String>> {
+        if self.is_at_work_elsewhere(id).await? {
+            return Ok(None);
+        }
+        let Some(lock) = self.lock(id, KILL_PATIENCE).await? else { return Ok(None) };
+        let gone = takeover::GoneKeeper { run: id, keeper: keeper_at(&self.home, id) };
         let closed = Box::pin(takeover::close(self.engine, &self.home, gone)).await?;
         if closed.is_clean {
-            let _ = fs::remove_file(&path);
+            let _ = fs::remove_file(self.home.live_run(id));
         }
         drop(lock);
         Ok(closed.what)
     }
 
-    /// A run that has ended in the store, and whose keeper did not live to tidy up.
-    async fn leftover(&self, run: RunId) -> Outcome<Option<String>> {
-        let path = self.home.live_run(run);
-        if Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? {
-            return Ok(None);
+    async fn lock(&self, id: RunId, patience: Duration) -> Outcome<Option<Exclusive>> {
+        let path = self.home.live_run(id);
+        make_private(&self.home.live()).map_err(|error| problems::io(&path, &error))?;
+        let waiting = path.clone();
+        let lock = blocking(move || Exclusive::acquire(&waiting, patience)).await?;
+        lock.map_err(|error| problems::io(&path, &error))
+    }
+
+    /// Gives a run back on which no keeper began to work: nothing of it is anywhere but in the store. False if one did.
+    pub async fn give_back(&self, id: RunId) -> Outcome<bool> {
+        let Some(lock) = self.lock(id, Duration::ZERO).await? else { return Ok(false) };
+        let run = self.engine.call(ops::GetRun { run: id }).await?.run;
+        if run.keeper.is_some() || !run.state.is_live() {
+            return Ok(false);
         }
-        self.take_over(run, Witness::Nobody).await
+        let ending = Ending::Released(NEVER_BEGAN.to_owned());
+        self.end(&run, EndOfRun::without_result(&run, ending)).await?;
+        let _ = fs::remove_file(self.home.live_run(id));
+        drop(lock);
+        Ok(true)
+    }
+
+    /// Ends a run in the store alone, because whoever looked after its work did not come back from there. That stays as
+    /// it is, and is tried again. False if somebody acts for it now.
+    pub async fn give_up(&self, id: RunId) -> Outcome<bool> {
+        let Some(_lock) = self.lock(id, Duration::ZERO).await? else { return Ok(false) };
+        let run = self.engine.call(ops::GetRun { run: id }).await?.run;
+        if !run.state.is_live() {
+            return Ok(true);
+        }
+        let noted = EndOfRun::noted(&self.home.run(id)).filter(|end| end.fence == run.fence);
+        let place = run.workspace.as_deref().unwrap_or("its workspace");
+        let why = format!("what the agent left could not be saved in time: it stays in {place}");
+        let ending = Ending::Failed(Reason::WorkspaceFailed, why);
+        self.end(&run, noted.unwrap_or_else(|| EndOfRun::without_result(&run, ending))).await.map(|()| true)
+    }
+
+    async fn end(&self, run: &Run, end: EndOfRun) -> Outcome<()> {
+        let after = agents::after(self.engine, &run.agent).unwrap_or_default();
+        let ended = timeout(STORE_PATIENCE, end.record(self.engine.store().await?, &after)).await;
+        ended.map_err(|_| Problem::new(Code::StoreBusy, "the store does not answer"))?.map(drop)
+    }
+
+    /// Whether a run is at work in another place. A home that was copied brings the marks of such runs along.
+    async fn is_at_work_elsewhere(&self, run: RunId) -> Outcome<bool> {
+        let run = match self.engine.call(ops::GetRun { run }).await {
+            Ok(detail) => detail.run,
+            Err(problem) if problem.code == Code::RunNotFound => return Ok(false),
+            Err(problem) => return Err(problem),
+        };
+        let grace = self.engine.config()?.runner().lease * ELSEWHERE;
+        let is_held = clock::now() < run.lease_until.plus(grace);
+        Ok(run.state.is_live() && run.place != self.place && is_held)
     }
 
     /// Whether a keeper is at work here, be it only to tidy up after a run that has ended.
     pub fn is_any_kept(&self) -> Outcome<bool> {
         for run in self.marked()? {
-            let path = self.home.live_run(run);
-            if Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? {
+            if self.is_kept(run)? {
                 return Ok(true);
             }
         }
@@ -213,4 +264,9 @@ impl<'e> Reconciler<'e> {
         };
         Ok(self.engine.call(expire).await?.len())
     }
+}
+
+/// Who wrote the mark of a run.
+fn keeper_at(home: &Home, run: RunId) -> Option<Identity> {
+    serde_json::from_slice(&plain::read(&home.live_run(run)).ok()?).ok()
 }

@@ -13,15 +13,16 @@ use fleet_core::run::{Ending, Reason, StopKind};
 use fleet_core::workflow::Returns;
 use fleet_host::git::{GitError, Oid, Slot, SlotState, Workspace, WorkspaceError};
 use fleet_host::log::{LogReader, Piece};
+use fleet_host::plain;
 use fleet_host::process::{self, Identity, Ladder, Tree};
 use fleet_store::ops::{self, RunDetail};
 
-use super::Witness;
+use super::NEVER_BEGAN;
 use crate::closing::{self, Case, EndOfRun, Saved, Shown, commit_message};
 use crate::home::{Home, RunFolder};
-use crate::keeper::journal::{self, Heard, Journal};
+use crate::keeper::journal::{self, Heard, Journal, Stored};
 use crate::keeper::stage::StageRun;
-use crate::keeper::{Talk, blocking, checkout, declared};
+use crate::keeper::{Pricing, Talk, blocking, checkout, declared};
 use crate::{Engine, agents, clock, fault, problems};
 
 /// Nobody keeps these processes any more: they get a short while to end by themselves.
@@ -47,13 +48,12 @@ pub(super) struct GoneKeeper {
     pub(super) run: RunId,
     /// Who held the keeper's lock before, if that is known.
     pub(super) keeper: Option<Identity>,
-    pub(super) witness: Witness,
 }
 
 /// Ends what is left of the agent, puts its work in safety and tells the store. The caller holds the keeper's lock.
 pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Outcome<Closed> {
     let (id, folder) = (gone.run, home.run(gone.run));
-    end_processes(id, &folder, gone.keeper).await?;
+    let processes = end_processes(id, &folder, gone.keeper).await?;
     let detail = match engine.call(ops::GetRun { run: id }).await {
         Ok(detail) => detail,
         // Of another store: its workspace stays as it is for whoever uses that one.
@@ -68,7 +68,7 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
         Adopted::Here(found) => {
             let (found, why) = (Arc::clone(found), "its keeper was gone");
             let save = move || {
-                let saved = closing::save_all(&found, id, why, clock::now()).ok();
+                let saved = Saved::attempted(closing::save_all(&found, id, why, clock::now()));
                 saved.or_else(|| closing::is_gone(&found).then_some(Saved::All))
             };
             blocking(save).await?
@@ -77,20 +77,22 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
         Adopted::Damaged => None,
     };
     fault::point(engine, "repair-saved").await;
-    let (mut what, mut is_shown) = (None, true);
+    let (mut what, mut shown) = (None, Some(Saved::All));
     if detail.run.state.is_live() {
-        let (why, folder) = (why_gone(&detail, gone.witness), &folder);
+        let (why, folder) = (why_gone(&detail), &folder);
         let ended = end(engine, Scene { detail: &detail, folder, workspace: &workspace, why }).await?;
-        (what, is_shown) = (Some(ended.said), ended.is_shown);
+        (what, shown) = (Some(ended.said), ended.shown);
     } else if saved.is_some() && noted(&folder, &detail).is_some() {
         // It ended here, but not all of its work could be committed or published at that time.
-        is_shown = show(&detail, &folder, &workspace).await?.is_ok();
+        shown = closing::saved_in(&show(&detail, &folder, &workspace).await?);
     }
     fault::point(engine, "repair-recorded").await;
     // The next attempt should find the work on the branch: what could not be brought there is tried again.
     let is_gone = matches!(&workspace, Adopted::Here(found) if closing::is_gone(found));
-    let is_clean = match (workspace, saved.filter(|_| is_shown || is_gone)) {
-        (Adopted::Here(found), Some(saved)) => release(found, saved, home).await?,
+    let shown = shown.or_else(|| is_gone.then_some(Saved::All));
+    let saved = saved.zip(shown).map(|(saved, shown)| saved.and(shown));
+    let is_clean = match (workspace, saved) {
+        (Adopted::Here(found), Some(saved)) => release(found, saved, (home, processes)).await?,
         (Adopted::Here(_) | Adopted::Damaged, _) => false,
         (Adopted::Nothing, _) => true,
     };
@@ -99,10 +101,20 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
     Ok(Closed { what, is_clean })
 }
 
-/// Whether the workspace is free for the next run.
-async fn release(workspace: Arc<Workspace>, saved: Saved, home: &Home) -> Outcome<bool> {
+/// Whether the slot of the workspace is free for the next run.
+async fn release(
+    workspace: Arc<Workspace>,
+    saved: Saved,
+    (home, processes): (&Home, Processes),
+) -> Outcome<bool> {
     let (Some(workspace), home) = (Arc::into_inner(workspace), home.clone()) else { return Ok(false) };
-    Ok(blocking(move || saved.release(workspace, &home)).await?.is_ok())
+    let release = move || {
+        if processes == Processes::MayBeLeft {
+            workspace.quarantine()?;
+        }
+        saved.release(workspace, &home)
+    };
+    Ok(blocking(release).await?.is_ok())
 }
 
 /// The workspace of a run.
@@ -137,16 +149,29 @@ async fn adopt(engine: &Engine, home: &Home, detail: &RunDetail) -> Outcome<Adop
     })
 }
 
+/// What is known about the processes of a run after they were ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Processes {
+    NoneLeft,
+    /// One that left its group and its session and cleared its environment cannot be found once the keeper is gone, and
+    /// one that waits for a dead disk cannot be killed.
+    MayBeLeft,
+}
+
 /// The agent and all that it started.
-async fn end_processes(id: RunId, folder: &RunFolder, keeper: Option<Identity>) -> Outcome<()> {
+async fn end_processes(id: RunId, folder: &RunFolder, keeper: Option<Identity>) -> Outcome<Processes> {
     let noted: Option<Tree> =
-        std::fs::read(folder.tree()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        plain::read(&folder.tree()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let marker = ("FLEET_RUN".to_owned(), id.to_string());
     let known =
         || keeper.map(|keeper| Tree { root: keeper.clone(), marker, keeper: Some(keeper), group: None });
     // Without either, no keeper ever came so far as to start anything.
-    let Some(tree) = noted.or_else(known) else { return Ok(()) };
-    blocking(move || tree.stop(&LADDER, &mut || drop(process::reap()))).await.map(drop)
+    let Some(tree) = noted.or_else(known) else { return Ok(Processes::NoneLeft) };
+    if tree.is_of_earlier_boot() {
+        return Ok(Processes::NoneLeft);
+    }
+    blocking(move || tree.stop(&LADDER, &mut || drop(process::reap()))).await?;
+    Ok(Processes::MayBeLeft)
 }
 
 /// What is found of a run whose keeper is gone.
@@ -160,18 +185,18 @@ struct Scene<'a> {
 /// A run that ended just now.
 struct Ended {
     said: String,
-    /// Whether its work could be looked at, and is where everybody looks for it.
-    is_shown: bool,
+    /// How much of its work is where everybody looks for it; `None` if that should be tried again.
+    shown: Option<Saved>,
 }
 
 /// Tells the store how it ended: as its keeper wrote down, or as far as can be seen now.
 async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<Ended> {
     let (folder, project, agent) = (scene.folder, &scene.detail.project, &scene.detail.run.agent);
-    let (end, is_shown) = match noted(folder, scene.detail) {
-        Some(end) => (end, show(scene.detail, folder, scene.workspace).await?.is_ok()),
+    let (end, shown) = match noted(folder, scene.detail) {
+        Some(end) => (end, closing::saved_in(&show(scene.detail, folder, scene.workspace).await?)),
         None => reconstruct(engine, scene).await?,
     };
-    let _ = end.note(folder);
+    let noted = end.note(folder);
     fault::point(engine, "repair-noted").await;
     let said = match &end.ending {
         Ending::Succeeded => "its keeper was gone, its work was done".to_owned(),
@@ -181,15 +206,19 @@ async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<Ended> {
     // A project that is gone has no wishes.
     let after = engine.at(checkout(project)).and_then(|here| agents::after(&here, agent)).unwrap_or_default();
     end.record(engine.store().await?, &after).await?;
-    Ok(Ended { said, is_shown })
+    if noted.is_err() {
+        // The disk was full, and is not any more. Whoever tries again to show the work knows by this that it is ours.
+        let _ = end.note(folder);
+    }
+    Ok(Ended { said, shown })
 }
 
-/// The end of a run whose keeper wrote nothing down, and whether its work could be shown.
-async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<(EndOfRun, bool)> {
+/// The end of a run whose keeper wrote nothing down, and how much of its work could be shown.
+async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<(EndOfRun, Option<Saved>)> {
     let Scene { detail, folder, workspace, why: (stop, why) } = scene;
     let heard = replay(engine, detail, folder).await?;
     let shown = show(detail, folder, workspace).await?;
-    let is_shown = shown.is_ok();
+    let saved = closing::saved_in(&shown);
     let stage = match &detail.task {
         Some(task) => StageRun::of(engine, task).await?.map(Arc::new),
         None => None,
@@ -203,6 +232,7 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<(EndOfRun, bo
     let evidence = Evidence {
         exit: AgentExit::Signal(9),
         report: heard.final_text.as_deref().and_then(Report::find),
+        words: heard.final_text,
         declared: detail.report.clone().and_then(declared),
         question: None,
         failure: None,
@@ -225,7 +255,7 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<(EndOfRun, bo
         other => other,
     };
     let (run, fence, reset) = (detail.run.id, detail.run.fence, heard.limited_until);
-    Ok((EndOfRun { run, fence, ending, result: Some(result), reset }, is_shown))
+    Ok((EndOfRun { run, fence, ending, result: Some(result), reset }, saved))
 }
 
 /// What its agent was to merge and did not.
@@ -270,15 +300,16 @@ async fn show(
 enum Gone {
     /// With everything else: the machine was restarted. No fault of the task.
     Restarted,
-    /// It was never started: the runner ended between the claim and that.
-    NeverStarted,
+    /// It never began, so that nothing counts against the task: the runner ended before it could start it, or the binary
+    /// does not work.
+    NeverBegan,
     /// A person had asked for it.
     Asked,
     /// Nobody knows.
     Vanished,
 }
 
-fn why_gone(detail: &RunDetail, witness: Witness) -> (Stop, Gone) {
+fn why_gone(detail: &RunDetail) -> (Stop, Gone) {
     if let Some(stop) = &detail.run.stop {
         let how = match stop.kind {
             StopKind::Cancel => Stop::Killed(stop.why.clone()),
@@ -289,9 +320,7 @@ fn why_gone(detail: &RunDetail, witness: Witness) -> (Stop, Gone) {
     let keeper: Option<Identity> =
         detail.run.keeper.as_deref().and_then(|keeper| serde_json::from_str(keeper).ok());
     let (gone, why) = match keeper {
-        // It counts: one that always ends at once would otherwise be started for ever.
-        None if witness == Witness::Runner => (Gone::Vanished, "its keeper ended before it had begun"),
-        None => (Gone::NeverStarted, "the runner ended before it could start it"),
+        None => (Gone::NeverBegan, NEVER_BEGAN),
         Some(keeper) if keeper.boot != Identity::current().boot => {
             (Gone::Restarted, "the machine was restarted")
         }
@@ -305,8 +334,8 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
     let run = &detail.run;
     let registry = engine.agents()?;
     let Some(adapter) = registry.find(&run.agent) else { return Ok(Heard::default()) };
-    let stored = u64::try_from(run.decoded).unwrap_or(0);
-    let prompt = std::fs::read_to_string(folder.prompt()).unwrap_or_default();
+    let stored = Stored { bytes: u64::try_from(run.decoded).unwrap_or(0), batch: run.batches };
+    let prompt = plain::read_text(&folder.prompt()).unwrap_or_default();
     let workspace = Path::new(run.workspace.as_deref().unwrap_or_default());
     let talk = Talk::of(folder);
     let brief = Brief {
@@ -317,9 +346,11 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
     };
     // Without a table that can be read it costs what it cost so far.
     let prices = agents::prices(engine).unwrap_or_default();
-    let price = run.model.as_deref().and_then(|model| prices.find(model)).cloned();
+    let limit = detail.task.as_ref().and_then(|task| task.spec.limits.micro_usd).or(run.reserved.micro_usd);
+    let fallback = limit.and_then(|_| prices.highest());
+    let pricing = Pricing { prices, model: run.model.clone(), fallback };
     let journal = Journal::new(run.id, run.fence, adapter.decoder(&brief), stored);
-    let mut journal = journal.priced(price).at_least(run.usage);
+    let mut journal = journal.priced(pricing).at_least(run.usage);
     let mut log = LogReader::new(&folder.stdout());
     let store = engine.store().await?;
     // A log that cannot be read is no reason to leave the run as it is.

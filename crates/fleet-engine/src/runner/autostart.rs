@@ -13,7 +13,7 @@ use crate::home::{Home, make_private};
 use crate::{Engine, problems};
 
 /// So long a runner may take to come up before somebody should look at its log.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// After work was queued: starts the runner in the background when none is up and the user did not forbid it. Does
 /// not wait for it; two that start at once are no problem, because the second ends at once.
@@ -35,6 +35,8 @@ pub async fn start_in_background(engine: &Engine, slots: Option<u32>) -> Outcome
     if let Some(runner) = up(&home)?.into_iter().find(|runner| runner.background) {
         return Ok(Err(runner));
     }
+    // It will not stand in a repository, and this one does.
+    engine.join_project().await;
     let slots = slots.map(|slots| slots.to_string());
     let args: Vec<&str> = slots.iter().flat_map(|slots| ["--slots", slots]).collect();
     spawn(engine, &home, &args)?;
@@ -46,6 +48,11 @@ pub async fn start_in_background(engine: &Engine, slots: Option<u32>) -> Outcome
         }
         tokio::time::sleep(step).await;
         waited += step;
+    }
+    if let Some(runner) =
+        registry::in_background(&home).map_err(|error| problems::io(&home.runners(), &error))?
+    {
+        return Ok(Err(runner));
     }
     Err(Problem::new(Code::Io, "the runner did not come up")
         .hint(format!("look at {}", home.runner_log().display()))
@@ -60,11 +67,10 @@ fn spawn(engine: &Engine, home: &Home, args: &[&str]) -> Outcome<()> {
     make_private(home.root()).map_err(|error| problems::io(home.root(), &error))?;
     let mut all: Vec<OsString> = vec!["run".into(), "--background".into()];
     all.extend(args.iter().map(OsString::from));
-    all.extend(engine.flags().iter().flat_map(|flag| [OsString::from("-c"), flag.into()]));
     let runner = Detached {
         program: Environment::this_binary()?,
         args: all,
-        env: Some(engine.environment().for_children()),
+        env: Some(engine.environment_for_children()),
         cwd: home.root().to_owned(),
         log: home.runner_log(),
     };

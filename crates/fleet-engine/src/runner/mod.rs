@@ -4,8 +4,15 @@
 //! any instant, and the next one goes on.
 
 mod autostart;
+mod end;
+mod offer;
 pub mod registry;
+mod scope;
 mod settings;
+mod startable;
+mod starts;
+mod succession;
+mod unattended;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,23 +20,30 @@ use std::time::Duration;
 use fleet_agents::Program;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::Run;
 use fleet_core::task::AgentName;
 use fleet_host::git::{self, Pace};
 use fleet_host::machine;
 use fleet_host::process::{self, Detached, Exit, Identity};
-use fleet_store::ops;
+use fleet_store::{Store, Watch, ops};
 use serde::Serialize;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::reconcile::{Reconciler, Witness};
+use crate::reconcile::{Reconciler, Repaired, Repairs};
 use crate::{Engine, agents, clock, fault, problems};
+use end::End;
+use offer::Offer;
 use registry::{Registered, Runner};
 use settings::Settings;
+use starts::Starts;
 
 pub use autostart::{autostart, start_in_background};
+pub(crate) use offer::SILENCE;
+pub(crate) use startable::{Startable, upcoming};
+pub(crate) use unattended::left_alone;
+pub use unattended::{Unattended, unattended};
 
 /// How a runner works.
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,7 +85,7 @@ pub enum Notice {
 const LOOK: Duration = Duration::from_secs(1);
 /// What crashes left is looked for so often.
 const REPAIR: Duration = Duration::from_secs(5);
-/// Ready tasks that cannot start here (no such agent, a cap, a scope) are not tried again before this.
+/// Ready tasks that cannot start here (no such agent or repository, a cap, a scope) are not tried again before this.
 const IN_VAIN: Duration = Duration::from_millis(250);
 /// How what was moved aside is removed. File systems are slow for others after many files were deleted at once.
 const SWEEP: Pace = Pace { at_most: 20_000, pause_every: 500, pause: Duration::from_millis(50) };
@@ -91,41 +105,65 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
         background: request.background,
         started_at: clock::now(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        outdated: false,
     };
     let registered =
         registry::register(&home, runner).map_err(|error| problems::io(&home.runners(), &error))?;
     let Some(registered) = registered else { return Ok(()) };
     tell(Notice::Up(registered.runner.clone()));
+    // Before there is a keeper: they are born where their runner is.
+    scope::enter(engine.environment()).await?;
+    engine.join_project().await;
     let mut shift = Shift {
         engine,
         settings,
         reconciler: Reconciler::new(engine)?,
+        repairs: Repairs::new(engine),
+        starts: Starts::default(),
         registered,
         keepers: Vec::new(),
         adopted: 0,
         repaired: None,
         sweeping: None,
+        numbering: None,
         in_vain: None,
+        offer: Offer::default(),
     };
     let mut end = End::listen()?;
-    let watch = engine.store().await?.watch().await.map_err(problems::store)?;
+    let watch = tokio::select! {
+        watch = watch(engine) => watch?,
+        () = end.asked() => return Ok(()),
+    };
     // Nobody could find and stop a runner that is not seen any more; the next one takes over.
     while home.root().exists() && shift.registered.is_seen() {
-        let pause = match shift.work(tell).await {
+        let Some(turn) = end.unless_asked(Box::pin(shift.work(tell))).await else { break };
+        let pause = match turn {
             Ok(Turn::Idle) if request.until_idle && shift.is_tidy().await => break,
             Ok(Turn::Idle | Turn::Busy) => LOOK,
             Err(problem) => {
                 tell(Notice::Trouble(problem.message));
+                // What fails may have been changed by a newer version.
+                if let Ok(Some(newer)) = engine.call(ops::NewerSchema).await {
+                    shift.retire(newer, tell);
+                }
                 PAUSE
             }
         };
+        if shift.registered.runner.outdated && shift.busy() == 0 {
+            break;
+        }
         tokio::select! {
             () = watch.changed(pause) => {}
             asked = end.next() => if asked { break },
         }
     }
     tell(Notice::Leaving(shift.busy()));
+    shift.offer.withdraw(engine).await;
     Ok(())
+}
+
+async fn watch(engine: &Engine) -> Outcome<Watch> {
+    engine.store().await?.watch().await.map_err(problems::store)
 }
 
 /// Whether there was anything to do.
@@ -143,6 +181,8 @@ struct Shift<'e> {
     /// As they are now, for what is claimed.
     settings: Settings,
     reconciler: Reconciler<'e>,
+    repairs: Repairs<'e>,
+    starts: Starts,
     registered: Registered,
     /// The keepers that it started.
     keepers: Vec<(Identity, RunId)>,
@@ -151,8 +191,11 @@ struct Shift<'e> {
     repaired: Option<Duration>,
     /// What was moved aside is being removed.
     sweeping: Option<JoinHandle<()>>,
+    /// New events are being numbered.
+    numbering: Option<JoinHandle<()>>,
     /// When ready tasks were there, and none that could be claimed.
     in_vain: Option<Duration>,
+    offer: Offer,
 }
 
 impl Shift<'_> {
@@ -162,29 +205,26 @@ impl Shift<'_> {
 
     async fn work(&mut self, tell: &mut dyn FnMut(Notice)) -> Outcome<Turn> {
         let now = clock::uptime();
-        let vanished = self.vanished();
-        for run in &vanished {
-            if let Some(what) = self.reconciler.take_over(*run, Witness::Runner).await? {
-                tell(Notice::Repaired(*run, what));
-            }
-        }
+        self.take_note_of_ends(tell).await;
         if self.repaired.is_none_or(|last| now.saturating_sub(last) >= REPAIR) {
             self.repaired = Some(now);
             self.repair(tell).await?;
+            self.offer.publish(self.settings.engine(self.engine)).await?;
         }
         let free = (self.registered.runner.slots as usize).saturating_sub(self.busy());
-        if free == 0 {
+        let free = self.starts.allowed(free, now);
+        if free == 0 || self.registered.runner.outdated {
             return Ok(Turn::Busy);
         }
         self.settings.refresh(self.engine)?;
-        let claimed = self.claim(free).await?;
+        let claimed = self.claim(free, tell).await?;
         if !claimed.is_empty() {
             fault::point(self.engine, "runner-claimed").await;
         }
         for claim in &claimed {
             // One that cannot be started must not keep the others of the same claim from it.
             if let Err(problem) = self.start(claim, tell) {
-                tell(Notice::Trouble(problem.message));
+                self.look_after(claim.run.id, &problem.message, tell).await;
             }
         }
         let idle = claimed.is_empty() && self.busy() == 0;
@@ -193,41 +233,102 @@ impl Shift<'_> {
 
     /// Whether nothing is left that a repair would set going again.
     async fn is_tidy(&mut self) -> bool {
-        let look = self.reconciler.look().await;
-        look.is_ok_and(|look| look.live.is_empty() && look.runs.is_empty())
+        let Ok(look) = self.reconciler.look().await else { return false };
+        self.repairs.begin_all(&look.due);
+        let is_hopeless = |run: &RunId| self.repairs.is_failing(*run);
+        look.live.is_empty() && look.due.iter().all(is_hopeless) && !self.repairs.is_any_under_way()
+    }
+
+    /// Looks after the runs of keepers that have ended without tidying up, and hears what came of repairs.
+    async fn take_note_of_ends(&mut self, tell: &mut dyn FnMut(Notice)) {
+        let ended = process::reap();
+        for done in self.repairs.ended(&ended, &self.reconciler).await {
+            tell(match done {
+                Repaired::Done(run, what) => Notice::Repaired(run, what),
+                Repaired::Trouble(what) => Notice::Trouble(what),
+            });
+        }
+        for (run, exit) in self.vanished(&ended) {
+            self.look_after(run, &format!("its keeper {exit}"), tell).await;
+        }
     }
 
     /// Forgets the keepers that have ended, and returns the runs of those that did not live to tidy up. One that was
     /// killed at once has left no mark: how it ended tells.
-    fn vanished(&mut self) -> Vec<RunId> {
-        let (ended, home) = (process::reap(), Home::new(self.engine.home()));
+    fn vanished(&mut self, ended: &[(i32, Exit)]) -> Vec<(RunId, Exit)> {
+        let home = Home::new(self.engine.home());
         let mut vanished = Vec::new();
         self.keepers.retain(|(keeper, run)| {
             let Some((_, exit)) = ended.iter().find(|(pid, _)| *pid == keeper.pid) else { return true };
             if *exit != Exit::Code(0) || home.live_run(*run).exists() {
-                vanished.push(*run);
+                vanished.push((*run, *exit));
+            } else {
+                self.starts.begun();
             }
             false
         });
         vanished
     }
 
+    /// Gives a run back whose keeper never began, which is no fault of its task; any other is repaired.
+    async fn look_after(&mut self, run: RunId, why: &str, tell: &mut dyn FnMut(Notice)) {
+        match self.reconciler.give_back(run).await {
+            Ok(true) => {
+                let pause = self.starts.failed(clock::uptime()).as_secs();
+                let log = Home::new(self.engine.home()).run(run).keeper_log();
+                tell(Notice::Trouble(format!(
+                    "agents cannot be started here: run {run} never began ({why}; {}). Its task went back to the \
+                     queue, and is tried again in {pause} s",
+                    log.display()
+                )));
+            }
+            Ok(false) => self.repairs.begin(run).into_iter().for_each(|what| tell(Notice::Trouble(what))),
+            Err(problem) => tell(Notice::Trouble(problem.message)),
+        }
+    }
+
     async fn repair(&mut self, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
         let look = self.reconciler.look().await?;
-        for (run, what) in look.runs {
-            tell(Notice::Repaired(run, what));
-        }
-        for what in look.trouble {
+        for what in look.trouble.into_iter().chain(self.repairs.begin_all(&look.due)) {
             tell(Notice::Trouble(what));
         }
         self.sweep();
+        let store = self.engine.store().await?.clone();
+        self.number_events(store);
         let up = registry::up(&Home::new(self.engine.home())).unwrap_or_default();
-        let is_mine = |runner: &str| runner == self.registered.runner.name;
-        let others = |run: &&fleet_core::run::Run| {
-            !is_mine(&run.runner) && !up.iter().any(|runner| runner.name == run.runner)
+        let is_mine = |run: &Run| run.runner == self.registered.runner.name;
+        if look.live.iter().any(|run| is_mine(run) && run.keeper.is_some()) {
+            self.starts.begun();
+        }
+        // Without its keeper a run has no agent any more, and takes no slot, however long its repair may take.
+        let is_adopted = |run: &&Run| {
+            let is_alone = !is_mine(run) && !up.iter().any(|runner| runner.name == run.runner);
+            is_alone && !look.due.contains(&run.id) && !is_bereft(run)
         };
-        self.adopted = look.live.iter().filter(others).count();
+        self.adopted = look.live.iter().filter(is_adopted).count();
         Ok(())
+    }
+
+    /// Takes no more tasks: their keepers could not open the store.
+    fn retire(&mut self, newer: i64, tell: &mut dyn FnMut(Notice)) {
+        if self.registered.runner.outdated {
+            return;
+        }
+        self.registered.retire();
+        tell(Notice::Trouble(format!(
+            "a newer codefleet has updated the store (schema {newer}): this runner starts no more agents, and ends when \
+             those at work have; update codefleet here, then `fleet start`"
+        )));
+    }
+
+    /// Gives numbers to new events, beside everything else: whoever reads them after a long silence need not wait.
+    fn number_events(&mut self, store: Store) {
+        if self.numbering.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.numbering = Some(tokio::spawn(async move {
+                // What fails now is tried again at the next look, or by whoever reads.
+                while matches!(store.number_events().await, Ok(true)) {}
+            }));
+        }
     }
 
     /// Removes what was moved aside, beside everything else and slowly: nobody waits for it.
@@ -245,16 +346,25 @@ impl Shift<'_> {
         });
     }
 
-    async fn claim(&mut self, free: usize) -> Outcome<Vec<ops::Claimed>> {
+    async fn claim(&mut self, free: usize, tell: &mut dyn FnMut(Notice)) -> Outcome<Vec<ops::Claimed>> {
         let engine = self.settings.engine(self.engine);
         let config = engine.config()?;
         let default_agent: AgentName = config.agent().parse().map_err(problems::field)?;
         // Looking is free, claiming takes the pen from others; and whatever any agent says makes us look.
         let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
         let in_vain = self.in_vain.is_some_and(|last| clock::uptime().saturating_sub(last) < IN_VAIN);
-        if in_vain || self.engine.call(ready).await?.tasks.is_empty() {
+        if in_vain {
             return Ok(Vec::new());
         }
+        let (newer, ready) = self.engine.call(ops::Both(ops::NewerSchema, ready)).await?;
+        if let Some(newer) = newer {
+            self.retire(newer, tell);
+            return Ok(Vec::new());
+        }
+        if ready.tasks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let here = self.offer.projects(engine).await?;
         let runs = (0..free.min(MOST)).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
         let claim = ops::Claim {
             runner: self.registered.runner.name.clone(),
@@ -262,30 +372,31 @@ impl Shift<'_> {
             runs,
             default_agent,
             able: Some(able(engine)?),
+            projects: Some(here.clone()),
             accounts: agents::accounts(engine)?,
             caps: config.caps().clone(),
             budget: agents::budget(config),
             lease: config.runner().lease,
             now: clock::now(),
         };
-        let claimed = self.engine.call(claim).await?;
+        let mut claimed = self.engine.call(claim.clone()).await?;
+        if claimed.is_empty() && succession::hand_over(engine, &here, free.min(MOST)).await? > 0 {
+            claimed = self.engine.call(ops::Claim { now: clock::now(), ..claim }).await?;
+        }
         self.in_vain = claimed.is_empty().then(clock::uptime);
         Ok(claimed)
     }
 
-    /// Gives the run to a keeper. When that fails the run is still ours: a repair gives it back once it should have had
-    /// its keeper, which is also what keeps a machine that can start nothing from trying without a pause.
+    /// Gives the run to a keeper. When that fails the run is still ours.
     fn start(&mut self, claim: &ops::Claimed, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
         let home = Home::new(self.engine.home());
         let folder = home.run(claim.run.id);
         folder.make().map_err(|error| problems::io(folder.dir(), &error))?;
-        let mut args =
-            vec!["shim".into(), claim.run.id.to_string().into(), claim.run.fence.to_string().into()];
-        args.extend(self.engine.flags().iter().flat_map(|flag| ["-c".into(), flag.into()]));
+        let args = vec!["shim".into(), claim.run.id.to_string().into(), claim.run.fence.to_string().into()];
         let keeper = Detached {
             program: Environment::this_binary()?,
             args,
-            env: Some(self.engine.environment().for_children()),
+            env: Some(self.engine.environment_for_children()),
             cwd: home.root().to_owned(),
             log: folder.keeper_log(),
         };
@@ -300,6 +411,12 @@ impl Shift<'_> {
         });
         Ok(())
     }
+}
+
+/// Whether the keeper of a run has ended.
+fn is_bereft(run: &Run) -> bool {
+    let keeper: Option<Identity> = run.keeper.as_deref().and_then(|keeper| serde_json::from_str(keeper).ok());
+    keeper.is_some_and(|keeper| !keeper.is_alive())
 }
 
 /// So many tasks are claimed at once at most; the rest follow at once.
@@ -321,32 +438,4 @@ pub(crate) fn able(engine: &Engine) -> Outcome<BTreeSet<AgentName>> {
     let agents = engine.agents()?;
     let here = agents.all().filter(|adapter| is_here(&adapter.about().program));
     Ok(here.filter_map(|adapter| adapter.name().parse().ok()).collect())
-}
-
-/// Signals that end a wait.
-struct End {
-    children: Signal,
-    asked: [Signal; 3],
-}
-
-impl End {
-    fn listen() -> Outcome<Self> {
-        let on =
-            |kind| signal(kind).map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")));
-        Ok(Self {
-            children: on(SignalKind::child())?,
-            asked: [on(SignalKind::terminate())?, on(SignalKind::interrupt())?, on(SignalKind::hangup())?],
-        })
-    }
-
-    /// Whether the runner is asked to end; otherwise a keeper has ended.
-    async fn next(&mut self) -> bool {
-        let [first, second, third] = &mut self.asked;
-        tokio::select! {
-            _ = self.children.recv() => false,
-            _ = first.recv() => true,
-            _ = second.recv() => true,
-            _ = third.recv() => true,
-        }
-    }
 }

@@ -5,15 +5,17 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fleet_core::time::Millis;
 use fleet_host::lock::Exclusive;
 use fleet_host::machine;
+use fleet_host::plain;
 use fleet_host::process::Identity;
 use serde::{Deserialize, Serialize};
 
-use crate::home::{Home, make_private};
+use crate::home::{Home, create_private, make_private};
 
 /// A runner, as it describes itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,9 @@ pub struct Runner {
     pub started_at: Millis,
     /// Which version it is.
     pub version: String,
+    /// Whether it is too old for the store: then it takes no more tasks, and ends when its agents have.
+    #[serde(default)]
+    pub outdated: bool,
 }
 
 /// A runner that is up, as long as this lives.
@@ -42,6 +47,15 @@ pub struct Registered {
 }
 
 impl Registered {
+    /// Tells the others that it takes no more tasks. They also see it in the log, so a file that cannot be written is no
+    /// reason to stop.
+    pub(super) fn retire(&mut self) {
+        self.runner.outdated = true;
+        if let Ok(text) = serde_json::to_vec(&self.runner) {
+            let _ = self.lock.write(&text);
+        }
+    }
+
     /// Whether the others still see it. Somebody may have removed the file.
     pub fn is_seen(&self) -> bool {
         self.lock.is_at(&self.path)
@@ -56,11 +70,30 @@ pub fn register(home: &Home, runner: Runner) -> io::Result<Option<Registered>> {
     make_private(&home.runners())?;
     let name = if runner.background { BACKGROUND } else { runner.name.as_str() };
     let path = home.runners().join(name);
-    let Some(lock) = Exclusive::try_acquire(&path)? else { return Ok(None) };
+    let Some(lock) = lock(&path)? else { return Ok(None) };
     lock.write(&serde_json::to_vec(&runner)?)?;
     forget_the_dead(home);
+    if runner.background {
+        create_private(&home.runner_wanted())?;
+    }
     Ok(Some(Registered { runner, path, lock }))
 }
+
+/// The lock decides who is the one. That of a runner which was killed is free in a moment.
+fn lock(path: &Path) -> io::Result<Option<Exclusive>> {
+    let mut left = DYING;
+    loop {
+        let lock = Exclusive::acquire(path, STEP)?;
+        if lock.is_some() || read(path).is_some_and(|runner| !runner.process.is_doomed()) || left.is_zero() {
+            return Ok(lock);
+        }
+        left = left.saturating_sub(STEP);
+    }
+}
+
+/// A killed process may be this long about its end, on a busy machine.
+const DYING: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(20);
 
 /// Removes the files of runners that were killed, or they would be looked at for ever. Under their locks: a name is
 /// never used twice, except that of the runner in the background, which takes its own file over.
@@ -93,19 +126,64 @@ pub fn up(home: &Home) -> io::Result<Vec<Runner>> {
     let mut runners = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        if !Exclusive::is_held(&path)? {
-            continue;
-        }
-        // Written just after the lock was taken: one that is coming up shows itself a moment later.
-        if let Ok(runner) = serde_json::from_slice::<Runner>(&fs::read(&path).unwrap_or_default()) {
-            runners.push(runner);
+        // One that was killed holds its lock for another moment, and does nothing any more.
+        if Exclusive::is_held(&path)? {
+            runners.extend(read(&path).filter(|runner| !runner.process.is_doomed()));
         }
     }
     runners.sort_by_key(|runner| runner.started_at);
     Ok(runners)
 }
 
+/// Who holds the lock of the runner in the background, be it a process that cannot be seen from here: that of another
+/// container, say.
+pub fn in_background(home: &Home) -> io::Result<Option<Runner>> {
+    let path = home.runners().join(BACKGROUND);
+    Ok(if Exclusive::is_held(&path)? { read(&path) } else { None })
+}
+
+/// Who says that this file is his. Written just after the lock was taken: one that is coming up shows itself a moment
+/// later.
+fn read(path: &Path) -> Option<Runner> {
+    serde_json::from_slice(&plain::read(path).ok()?).ok()
+}
+
 /// A name that no other runner has.
 pub fn new_name(entropy: u64) -> String {
     format!("{}-{:06x}", machine::name(), entropy & 0xff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runner(name: &str, process: Identity) -> Runner {
+        let (name, version) = (name.to_owned(), "1".to_owned());
+        Runner { name, process, slots: 1, background: true, started_at: Millis(1), version, outdated: false }
+    }
+
+    /// One that the kernel has not done with yet: its lock is held, and it does nothing any more.
+    #[test]
+    fn a_runner_that_was_killed_is_not_up_and_its_successor_waits_for_the_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path());
+        let me = Identity::current();
+        // The number of no process.
+        let dead = Identity { pid: i32::MAX, ..me.clone() };
+        let old = register(&home, runner("old", dead)).unwrap().unwrap();
+        assert_eq!(up(&home).unwrap(), [], "the lock alone does not make it one that works");
+        let registered = std::thread::scope(|scope| {
+            let next = scope.spawn(|| register(&home, runner("new", me.clone())).unwrap());
+            std::thread::sleep(STEP * 3);
+            assert!(!next.is_finished(), "there is one of a kind");
+            drop(old);
+            next.join().unwrap().expect("it has the lock now")
+        });
+        assert_eq!(up(&home).unwrap(), std::slice::from_ref(&registered.runner));
+        assert!(
+            register(&home, runner("third", me)).unwrap().is_none(),
+            "it does not wait for one that works"
+        );
+        assert!(home.runner_wanted().exists());
+    }
 }

@@ -4,7 +4,7 @@
 
 mod view;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -52,7 +52,7 @@ pub struct Response {
     pub meter: Option<MeterView>,
     /// The last thing that it said.
     pub final_text: Option<String>,
-    /// The files that its tools named.
+    /// The files that its tools named, without those of tools that failed or were denied.
     pub files: BTreeSet<String>,
     /// How often it tried a request again by itself.
     pub retries: usize,
@@ -144,6 +144,8 @@ struct Heard {
     tokens: Tokens,
     micro_usd: Option<u64>,
     files: BTreeSet<String>,
+    /// The files of tools that are not over: one that was denied or failed has touched none.
+    called: BTreeMap<String, Vec<String>>,
     retries: usize,
     denied: usize,
     lines: usize,
@@ -163,6 +165,7 @@ impl Heard {
             tokens: Tokens::default(),
             micro_usd: None,
             files: BTreeSet::new(),
+            called: BTreeMap::new(),
             retries: 0,
             denied: 0,
             lines: 0,
@@ -210,9 +213,15 @@ impl Heard {
             AgentEvent::Retry { .. } => self.retries += 1,
             AgentEvent::Denied { .. } => self.denied += 1,
             AgentEvent::Raw { .. } => self.unknown += 1,
-            AgentEvent::ToolCall { files, .. } | AgentEvent::ToolResult { files, .. } => {
-                let room = MOST_FILES.saturating_sub(self.files.len());
-                self.files.extend(files.iter().take(room).cloned());
+            AgentEvent::ToolCall { id, files, .. } if self.called.len() < MOST_FILES && !id.is_empty() => {
+                self.called.insert(id.clone(), files.clone());
+            }
+            AgentEvent::ToolCall { files, .. } => self.touched(files.iter()),
+            AgentEvent::ToolResult { id, ok, files, .. } => {
+                let called = self.called.remove(id).unwrap_or_default();
+                if *ok {
+                    self.touched(called.iter().chain(files));
+                }
             }
             _ => {}
         }
@@ -223,10 +232,18 @@ impl Heard {
         }
     }
 
+    fn touched<'f>(&mut self, files: impl Iterator<Item = &'f String>) {
+        let room = MOST_FILES.saturating_sub(self.files.len());
+        self.files.extend(files.take(room).cloned());
+    }
+
     fn end(mut self, request: &Request) -> Response {
         for event in self.decoder.end(&AgentExit::Code(request.exit_code)) {
             self.event(&event);
         }
+        // Nobody knows how far these came.
+        let open = std::mem::take(&mut self.called);
+        self.touched(open.values().flatten());
         let text = |text: &str| shortened(text, LONGEST_TEXT).into_owned();
         Response {
             agent: request.agent.clone(),
@@ -298,6 +315,21 @@ mod tests {
             kinds,
             ["raw", "raw", "session", "raw", "usage", "cost", "usage", "cost", "rate_limit", "error"]
         );
+    }
+
+    #[test]
+    fn a_write_that_was_denied_has_touched_no_file() {
+        let call = |id: &str| {
+            format!(
+                "{{\"type\":\"tool\",\"id\":\"{id}\",\"name\":\"write\",\"input\":\"{id}.txt\",\"files\":[\"{id}.txt\"]}}\n"
+            )
+        };
+        let result = |id: &str, ok: bool| {
+            format!("{{\"type\":\"tool_result\",\"id\":\"{id}\",\"ok\":{ok},\"output\":\"\",\"files\":[]}}\n")
+        };
+        let out = [call("a"), result("a", false), call("b"), result("b", true), call("open")].concat();
+        let files: Vec<String> = decoded(out.as_bytes(), b"").files.into_iter().collect();
+        assert_eq!(files, ["b.txt", "open.txt"]);
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub struct AgentView {
     pub aliases: BTreeMap<String, String>,
     /// What it may do without asking.
     pub trust: &'static str,
+    /// What keeps it to that: `none`, `tools` or `sandbox`.
+    pub enforced: &'static str,
     /// How many runs of it there may be at a time; null is no cap.
     pub cap: Option<u32>,
     /// Whose limits it has.
@@ -93,6 +95,8 @@ fn view(engine: &Engine, name: &str, about: About, installed: Option<Installed>)
     let config = engine.config()?;
     let settings = config.agent_settings(name);
     let login = agents::login(engine, name, &about)?;
+    let trust = agents::trust(config, name);
+    let enforced = about.enforced(trust).as_str();
     let (path, version) = match installed {
         Some(Installed { path, version }) => (Some(path.display().to_string()), Some(version)),
         None => (None, None),
@@ -117,7 +121,8 @@ fn view(engine: &Engine, name: &str, about: About, installed: Option<Installed>)
         model: settings.model,
         models: settings.models,
         aliases: settings.aliases,
-        trust: agents::trust(config, name).as_str(),
+        trust: trust.as_str(),
+        enforced,
         cap: config.caps().per_agent.get(name).copied(),
         account: agents::account(engine, name)?,
         paused_until: None,
@@ -131,6 +136,6 @@ async fn pauses(engine: &Engine) -> Outcome<BTreeMap<String, ops::Pause>> {
     if !doctor::is_there(engine) {
         return Ok(BTreeMap::new());
     }
-    let pauses = engine.call(ops::ListPauses { now: engine.now() }).await?;
+    let pauses = engine.call(ops::ListPauses { now: engine.time().await? }).await?;
     Ok(pauses.into_iter().map(|pause| (pause.account.clone(), pause)).collect())
 }

@@ -25,7 +25,7 @@ pub struct Response {
 pub async fn pause(engine: &Engine, agent: &str, span: Duration, why: &str) -> Outcome<Response> {
     lineage::people_only(engine, "pause an account")?;
     agents_show::find(engine, agent)?;
-    let (account, now) = (agents::account(engine, agent)?, engine.now());
+    let (account, now) = (agents::account(engine, agent)?, engine.time().await?);
     let pause = ops::PauseAccount {
         account: account.clone(),
         agent: agent.parse().ok(),
@@ -44,6 +44,6 @@ pub async fn resume(engine: &Engine, agent: &str) -> Outcome<Response> {
     lineage::people_only(engine, "take back the pause of an account")?;
     agents_show::find(engine, agent)?;
     let account = agents::account(engine, agent)?;
-    let lift = ops::LiftPause { account: account.clone(), now: engine.now() };
+    let lift = ops::LiftPause { account: account.clone(), now: engine.time().await? };
     Ok(Response { changed: engine.call(lift).await?, account, paused_until: None })
 }

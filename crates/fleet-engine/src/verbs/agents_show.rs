@@ -1,6 +1,6 @@
 //! Everything about one agent.
 
-use fleet_agents::Trust;
+use fleet_agents::{Enforced, Trust};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use serde::Serialize;
@@ -43,6 +43,8 @@ pub struct TrustLevel {
     pub trust: &'static str,
     /// What it means for this agent.
     pub means: &'static str,
+    /// What keeps it to that: `none`, `tools` or `sandbox`.
+    pub enforced: &'static str,
     /// Whether it is in force.
     pub chosen: bool,
 }
@@ -53,11 +55,15 @@ pub async fn run(engine: &Engine, name: &str) -> Outcome<Response> {
     let settings = engine.config()?.agent_settings(name);
     let agent = views(engine, vec![(name.to_owned(), about.clone())]).await?.pop();
     let agent = agent.ok_or_else(|| Problem::new(Code::Internal, "an agent was lost on the way"))?;
-    let levels = Trust::WORDS.iter().zip(about.trust);
+    let levels = Trust::WORDS.iter().zip(about.trust).zip(about.enforced);
+    let level = |((trust, means), enforced): ((&&'static str, _), Enforced)| TrustLevel {
+        trust,
+        means,
+        enforced: enforced.as_str(),
+        chosen: *trust == agent.trust,
+    };
     Ok(Response {
-        trust_levels: levels
-            .map(|(trust, means)| TrustLevel { trust, means, chosen: *trust == agent.trust })
-            .collect(),
+        trust_levels: levels.map(level).collect(),
         agent,
         effort: settings.effort,
         args: settings.args,

@@ -1,17 +1,18 @@
 //! Removes the branches and folders of runs whose work has landed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fleet_core::id::{ProjectId, RunId, TaskId};
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::project::Project;
+use fleet_core::problem::Outcome;
 use fleet_core::tidy::{self, BranchFacts, Reach, Verdict, Why, Work};
-use fleet_host::git::{self, Branch, GitError, KeepCommit, Oid, StoredSnapshot};
+use fleet_host::git::{self, Branch, GitError, KeepCommits, Oid, StoredSnapshot};
 use fleet_store::ops::{self, ListedRun};
 use serde::Serialize;
 
+use super::elsewhere::Here;
 use super::lineage;
+use super::project_git::ProjectGit;
 use crate::home::Home;
 use crate::keeper::blocking;
 use crate::lie::Lie;
@@ -83,19 +84,17 @@ pub async fn plan(engine: &Engine, reach: Reach) -> Outcome<Plan> {
 /// Looks at the runs of one task, of whatever project, and changes nothing.
 pub(super) async fn plan_of(engine: &Engine, task: TaskId, reach: Reach) -> Outcome<Plan> {
     let project = engine.call(ops::GetTask { id: task }).await?.task.project;
-    let mut projects = engine.call(ops::ListProjects).await?.into_iter();
-    let found = projects.find(|known| known.id == project);
-    let project = found.ok_or_else(|| Problem::new(Code::Internal, format!("task {task} has no project")))?;
-    plan_of_tasks(engine, &project, &[task], reach).await
+    plan_of_tasks(engine, project, &[task], reach).await
 }
 
 /// Looks at the runs of some tasks of a project, and changes nothing.
 pub(super) async fn plan_of_tasks(
     engine: &Engine,
-    project: &Project,
+    project: ProjectId,
     tasks: &[TaskId],
     reach: Reach,
 ) -> Outcome<Plan> {
+    let project = engine.project_here(project).await?;
     let repo = PathBuf::from(&project.common_dir);
     let mut plan = Plan { remove: Vec::new(), keep: Vec::new(), more: false, repo };
     // All of them are looked at: another task may have the same branch.
@@ -106,16 +105,21 @@ pub(super) async fn plan_of_tasks(
 }
 
 async fn look(engine: &Engine, project: ProjectId, reach: Reach, plan: &mut Plan) -> Outcome<()> {
-    let repo = plan.repo.clone();
     let filter = ops::RunFilter { project: Some(project), ..Default::default() };
     let runs = engine.call(ops::ListRuns { filter, limit: MOST }).await?;
     plan.more = i64::try_from(runs.len()).is_ok_and(|count| count >= MOST);
     let groups = groups(runs);
     let names: BTreeSet<String> = groups.iter().filter_map(|group| group[0].run.branch.clone()).collect();
     let home = Home::new(engine.home());
-    let vault = home.vault(&repo.to_string_lossy());
-    let scene = blocking(move || Scene::look((&repo, &vault), &names)).await?.map_err(problems::git)?;
+    let git = ProjectGit::at(engine, &plan.repo.to_string_lossy());
+    let scene = blocking(move || Scene::look(&git, &names)).await?.map_err(problems::git)?;
+    let here = Here::of(engine)?;
     for group in groups {
+        // The branch is there, and the folders are. What has the name of the branch here is somebody else's.
+        if let Some(place) = group.iter().find_map(|row| here.place_of(&row.run)) {
+            plan.keep.push(kept(&group[0], place));
+            continue;
+        }
         let work = scene.work(&home, &group);
         let folders =
             group.iter().map(|row| row.run.id).filter(|run| home.run(*run).dir().exists()).collect();
@@ -153,7 +157,8 @@ struct Scene {
 }
 
 impl Scene {
-    fn look((repo, vault): (&Path, &Path), names: &BTreeSet<String>) -> Result<Self, GitError> {
+    fn look(project: &ProjectGit, names: &BTreeSet<String>) -> Result<Self, GitError> {
+        let ProjectGit { repo, vault } = project;
         let lie = Lie::look(repo, names)?;
         git::open_vault(repo, vault)?;
         let snapshots = git::list_snapshots(vault, None)?.into_iter();
@@ -217,9 +222,9 @@ pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Response>
     let mut response = Response { removed: Vec::new(), kept: plan.keep };
     let home = Home::new(engine.home());
     for item in plan.remove {
-        let (repo, home) = (plan.repo.clone(), home.clone());
+        let (git, home) = (ProjectGit::at(engine, &plan.repo.to_string_lossy()), home.clone());
         let (item, done) = blocking(move || {
-            let done = remove(&repo, &home, &item);
+            let done = remove(&git, &home, &item);
             (item, done)
         })
         .await?;
@@ -235,18 +240,19 @@ pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Response>
     Ok(response)
 }
 
-fn remove(repo: &Path, home: &Home, item: &Item) -> Result<(), String> {
-    remove_branch(repo, home, item)?;
+fn remove(git: &ProjectGit, home: &Home, item: &Item) -> Result<(), String> {
+    remove_branch(git, item)?;
     item.runs.iter().try_for_each(|run| remove_folder(home, *run))
 }
 
 /// Removes the branch, if there is one.
-pub(super) fn remove_branch(repo: &Path, home: &Home, item: &Item) -> Result<(), String> {
+pub(super) fn remove_branch(project: &ProjectGit, item: &Item) -> Result<(), String> {
+    let ProjectGit { repo, vault } = project;
     let newest = item.runs.iter().max();
     if let (Some(branch), Some(tip), Some(run)) = (&item.branch, &item.tip, newest) {
-        let (vault, why) = (home.vault(&repo.to_string_lossy()), "before it was cleaned up");
+        let commits = [(tip.clone(), "before it was cleaned up".to_owned())];
         let at_seconds = clock::now().0 / 1_000;
-        let keep = KeepCommit { repo, vault: &vault, run: run.as_str(), commit: tip, why, at_seconds };
+        let keep = KeepCommits { repo, vault, run: run.as_str(), commits: &commits, at_seconds };
         // What is merged is in the history; everything else can be brought back.
         if !item.is_merged {
             git::keep_commit(&keep).map_err(|error| error.to_string())?;

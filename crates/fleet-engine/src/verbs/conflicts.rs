@@ -4,7 +4,7 @@
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fleet_core::conflict::{self, Clash, Pair, Party};
 use fleet_core::id::TaskId;
@@ -14,7 +14,7 @@ use fleet_store::ops;
 use serde::Serialize;
 
 use self::work::{Piece, Scene};
-use crate::home::Home;
+use super::project_git::ProjectGit;
 use crate::keeper::blocking;
 use crate::{Engine, problems};
 
@@ -99,9 +99,8 @@ const MOST_EDGES: i64 = 10_000;
 /// Looks for them.
 pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
     let common_dir = engine.common_dir()?;
-    let repo = PathBuf::from(&common_dir);
-    // Work that is not committed yet is there alone.
-    let vault = Home::new(engine.home()).vault(&common_dir);
+    // Work that is not committed yet is in the vault alone.
+    let ProjectGit { repo, vault } = ProjectGit::at(engine, &common_dir);
     let about: BTreeSet<TaskId> = engine.task_ids(&request.tasks).await?.into_iter().collect();
     let scene = work::look(engine, (&repo, &vault), &about).await?;
     check_project(&scene, &about)?;

@@ -140,7 +140,7 @@ impl Stage {
 
     /// Removes everything, runners and agents first.
     pub async fn clear(self, engine: &Engine) -> Outcome<()> {
-        runner_stop::stop(engine, runner_stop::Request { agents: true }).await?;
+        runner_stop::stop(engine, runner_stop::Request { agents: true, ..Default::default() }).await?;
         fs::remove_dir_all(&self.dir).map_err(|error| problems::io(&self.dir, &error))
     }
 }

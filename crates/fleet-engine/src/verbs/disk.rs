@@ -62,7 +62,7 @@ pub async fn run(engine: &Engine, seen: &Arc<AtomicU64>) -> Outcome<Response> {
     let home = Home::new(engine.home());
     let mut logs = logs(&home, seen).await?;
     let mut projects = Vec::new();
-    for project in engine.call(ops::ListProjects).await? {
+    for project in engine.projects_here().await? {
         projects.push(of_project(engine, project, &mut logs, seen).await?);
     }
     let trash = Amount { count: names(&home.trash())?.len(), bytes: bytes(home.trash(), seen).await? };

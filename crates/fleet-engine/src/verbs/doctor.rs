@@ -1,6 +1,8 @@
 //! Looks at everything that is needed, and says what is wrong and what to do.
 
 mod here;
+mod space;
+mod vaults;
 
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
@@ -11,6 +13,8 @@ use fleet_store::{StoreUrl, ops};
 use serde::Serialize;
 
 use super::trust;
+use crate::config::Origin;
+use crate::trust::ProjectWishes;
 use crate::{Engine, problems, runner};
 
 /// How a check went.
@@ -73,6 +77,8 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
     let answers = store.iter().all(|check| check.verdict != Verdict::Bad) && is_there(engine);
     checks.extend(store);
     if answers {
+        checks.push(space::check(engine).await);
+        checks.extend(vaults::checks(engine).await);
         checks.extend(here::checks(engine).await);
     }
     let healthy = checks.iter().all(|check| check.verdict != Verdict::Bad);
@@ -135,20 +141,27 @@ fn repository(engine: &Engine) -> Check {
     }
 }
 
-/// Nothing when the repository brings no commands; what is wrong with the configuration is told elsewhere.
+/// Nothing when the repository wants nothing that needs consent; what is wrong with the configuration is told elsewhere.
 fn trusted(engine: &Engine) -> Option<Check> {
     if engine.repository().is_err() || engine.config().is_err() {
         return None;
     }
     match trust::status(engine) {
-        Ok(status) if status.asked.commands.is_empty() => None,
-        Ok(status) if status.trusted => Some(Check::good("trust", "you agreed to this project's commands")),
-        Ok(_) => Some(Check::warning(
-            "trust",
-            "commands of this project do not run before you agree to them",
-            "`fleet trust` shows them, and asks",
-        )),
+        Ok(status) if status.asked.is_empty() => None,
+        Ok(status) if status.trusted => Some(Check::good("trust", "you agreed to what this project wants")),
+        Ok(status) => {
+            Some(Check::warning("trust", unused(&status.asked), "`fleet trust` shows it, and asks"))
+        }
         Err(problem) => Some(Check::bad("trust", problem)),
+    }
+}
+
+/// Settings keep tasks from running until somebody agrees, files only keep agents from using them.
+fn unused(asked: &ProjectWishes) -> &'static str {
+    if asked.commands.is_empty() {
+        "files of this project for agents are not used before you agree to them"
+    } else {
+        "what this project wants is not done before you agree to it"
     }
 }
 
@@ -175,18 +188,30 @@ fn agents(engine: &Engine) -> Option<Check> {
     }
     let install =
         engine.agents().ok()?.find(agent).map(|adapter| format!("to get it: {}", adapter.about().install));
-    let others = names.join(", ");
+    let how = other_agent(&engine.config().ok()?.get("agent").ok()?.origin);
     let mut check = Check::warning(
         "agents",
         format!("tasks that name no agent are for {agent}, which cannot be started here"),
-        format!("choose another one ({others}): `fleet config set agent NAME`"),
+        format!("choose another one ({}): {how}", names.join(", ")),
     );
     check.hints.extend(install);
     Some(check)
 }
 
+/// How another agent becomes the usual one: what says it now also wins over the user's own file.
+fn other_agent(said_by: &Origin) -> String {
+    match said_by {
+        Origin::Default | Origin::User { .. } => "`fleet config set agent NAME`".to_owned(),
+        Origin::Project { .. } => format!(
+            "the project sets it ({said_by}): `fleet config set agent NAME --in-project`, or `--agent NAME` for a task"
+        ),
+        Origin::Environment { variable } => format!("the variable {variable} sets it"),
+        Origin::Flag => "`--config` sets it".to_owned(),
+    }
+}
+
 /// Whether there is a store to ask; looking must not make one.
-pub(super) fn is_there(engine: &Engine) -> bool {
+pub(crate) fn is_there(engine: &Engine) -> bool {
     match engine.store_url() {
         Ok(StoreUrl::Sqlite(path)) => path.exists(),
         Ok(StoreUrl::Postgres(_)) => true,

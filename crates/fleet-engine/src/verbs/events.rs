@@ -74,17 +74,26 @@ impl<'a> Follow<'a> {
     /// Waits for events; never empty.
     pub async fn next(&mut self) -> Outcome<Vec<Event>> {
         loop {
-            let project = project(self.engine, self.request).await?;
-            if !self.request.only_project || project.is_some() {
-                let tail = ops::Tail { since: self.since, project, limit: BATCH };
-                let events = self.engine.call(tail).await?;
-                if let Some(last) = events.last() {
-                    self.since = last.seq;
-                    return Ok(events);
-                }
+            let events = self.look().await?;
+            if !events.is_empty() {
+                return Ok(events);
             }
             self.watch.changed(LOOK).await;
         }
+    }
+
+    /// What is new, at most a batch of it. What does not concern the project is looked at once, too.
+    async fn look(&mut self) -> Outcome<Vec<Event>> {
+        let project = project(self.engine, self.request).await?;
+        if self.request.only_project && project.is_none() {
+            return Ok(Vec::new());
+        }
+        let tail = ops::Tail { since: self.since, project, limit: BATCH };
+        let (newest, events) = self.engine.call(ops::Both(ops::NewestSeq, tail)).await?;
+        let is_all = events.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
+        let last = events.last().map_or(self.since, |event| event.seq);
+        self.since = if is_all { newest.max(last) } else { last };
+        Ok(events)
     }
 }
 
@@ -111,6 +120,25 @@ mod tests {
             engine.project().await.unwrap();
             let mut follow = Follow::start(&engine, request, &seen).await.unwrap();
             assert_eq!(follow.next().await.unwrap()[0].seq, 1);
+        });
+    }
+
+    /// Another project is busy: what it does is not read again with every look.
+    #[test]
+    fn what_concerns_others_is_looked_at_once() {
+        let (repo, other, home) = (Repo::init(), Repo::init(), tempfile::tempdir().unwrap());
+        let environment = Environment::from_pairs([("FLEET_HOME", home.path())]);
+        let start = Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() };
+        let engine = Engine::new(start).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            engine.project().await.unwrap();
+            let request = Request { since: Some(0), only_project: true, limit: 50 };
+            let mut follow = Follow::start(&engine, request, &[]).await.unwrap();
+            assert_eq!(follow.look().await.unwrap().len(), 1);
+            engine.at(other.path().to_owned()).unwrap().project().await.unwrap();
+            assert!(follow.look().await.unwrap().is_empty());
+            assert_eq!(follow.since, 2);
         });
     }
 }

@@ -14,10 +14,10 @@ use fleet_core::problem::Outcome;
 use fleet_core::project::Project;
 use fleet_host::git::{self, Area, Slot, StoredSnapshot};
 use fleet_host::lock::Exclusive;
-use fleet_store::ops;
 use serde::Serialize;
 
 use super::lineage;
+use super::project_git::ProjectGit;
 use crate::home::Home;
 use crate::keeper::blocking;
 use crate::{Engine, sweep};
@@ -121,16 +121,16 @@ pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
             Err(why) => response.failed.push(Failed { what: item.what, why }),
         }
     }
-    for project in engine.call(ops::ListProjects).await? {
-        response.failed.extend(tidy_vault(&home, project).await?);
+    for project in engine.projects_here().await? {
+        response.failed.extend(tidy_vault(engine, project).await?);
     }
     sweep::start(engine)?;
     Ok(response)
 }
 
 /// Lets the vault of a project give back what its snapshots do not need any more.
-async fn tidy_vault(home: &Home, project: Project) -> Outcome<Option<Failed>> {
-    let (repo, vault) = (PathBuf::from(&project.common_dir), home.vault(&project.common_dir));
+async fn tidy_vault(engine: &Engine, project: Project) -> Outcome<Option<Failed>> {
+    let ProjectGit { repo, vault } = ProjectGit::at(engine, &project.common_dir);
     if !repo.exists() || !vault.exists() {
         return Ok(None);
     }

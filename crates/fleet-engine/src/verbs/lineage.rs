@@ -69,12 +69,12 @@ pub(super) async fn check_all(engine: &Engine, tasks: impl IntoIterator<Item = T
     Ok(())
 }
 
-/// Refuses an agent what is about everybody's work. `what` completes "an agent may not".
-pub(super) fn people_only(engine: &Engine, what: &str) -> Outcome<()> {
+/// Refuses an agent what is about everybody's work. `what` completes "only people can".
+pub fn people_only(engine: &Engine, what: &str) -> Outcome<()> {
     if !is_inside_a_run(engine)? {
         return Ok(());
     }
-    let message = format!("an agent may not {what}: others work here, too");
+    let message = format!("only people can {what}");
     Err(Problem::new(Code::NotYours, message).hint("say in your report what you need; a person can do it"))
 }
 

@@ -13,6 +13,7 @@ pub mod conflicts;
 pub mod demo;
 pub mod disk;
 pub mod doctor;
+mod elsewhere;
 pub mod events;
 pub mod follow;
 pub mod gc;

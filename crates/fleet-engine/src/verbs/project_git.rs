@@ -1,4 +1,4 @@
-//! The git directories of a project, for verbs that look at the work of runs that ended.
+//! The git directories of a project, for verbs that look at the work of runs.
 
 use std::path::{Path, PathBuf};
 
@@ -18,14 +18,19 @@ pub(super) struct ProjectGit {
 }
 
 impl ProjectGit {
-    /// Those of the repository with this common directory.
+    /// Where those of the repository with this common directory are.
+    pub(super) fn at(engine: &Engine, common_dir: &str) -> Self {
+        Self { repo: PathBuf::from(common_dir), vault: Home::new(engine.home()).vault(common_dir) }
+    }
+
+    /// The same, with the vault up to date.
     pub(super) async fn open(engine: &Engine, common_dir: &str) -> Outcome<Self> {
-        let (repo, vault) = (PathBuf::from(common_dir), Home::new(engine.home()).vault(common_dir));
-        let (user, ours) = (repo.clone(), vault.clone());
+        let found = Self::at(engine, common_dir);
+        let Self { repo, vault } = found.clone();
         // Of a repository that is gone, what the vault has is still there.
-        let opened = blocking(move || if user.exists() { git::open_vault(&user, &ours) } else { Ok(()) });
+        let opened = blocking(move || if repo.exists() { git::open_vault(&repo, &vault) } else { Ok(()) });
         opened.await?.map_err(problems::git)?;
-        Ok(Self { repo, vault })
+        Ok(found)
     }
 
     /// Those of a project. A repository that was moved is where the user stands.

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use fleet_core::id::ProjectId;
 use fleet_core::problem::Outcome;
-use fleet_store::ops;
 use serde::Serialize;
 
 use crate::Engine;
@@ -23,7 +22,7 @@ pub struct ProjectView {
 
 /// Lists them all.
 pub async fn run(engine: &Engine) -> Outcome<Vec<ProjectView>> {
-    let all = engine.call(ops::ListProjects).await?.into_iter();
+    let all = engine.projects().await?.into_iter();
     Ok(all
         .map(|project| ProjectView { path: checkout(&project), id: project.id, name: project.name })
         .collect())

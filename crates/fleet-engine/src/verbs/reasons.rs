@@ -1,14 +1,26 @@
 //! What each reason means, and what mends it.
 
-use fleet_agents::Adapter;
+use fleet_agents::{Adapter, Trust};
+use fleet_core::budget::Bounds;
 use fleet_core::id::TaskId;
+use fleet_core::limits::{Limits, dollars};
 use fleet_core::problem::Outcome;
-use fleet_core::run::Reason;
+use fleet_core::run::{Reason, Run, Totals};
 
-use crate::Engine;
+use crate::{Engine, agents};
 
-/// The reason in words, to be followed by the details.
-pub(super) const fn meaning(reason: Reason) -> &'static str {
+/// The reason in words, with the details. Some details are whole sentences of codefleet that say what the reason says.
+pub(super) fn told(reason: Reason, detail: Option<&str>) -> String {
+    match (reason, detail) {
+        (Reason::Lost | Reason::Untrusted | Reason::OverBudget | Reason::OutsideWorkspace, Some(detail)) => {
+            detail.to_owned()
+        }
+        (_, Some(detail)) => format!("{}: {detail}", meaning(reason)),
+        (_, None) => meaning(reason).to_owned(),
+    }
+}
+
+const fn meaning(reason: Reason) -> &'static str {
     match reason {
         Reason::AgentError => "the agent ended with an error of its own",
         Reason::BlockedByAgent => "the agent said that it cannot go on",
@@ -21,15 +33,16 @@ pub(super) const fn meaning(reason: Reason) -> &'static str {
         Reason::ProviderOutage => "the provider is out of reach or overloaded",
         Reason::Stale => "the agent showed no sign of work for too long",
         Reason::TimedOut => "it took longer than it may",
-        Reason::OverBudget => "it would have used more money or tokens than it may",
+        Reason::OverBudget => "it went over its limit of money or tokens",
         Reason::SetupFailed => "the workspace or the agent could not be set up",
         Reason::WorkspaceFailed => "the workspace could not be made or looked at",
         Reason::Lost => "its keeper vanished",
-        Reason::Untrusted => "the repository brings commands that nobody has allowed yet",
+        Reason::Untrusted => "the repository wants something that nobody has agreed to yet",
         Reason::AgentMissing => "the agent's program is not there",
         Reason::BranchTaken => "the branch is somebody else's",
         Reason::MergeConflict => "the branches that it starts from contradict each other",
         Reason::ChecksFailed => "a check did not succeed",
+        Reason::OutsideWorkspace => "the agent worked outside of its workspace",
     }
 }
 
@@ -62,13 +75,12 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str)
                 "or name agents that take over by themselves: `fleet config set agents.{agent}.fallback '[\"NAME\"]'`"
             ),
         ],
-        Reason::Untrusted => vec!["look at the repository's own commands with `fleet trust`".to_owned()],
+        Reason::Untrusted => vec!["look at what the repository wants with `fleet trust`".to_owned()],
         Reason::BranchTaken => vec![format!("choose another branch: `fleet task edit {task} --branch NAME`")],
         Reason::SetupFailed => {
             vec!["`workspaces.setup` has the set-up commands: `fleet config show`".to_owned()]
         }
         Reason::TimedOut => vec![format!("give it more time: `fleet task edit {task} --limit time=8h`")],
-        Reason::OverBudget => vec![format!("let it use more: `fleet task edit {task} --limit usd=5`")],
         Reason::Stale => vec![format!("allow longer silence: `fleet config set limits.idle 1h`")],
         Reason::BlockedByAgent => vec![format!("say what it needs: `fleet prompt {task} \"…\"`")],
         Reason::MergeConflict => vec![
@@ -81,11 +93,83 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str)
             format!("`fleet show {task}` has what it printed, and the file with all of it"),
             format!("say what it should do about it: `fleet prompt {task} \"…\"`"),
         ],
+        Reason::OutsideWorkspace => {
+            let mut advice = vec![
+                "look at what it changed there: codefleet does not undo that".to_owned(),
+                format!("tell it to stay in its workspace: `fleet prompt {task} \"…\"`"),
+            ];
+            if agents::trust(engine.config()?, agent) != Trust::Full {
+                advice.push(format!(
+                    "`fleet config set agents.{agent}.trust full` lets it write anywhere, except into your checkout and \
+                     the home of codefleet"
+                ));
+            }
+            advice
+        }
         Reason::AgentError
         | Reason::NoChanges
         | Reason::ContextOverflow
         | Reason::ProviderOutage
         | Reason::WorkspaceFailed
-        | Reason::Lost => Vec::new(),
+        | Reason::Lost
+        // What is to be raised, only the run can tell: `more_use`.
+        | Reason::OverBudget => Vec::new(),
     })
+}
+
+/// How a run that went over a limit gets more: of that which it went over.
+pub(super) fn more_use(run: &Run, limits: Limits) -> Option<String> {
+    let is_over = run.reason == Some(Reason::OverBudget);
+    is_over.then(|| raised(run.task, run.usage, limits, run.reserved))
+}
+
+fn raised(task: TaskId, used: Totals, limits: Limits, reserved: Bounds) -> String {
+    let tokens = used.input_tokens.saturating_add(used.output_tokens);
+    let passed = |used: u64, most: Option<u64>| most.filter(|most| used > *most);
+    let limit = |more: &str| format!("let it use more: `fleet task edit {task} --limit {more}`");
+    if let Some(most) = passed(tokens, limits.tokens) {
+        limit(&format!("tokens={}", most.saturating_mul(2)))
+    } else if let Some(most) = passed(used.micro_usd, limits.micro_usd) {
+        limit(&format!("usd={}", dollars(most.saturating_mul(2))))
+    } else if passed(tokens, reserved.tokens).or(passed(used.micro_usd, reserved.micro_usd)).is_some() {
+        "the budget is used up: `fleet config show` has it under `budget`".to_owned()
+    } else {
+        limit("usd=5")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_passed_is_what_is_to_be_raised() {
+        let task: TaskId = "t0sp8vxvppagbpg".parse().unwrap();
+        let used = Totals { input_tokens: 900, output_tokens: 200, micro_usd: 2_000_000 };
+        let limits = |tokens, micro_usd| Limits { tokens, micro_usd, ..Limits::default() };
+        let bounds = |tokens, micro_usd| Bounds { tokens, micro_usd };
+        let none = bounds(None, None);
+        for (limits, reserved, said) in [
+            (limits(Some(1_000), None), none, "--limit tokens=2000`"),
+            (limits(Some(1_000), Some(5_000_000)), none, "--limit tokens=2000`"),
+            (limits(Some(9_000), Some(1_500_000)), none, "--limit usd=3.00`"),
+            (limits(None, None), none, "--limit usd=5`"),
+            (limits(None, None), bounds(None, Some(1_000_000)), "the budget is used up"),
+            (limits(Some(9_000), None), bounds(Some(1_000), None), "the budget is used up"),
+        ] {
+            let advice = raised(task, used, limits, reserved);
+            assert!(advice.contains(said), "{limits:?} {reserved:?}: {advice}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_twice() {
+        assert_eq!(told(Reason::Lost, Some("its keeper vanished")), "its keeper vanished");
+        assert_eq!(told(Reason::Lost, None), "its keeper vanished");
+        assert_eq!(
+            told(Reason::Auth, Some("HTTP 401")),
+            "the provider refused the credentials: HTTP 401",
+            "what others say needs to be put in words"
+        );
+    }
 }

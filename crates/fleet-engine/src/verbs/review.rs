@@ -15,6 +15,7 @@ use fleet_host::git::{self, GitError, MergeCheck};
 use fleet_store::ops::{self, ListedRun, RunDetail};
 use serde::Serialize;
 
+use super::elsewhere::Here;
 use super::run_show::advice;
 use crate::keeper::blocking;
 use crate::lie::Lie;
@@ -85,7 +86,7 @@ const LATELY: &str = "7d";
 /// Looks.
 pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
     let since = request.since.as_deref().unwrap_or(LATELY);
-    let since = clock::parse_past("since", since, engine.now())?;
+    let since = clock::parse_past("since", since, engine.time().await?)?;
     let limit = request.limit.unwrap_or(SHOWN) as usize;
     let repo = PathBuf::from(engine.common_dir()?);
     let Some(project) = engine.known_project().await? else {
@@ -101,7 +102,8 @@ pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
     let reads = ended.iter().map(|listed| ops::GetRun { run: listed.run.id }).collect();
     let details = engine.call(ops::All(reads)).await?;
     let names = details.iter().filter_map(|detail| detail.run.branch.clone()).collect();
-    let seen = blocking(move || look(&repo, &details, &names).map(|seen| (details, seen))).await?;
+    let here = Here::of(engine)?;
+    let seen = blocking(move || look(&repo, &here, &details, &names).map(|seen| (details, seen))).await?;
     let (details, seen) = seen.map_err(problems::git)?;
     let pairs = details.iter().zip(seen);
     let reviews = pairs.map(|(detail, seen)| review(engine, detail, seen)).collect::<Outcome<Vec<_>>>()?;
@@ -118,17 +120,23 @@ struct Seen {
     branch: Branch,
     landed: Option<String>,
     conflicts: Vec<String>,
+    /// Where it is, if that is not here.
+    place: Option<String>,
 }
 
 /// Each branch that has not landed is tried. Blocks.
 fn look(
     repo: &std::path::Path,
+    here: &Here,
     details: &[RunDetail],
     names: &BTreeSet<String>,
 ) -> Result<Vec<Seen>, GitError> {
     let lie = Lie::look(repo, names)?;
     let one = |detail: &RunDetail| -> Result<Seen, GitError> {
-        let nothing = Seen { branch: Branch::Gone, landed: None, conflicts: Vec::new() };
+        let nothing = Seen { branch: Branch::Gone, landed: None, conflicts: Vec::new(), place: None };
+        if let Some(place) = here.place_of(&detail.run) {
+            return Ok(Seen { branch: Branch::Elsewhere, place: Some(place), ..nothing });
+        }
         let Some(branch) = detail.run.branch.as_ref().and_then(|name| lie.branches.get(name)) else {
             return Ok(nothing);
         };
@@ -181,7 +189,7 @@ fn review(engine: &Engine, detail: &RunDetail, seen: Seen) -> Outcome<Review> {
         micro_usd: run.usage.micro_usd,
         seconds: seconds.unwrap_or(0),
         ended_at: run.ended_at.map(Moment),
-        next: next(engine, detail, verdict)?,
+        next: next(engine, detail, verdict, seen.place.as_deref())?,
     };
     Ok(match result {
         None => review,
@@ -200,10 +208,14 @@ fn review(engine: &Engine, detail: &RunDetail, seen: Seen) -> Outcome<Review> {
 }
 
 /// What the verdict adds to the usual advice.
-fn next(engine: &Engine, detail: &RunDetail, verdict: Verdict) -> Outcome<Vec<String>> {
+fn next(engine: &Engine, detail: &RunDetail, verdict: Verdict, place: Option<&str>) -> Outcome<Vec<String>> {
     let task = detail.run.task;
     let own = match verdict {
         Verdict::Landed => return Ok(vec!["it has landed; `fleet clean` removes its branch".to_owned()]),
+        Verdict::Elsewhere => {
+            let place = place.unwrap_or("on another host");
+            return Ok(vec![format!("its work is {place}: `fleet review` there shows it")]);
+        }
         Verdict::Conflicting => {
             Some(format!("`fleet prompt {task} \"Merge the main branch and resolve the conflicts\"`"))
         }

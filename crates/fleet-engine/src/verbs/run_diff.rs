@@ -12,6 +12,7 @@ pub use fleet_host::git::{Color, DiffStyle};
 use fleet_store::ops::{self, RunDetail};
 use serde::Serialize;
 
+use super::elsewhere;
 use super::project_git::ProjectGit;
 use crate::home::Home;
 use crate::keeper::{blocking, checkout};
@@ -101,6 +102,7 @@ pub async fn find(engine: &Engine, request: &Request) -> Outcome<Comparison> {
     let id = engine.run_id(&request.id).await?;
     let detail = engine.call(ops::GetRun { run: id }).await?;
     let run = &detail.run;
+    elsewhere::refuse(engine, run)?;
     let base = run.base.as_deref().and_then(|base| Oid::parse(base).ok()).ok_or_else(|| no_workspace(run))?;
     let project = ProjectGit::of(engine, &detail.project).await?;
     let Found { head, tip, of } = match request.snapshot {

@@ -78,6 +78,7 @@ pub struct Killed {
     pub detail: Option<String>,
     pub tidying: bool,
     pub branch: Option<String>,
+    pub remarks: Vec<String>,
     pub discarded: bool,
     pub snapshot: Option<String>,
 }
@@ -165,6 +166,7 @@ fn killed_of(target: &Target, halted: Halted) -> Killed {
         detail,
         tidying,
         branch: None,
+        remarks: Vec::new(),
         discarded: false,
         snapshot: None,
     }

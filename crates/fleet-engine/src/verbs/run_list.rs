@@ -92,13 +92,19 @@ async fn look(engine: &Engine, request: &Request, sampler: &mut Sampler) -> Outc
     let more = listed.len() > limit as usize;
     listed.truncate(limit as usize);
     let elsewhere = if listed.is_empty() && is_narrowed { live_anywhere(engine).await? } else { 0 };
+    if listed.is_empty() {
+        return Ok(Response { elsewhere, ..nothing });
+    }
+    let here = super::elsewhere::Here::of(engine)?;
     let runs: Vec<Run> = listed.iter().map(|listed| listed.run.clone()).collect();
     let (home, mut looking) = (Home::new(engine.home()), std::mem::take(sampler));
     let (loads, looked) = blocking(move || (looking.look(&home, &runs), looking)).await?;
     *sampler = looked;
-    let runs =
-        listed.iter().map(|listed| ListedRunView::new(listed, loads.get(&listed.run.id).copied())).collect();
-    Ok(Response { runs, more, elsewhere })
+    let view = |listed: &ops::ListedRun| {
+        let place = here.place_of(&listed.run);
+        ListedRunView::new(listed, place, loads.get(&listed.run.id).copied())
+    };
+    Ok(Response { runs: listed.iter().map(view).collect(), more, elsewhere })
 }
 
 /// `None` when the project has never had a task.

@@ -18,6 +18,7 @@ pub use follow::{End, Following};
 
 use crate::home::Home;
 use crate::keeper::Talk;
+use crate::verbs::elsewhere::Here;
 use crate::{Engine, problems};
 
 /// Which log.
@@ -64,11 +65,9 @@ pub async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
     }
     let detail = engine.call(ops::GetRun { run: id }).await?;
     let home = Home::new(engine.home());
-    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
     let folder = home.run(id);
-    if detail.run.place != place {
-        let why =
-            format!("run {id} was at work in another place: what its agent printed is not on this machine");
+    if let Some(place) = Here::of(engine)?.place_of(&detail.run) {
+        let why = format!("run {id} worked {place}: what its agent printed is there, not here");
         return Err(Problem::new(Code::NotHere, why)
             .hint(format!("`fleet show {id}` shows what is known of it here")));
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::Engine;
 use crate::home::Home;
 use crate::keeper::blocking;
+use crate::verbs::elsewhere;
 use crate::verbs::gc::area;
 
 /// The folder of a run.
@@ -25,6 +26,7 @@ pub struct Response {
 pub async fn run(engine: &Engine, id: &str) -> Outcome<Response> {
     let run = engine.run_id(id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
+    elsewhere::refuse(engine, &detail.run)?;
     let (area, owner) = (area(engine, &detail.project)?, run.to_string());
     let seen = blocking(move || area.look(&owner)).await?;
     let seen = seen.map_err(|error| Problem::new(Code::Io, error.to_string()))?;

@@ -71,6 +71,8 @@ const MOST_NOTES: i64 = 20;
 pub async fn run(engine: &Engine, id: &str) -> Outcome<Response> {
     let run = engine.run_id(id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
+    // Without numbers they can be shown as well.
+    let _ = engine.number_events().await;
     let notes = engine.call(ops::RunEventsOf { run, kinds: NOTES, limit: MOST_NOTES }).await?;
     let home = Home::new(engine.home());
     let (folder, vault, live) = (home.run(run), home.vault(&detail.project.common_dir), detail.run.clone());

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use fleet_core::event::{Event, Fact};
+use fleet_core::id::RunId;
 use fleet_core::problem::Outcome;
-use fleet_core::task::AgentName;
+use fleet_core::run::Run;
 use fleet_store::ops;
 use serde::Serialize;
 
 use crate::home::Home;
-use crate::runner::able;
+use crate::runner::Startable;
 use crate::runner::registry::{self, Runner};
 use crate::views::Moment;
 use crate::{Engine, clock, problems};
@@ -24,6 +26,7 @@ pub struct RunnerView {
     pub background: bool,
     pub version: String,
     pub started_at: Moment,
+    pub outdated: bool,
 }
 
 /// An account that takes no work.
@@ -33,6 +36,14 @@ pub struct PauseView {
     pub account: String,
     pub until: Moment,
     pub why: String,
+}
+
+/// What people should know about an agent at work.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct WarningView {
+    pub run: RunId,
+    pub text: String,
 }
 
 /// How things stand on this home.
@@ -46,10 +57,14 @@ pub struct Response {
     pub ready: usize,
     /// Agents that ready tasks ask for and that cannot be started here.
     pub missing_agents: Vec<String>,
+    /// Repositories that ready tasks are about and that agents cannot work in here, any more or yet.
+    pub missing_repositories: Vec<String>,
     /// Whether there are more ready tasks than were counted.
     pub ready_more: bool,
     /// Accounts that take no work for a while.
     pub paused: Vec<PauseView>,
+    /// What people should know about agents at work here.
+    pub warnings: Vec<WarningView>,
     /// What all runs used today, in millionths of a US dollar.
     pub spent_today: u64,
     /// What may be used in a day, in the same, if that is bounded.
@@ -66,28 +81,41 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
     let home = Home::new(engine.home());
     let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
     let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
-    let running = engine.call(ops::LiveRuns { place }).await?.len();
+    let live = engine.call(ops::LiveRuns { place }).await?;
     let ready = engine
         .call(ops::Ready { filter: ops::TaskFilter::default(), limit: COUNTED, now: clock::now() })
         .await?;
     let pauses = engine.call(ops::ListPauses { now: clock::now() }).await?;
     let spent = engine.call(ops::Spending { now: clock::now() }).await?;
-    let default = engine.config()?.agent().to_owned();
-    let here = able(engine)?;
-    let wanted = ready.tasks.iter().map(|task| task.agent().map_or(default.as_str(), AgentName::as_str));
+    let startable = Startable::look(engine, &ready.tasks).await?;
     let missing: BTreeSet<&str> =
-        wanted.filter(|name| !here.iter().any(|agent| agent.as_str() == *name)).collect();
+        ready.tasks.iter().filter_map(|task| startable.missing_agent(task)).collect();
     Ok(Response {
+        missing_repositories: startable.refused.keys().cloned().collect(),
         missing_agents: missing.into_iter().map(ToOwned::to_owned).collect(),
         paused: pauses.into_iter().map(paused).collect(),
         spent_today: spent.day.micro_usd,
         budget_today: engine.config()?.spending().day_micro_usd,
         runners: up.iter().map(view).collect(),
-        running,
+        running: live.len(),
+        warnings: warnings(engine, &live).await?,
         ready: ready.tasks.len(),
         ready_more: ready.more,
         log: home.runner_log(),
     })
+}
+
+/// The newest warning of each run.
+async fn warnings(engine: &Engine, live: &[Run]) -> Outcome<Vec<WarningView>> {
+    let newest = |run: &Run| ops::RunEventsOf { run: run.id, kinds: &["run.warned"], limit: 1 };
+    let events = engine.call(ops::All(live.iter().map(newest).collect())).await?;
+    let text = |event: Event| match event.fact {
+        Fact::RunWarned { text } => Some(text),
+        _ => None,
+    };
+    let texts = events.into_iter().map(|events| events.into_iter().next_back().and_then(text));
+    let view = |(run, text): (&Run, Option<String>)| Some(WarningView { run: run.id, text: text? });
+    Ok(live.iter().zip(texts).filter_map(view).collect())
 }
 
 /// As it is shown.
@@ -99,6 +127,7 @@ pub fn view(runner: &Runner) -> RunnerView {
         background: runner.background,
         version: runner.version.clone(),
         started_at: Moment(runner.started_at),
+        outdated: runner.outdated,
     }
 }
 

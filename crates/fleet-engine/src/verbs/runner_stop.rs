@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::{Stop, StopKind};
-use fleet_host::process::Signal;
+use fleet_host::process::{self, Signal};
 use fleet_store::{StoreError, ops};
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use super::lineage;
 use super::runner_status::{RunnerView, view};
 use crate::halt::nudge;
 use crate::home::Home;
-use crate::reconcile::Reconciler;
+use crate::reconcile::{Reconciler, Repairs};
 use crate::runner::registry;
 use crate::{Engine, clock, problems};
 
@@ -21,6 +21,8 @@ use crate::{Engine, clock, problems};
 pub struct Request {
     /// The agents as well: their tasks go back to the queue, and nothing counts against them.
     pub agents: bool,
+    /// A runner is started again at once: should that fail, whoever misses it starts one.
+    pub is_restart: bool,
 }
 
 /// What was stopped.
@@ -51,6 +53,10 @@ pub async fn stop(engine: &Engine, request: Request) -> Outcome<Response> {
     let home = Home::new(engine.home());
     let up = || registry::up(&home).map_err(|error| problems::io(&home.runners(), &error));
     let runners = up()?;
+    // First, or a keeper that ends just now would start another one.
+    if !request.is_restart {
+        let _ = std::fs::remove_file(home.runner_wanted());
+    }
     for runner in &runners {
         let _ = runner.process.signal(Signal::TERM);
     }
@@ -81,12 +87,13 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
         }
         nudge(run.keeper.as_deref());
     }
-    let mut reconciler = Reconciler::new(engine)?;
+    let (mut reconciler, mut repairs) = (Reconciler::new(engine)?, Repairs::new(engine));
     let (mut left, mut looked) = (PATIENCE, None);
     while !engine.call(ops::LiveRuns { place: place.to_owned() }).await?.is_empty() {
         // A keeper that is gone does not answer, and no runner is up that would notice.
         if looked.is_none_or(|looked| clock::uptime().saturating_sub(looked) >= LOOK) {
-            reconciler.look().await?;
+            repairs.ended(&process::reap(), &reconciler).await;
+            repairs.begin_all(&reconciler.look().await?.due);
             looked = Some(clock::uptime());
         }
         left = left.checked_sub(STEP).ok_or_else(|| stuck("an agent does not end"))?;

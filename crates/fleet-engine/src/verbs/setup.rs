@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use client::{Client, Scope};
 pub use entry::NAME;
 
+use super::lineage;
 use crate::exchange::Exclusive;
 use crate::{Engine, problems};
 use difference::changes;
@@ -137,6 +138,7 @@ struct Edited {
 
 /// Does it.
 pub fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+    lineage::people_only(engine, "change the settings of other programs")?;
     let file = request.client.file(engine, request.scope)?;
     if request.scope == Scope::Project {
         refuse_links(&file)?;

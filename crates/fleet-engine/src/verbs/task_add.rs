@@ -53,6 +53,9 @@ const DRAWS: usize = 5;
 
 /// Adds the task to the project of the directory.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
+    if request.not_before.is_some() {
+        engine.time().await?;
+    }
     let mut spec = spec(engine, &request)?;
     let after = engine.task_ids(&request.after).await?;
     let project = engine.project().await?;

@@ -7,6 +7,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::tidy::Reach;
 use fleet_store::ops;
 
+use super::project_git::ProjectGit;
 use super::{clean, lineage};
 use crate::home::Home;
 use crate::keeper::blocking;
@@ -100,8 +101,8 @@ async fn branch(engine: &Engine, request: Request, response: &mut Response) -> O
             response.branch_kept = name;
             continue;
         }
-        let (repo, home, landed) = (plan.repo.clone(), Home::new(engine.home()), item.landed);
-        match blocking(move || clean::remove_branch(&repo, &home, &item)).await? {
+        let (git, landed) = (ProjectGit::at(engine, &plan.repo.to_string_lossy()), item.landed);
+        match blocking(move || clean::remove_branch(&git, &item)).await? {
             Ok(()) => {
                 response.branch_removed = name;
                 if !landed {

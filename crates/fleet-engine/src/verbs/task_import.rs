@@ -46,7 +46,8 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     allowed::check(engine)?;
     engine.repository()?;
     let config = engine.config()?;
-    let defaults = Defaults { priority: config.priority(), retries: config.retries(), now: engine.now() };
+    let defaults =
+        Defaults { priority: config.priority(), retries: config.retries(), now: engine.time().await? };
     let mut lines = parse(&request.text, &defaults)?;
     for (_, line) in lines.iter_mut().filter(|(_, line)| !is_over(line)) {
         settle(engine, &mut line.spec)?;

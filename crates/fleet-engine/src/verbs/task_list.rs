@@ -37,7 +37,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
     };
     let limit = limit(engine, &request)?;
     let Some(filter) = filter(engine, &request).await? else { return Ok(nothing()) };
-    let page = engine.call(ops::ListTasks { statuses, filter, limit, now: engine.now() }).await?;
+    let page = engine.call(ops::ListTasks { statuses, filter, limit, now: engine.time().await? }).await?;
     list(engine, &page).await
 }
 
@@ -45,7 +45,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
 pub async fn ready(engine: &Engine, request: Request) -> Outcome<TaskList> {
     let limit = limit(engine, &request)?;
     let Some(filter) = filter(engine, &request).await? else { return Ok(nothing()) };
-    let page = engine.call(ops::Ready { filter, limit, now: engine.now() }).await?;
+    let page = engine.call(ops::Ready { filter, limit, now: engine.time().await? }).await?;
     list(engine, &page).await
 }
 
@@ -82,7 +82,7 @@ async fn list(engine: &Engine, page: &Page) -> Outcome<TaskList> {
     let used: std::collections::BTreeSet<ProjectId> = tasks.iter().map(|task| task.project).collect();
     let mut projects = BTreeMap::new();
     if !used.is_empty() {
-        let all = engine.call(ops::ListProjects).await?;
+        let all = engine.projects().await?;
         projects.extend(all.into_iter().filter(|project| used.contains(&project.id)).map(|p| (p.id, p.name)));
     }
     Ok(TaskList { tasks, more: page.more, projects })

@@ -58,9 +58,11 @@ const MOST_PROMPTS: i64 = 30;
 pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     let id = engine.task_id(&request.id).await?;
     let detail = engine.call(ops::GetTask { id }).await?;
+    // Without numbers they can be shown as well.
+    let _ = engine.number_events().await;
     let events = engine.call(ops::TaskEvents { task: id, limit: request.events.into() }).await?;
     let prompts = engine.call(ops::TaskPrompts { task: id, limit: MOST_PROMPTS }).await?;
-    let projects = engine.call(ops::ListProjects).await?;
+    let projects = engine.projects().await?;
     let project = projects.into_iter().find(|project| project.id == detail.task.project);
     let task = TaskView::new(&detail.task, engine.now()).described(&detail.task);
     let obstacle = if detail.task.open_deps > 0 { obstacle(engine, id).await? } else { None };

@@ -12,6 +12,7 @@ use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
 use fleet_store::{StoreError, ops};
 use serde::Serialize;
 
+use super::elsewhere;
 use super::project_git::ProjectGit;
 use crate::keeper::blocking;
 use crate::views::Moment;
@@ -236,10 +237,14 @@ fn restore(
     Err(refusal.unwrap_or_else(|| GitError::Refused("there is no free name".to_owned())))
 }
 
-/// The name itself, then others like it.
+/// The name itself, then others like it. The last ones are in no folder: a branch may have the name of that.
 fn names(own: &str) -> impl Iterator<Item = String> {
     let more = (2..=MOST_NAMES).map(|number| format!("-restored-{number}"));
-    [String::new(), "-restored".to_owned()].into_iter().chain(more).map(move |end| format!("{own}{end}"))
+    let ends: Vec<String> = [String::new(), "-restored".to_owned()].into_iter().chain(more).collect();
+    let flat = own.replace('/', "-");
+    let flat = flat.as_str();
+    let all = [own, flat].into_iter().flat_map(|name| ends.iter().map(move |end| format!("{name}{end}")));
+    all.collect::<Vec<_>>().into_iter()
 }
 
 /// The runs that somebody means: one by its id, all of a task or a branch, or one that only the snapshots know.
@@ -255,12 +260,15 @@ async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
         Err(error) => return Err(problems::store(error)),
     };
     let detail = engine.call(ops::GetRun { run }).await?;
+    elsewhere::refuse(engine, &detail.run)?;
     let git = ProjectGit::of(engine, &detail.project).await?;
     let prefix = IdPrefix::<RunId>::parse(id).ok();
     let is_one = prefix.is_some_and(|prefix| run.as_str().starts_with(prefix.as_str()));
     let filter = ops::RunFilter { task: Some(detail.run.task), ..Default::default() };
     let all = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
-    let runs = all.into_iter().filter(|row| !is_one || row.run.id == run).map(|row| Known {
+    // Attempts that were made elsewhere left nothing here.
+    let is_meant = |row: &ops::ListedRun| row.run.place == detail.run.place && (!is_one || row.run.id == run);
+    let runs = all.into_iter().filter(is_meant).map(|row| Known {
         run: row.run.id.to_string(),
         task: Some(row.run.task),
         title: row.title.map(|title| title.to_string()),

@@ -1,7 +1,8 @@
-//! Why a task stands where it stands: what happened, how that is known, what comes next by itself, what a person can
+//! Why a task stands where it stands: what happened, the evidence, what comes next by itself, what a person can
 //! do.
 
 mod evidence;
+mod takers;
 mod waiting;
 
 use fleet_agents::Trust;
@@ -12,8 +13,8 @@ use fleet_core::task::{Status, Task, TaskState};
 use fleet_store::ops;
 use serde::Serialize;
 
-use super::reasons;
 use super::resume::meant;
+use super::{elsewhere, reasons};
 use crate::Engine;
 use crate::views::Moment;
 
@@ -36,7 +37,7 @@ pub struct Response {
     pub reason: Option<Reason>,
     /// What happened, in a sentence.
     pub what: String,
-    /// How that is known, oldest first.
+    /// What was seen of it, oldest first.
     pub evidence: Vec<String>,
     /// What comes next by itself, in a sentence.
     pub next: String,
@@ -74,7 +75,7 @@ pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
         None => Vec::new(),
     };
     let next = waiting::next(engine, task, &agent).await?;
-    let mut advice = advice(engine, task, failed, &agent)?;
+    let mut advice = advice(engine, task, newest, &agent)?;
     advice.splice(0..0, waiting::advice(engine, task, &agent).await?);
     Ok(Response {
         task: id,
@@ -95,10 +96,9 @@ pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
 /// What happened, in a sentence.
 fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
     let status = task.status(engine.now());
-    let ended = |run: &Run| match (run.reason, &run.detail) {
-        (Some(reason), Some(detail)) => Some(format!("{}: {detail}", reasons::meaning(reason))),
-        (Some(reason), None) => Some(reasons::meaning(reason).to_owned()),
-        (None, detail) => detail.clone(),
+    let ended = |run: &Run| match run.reason {
+        Some(reason) => Some(reasons::told(reason, run.detail.as_deref())),
+        None => run.detail.clone(),
     };
     match (status, newest) {
         (Status::In(TaskState::Done), _) => "it is done".to_owned(),
@@ -111,7 +111,7 @@ fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
                 |why| format!("somebody put it aside: {why}"),
             )
         }
-        (Status::In(TaskState::Cancelled), _) => "somebody does not want it any more".to_owned(),
+        (Status::In(TaskState::Cancelled), _) => "cancelled by a user".to_owned(),
         (_, Some(run)) => {
             let remark = || task.history.remark.clone();
             ended(run).or_else(remark).unwrap_or_else(|| "its last run came to its end".to_owned())
@@ -120,11 +120,20 @@ fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
     }
 }
 
+/// Where a command has to be called that needs the files of a run, to be followed by it. Nothing if that is here.
+fn there(engine: &Engine, run: &Run) -> Outcome<String> {
+    let place = elsewhere::Here::of(engine)?.place_of(run);
+    Ok(place.map(|place| format!("{place}, ")).unwrap_or_default())
+}
+
 /// What a person can do.
-fn advice(engine: &Engine, task: &Task, failed: Option<&Run>, agent: &str) -> Outcome<Vec<String>> {
+fn advice(engine: &Engine, task: &Task, newest: Option<&Run>, agent: &str) -> Outcome<Vec<String>> {
     let mut advice = Vec::new();
+    let failed = newest.filter(|run| run.reason.is_some());
+    let there = newest.map(|run| there(engine, run)).transpose()?.unwrap_or_default();
     let is_over = !matches!(task.state(), TaskState::Done | TaskState::Running);
-    if let Some(reason) = failed.filter(|_| is_over).and_then(|run| run.reason) {
+    if let Some((run, reason)) = failed.filter(|_| is_over).and_then(|run| Some((run, run.reason?))) {
+        advice.extend(reasons::more_use(run, task.spec.limits));
         advice.extend(reasons::remedy(engine, reason, task.id, agent)?);
         let may_look = crate::agents::trust(engine.config()?, agent) == Trust::ReadOnly;
         if reason == Reason::NoChanges && may_look && !task.spec.read_only {
@@ -135,7 +144,7 @@ fn advice(engine: &Engine, task: &Task, failed: Option<&Run>, agent: &str) -> Ou
     }
     if let Some(run) = failed {
         advice.push(format!(
-            "`fleet logs {}` shows what it did, `fleet show {}` all that is known",
+            "{there}`fleet logs {}` shows what it did; `fleet show {}` shows all that is known",
             run.id, run.id
         ));
     }
@@ -144,7 +153,9 @@ fn advice(engine: &Engine, task: &Task, failed: Option<&Run>, agent: &str) -> Ou
             advice.push(format!("`fleet task retry {}` tries again", task.id));
         }
         TaskState::Held => advice.push(format!("`fleet task release {}` takes it up again", task.id)),
-        TaskState::Running => advice.push(format!("`fleet logs {} --follow` shows what it does", task.id)),
+        TaskState::Running => {
+            advice.push(format!("{there}`fleet logs {} --follow` shows what it does", task.id));
+        }
         TaskState::Waiting => {
             advice.push(format!(
                 "`fleet show {0}` has the question; `fleet task retry {0}`, then `fleet prompt {0} \"…\"` tells its \

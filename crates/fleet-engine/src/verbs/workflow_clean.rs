@@ -94,7 +94,7 @@ pub async fn plan(engine: &Engine, request: Request) -> Outcome<Plan> {
         }
         plan.workflows.push(PlannedWorkflow {
             workflow: WorkflowView::from(&detail.workflow),
-            plan: clean::plan_of_tasks(engine, &detail.project, &tasks, reach).await?,
+            plan: clean::plan_of_tasks(engine, detail.workflow.project, &tasks, reach).await?,
         });
     }
     Ok(plan)

@@ -14,7 +14,7 @@ use super::launch;
 use super::task_add::{self, parsed};
 use super::workflow_show::{self, Depth, Response};
 use crate::caller::{author, is_inside_a_run};
-use crate::trust::ProjectCommands;
+use crate::trust::ProjectWishes;
 use crate::workflow_file::{self, Given, Kind, Purpose, Source};
 use crate::{Engine, agents, allowed, problems};
 
@@ -186,7 +186,7 @@ fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
 }
 
 /// What the workflow that somebody means wants to run, if it came with the repository.
-pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<ProjectCommands>> {
+pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<ProjectWishes>> {
     let source = workflow_file::find(engine, named)?;
     let given = Given { purpose: Purpose::Check, ..Given::default() };
     let loaded = workflow_file::load(engine, &source, &given)?
@@ -196,7 +196,7 @@ pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<Projec
 }
 
 /// The commands and the arguments for agents that a workflow of the repository brings; `None` if it is the user's own.
-fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<Option<ProjectCommands>> {
+fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<Option<ProjectWishes>> {
     // Whoever works in a run may have written any file, and must not get commands run outside of it.
     let is_own = match source.kind {
         // What is handed over has no commands, and its arguments are those that the user allows to every task.
@@ -207,7 +207,7 @@ fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<Option<Pro
     if is_own {
         return Ok(None);
     }
-    let asked = ProjectCommands::of_workflow(engine.common_dir()?, &source.path, spec);
+    let asked = ProjectWishes::of_workflow(engine.common_dir()?, &source.path, spec);
     Ok(Some(asked).filter(|asked| !asked.commands.is_empty()))
 }
 

@@ -90,19 +90,22 @@ pub struct ListedRunView {
     pub batch: Option<BatchId>,
     /// Its repository.
     pub project_name: String,
+    /// Where it works or worked, in words, if that is not here.
+    pub elsewhere: Option<String>,
     /// What it uses of this machine, if it is at work here.
     pub load: Option<Load>,
 }
 
 impl ListedRunView {
     /// Shows a run of a list.
-    pub fn new(listed: &ListedRun, load: Option<Load>) -> Self {
+    pub fn new(listed: &ListedRun, elsewhere: Option<String>, load: Option<Load>) -> Self {
         Self {
             run: RunView::from(&listed.run),
             title: listed.title.as_ref().map(ToString::to_string),
             task_state: listed.task_state,
             batch: listed.batch,
             project_name: listed.project_name.clone(),
+            elsewhere,
             load,
         }
     }

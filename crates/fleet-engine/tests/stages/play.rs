@@ -117,6 +117,7 @@ impl Play {
             runs: vec![self.engine.new_id().unwrap()],
             default_agent: "play".parse().unwrap(),
             able: None,
+            projects: None,
             accounts: BTreeMap::new(),
             caps: Caps::default(),
             budget: None,

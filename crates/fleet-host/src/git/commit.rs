@@ -6,13 +6,17 @@
 use std::fs;
 use std::io;
 
-use super::capture::{Captured, Purpose, Scratch, Skips, Tree, Wanted, capture};
+use super::capture::{
+    Captured, Purpose, Scratch, Skipped, SkippedWhy, Skips, Tree, Wanted, capture, tree_without,
+};
 use super::checkout::Checkout;
 use super::command::Git;
 use super::error::GitError;
+use super::new_entries::{NewEntry, new_entries};
 use super::oid::Oid;
+use super::refused_files::refused_files;
 use super::snapshot::{self, HeadState, OUR_EMAIL, OUR_NAME, Snapshot, TakeSnapshot};
-use super::vault::complete;
+use super::vault::{complete, complete_new};
 use super::workspace::set_head;
 
 /// In the administrative folder of a workspace: what we committed last, and on which commit of the agent's.
@@ -42,18 +46,6 @@ pub struct Leftovers {
     pub is_dense: bool,
 }
 
-/// Commits everything in the work tree that is not ignored, on top of `HEAD`, which follows.
-///
-/// A merge or rebase that is under way ends as a plain commit of the files. Hooks and signing are not used, and there is
-/// an author even if git knows none.
-pub fn commit_leftovers(wanted: &CommitLeftovers<'_>) -> Result<Leftovers, GitError> {
-    let CommitLeftovers { checkout, exclude, .. } = *wanted;
-    let captured = capture(Wanted { checkout, exclude, max_file: None, purpose: Purpose::Commit })?;
-    let (leftovers, _) = commit(wanted, &captured, HeadState::of(checkout)?)?;
-    settle(checkout, &captured.index)?;
-    Ok(leftovers)
-}
-
 /// The end of a run: what to commit, and what to keep.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitAndSnapshot<'a> {
@@ -65,13 +57,16 @@ pub struct CommitAndSnapshot<'a> {
     pub base: &'a Oid,
 }
 
-/// Commits what is left and takes a snapshot, both of the same look at the work tree.
+/// Commits what is left, on top of `HEAD`, which follows, and takes a snapshot, both of the same look at the work tree.
+///
+/// A merge or rebase that is under way ends as a plain commit of the files. Hooks and signing are not used, and there is
+/// an author even if git knows none.
 pub fn commit_and_snapshot(
     wanted: &CommitAndSnapshot<'_>,
 ) -> Result<(Leftovers, Option<Snapshot>), GitError> {
     let CommitAndSnapshot { commit: leftovers, snapshot: take, base } = wanted;
     snapshot::check_run(take.run)?;
-    let captured = capture(Wanted { exclude: leftovers.exclude, ..take.wanted(Purpose::Both) })?;
+    let captured = capture(Wanted { exclude: leftovers.exclude, ..take.wanted(Purpose::CommitAndKeep) })?;
     let (leftovers, head) = commit(leftovers, &captured, HeadState::of(take.checkout)?)?;
     let snapshot = match &leftovers.head {
         Some(head_commit) if head_commit != *base => snapshot::store(take, &captured, &head).map(Some)?,
@@ -87,14 +82,11 @@ fn commit(
     captured: &Captured,
     old: HeadState,
 ) -> Result<(Leftovers, HeadState), GitError> {
-    let Tree { tree, skips } = captured.commit.clone();
+    let Tree { tree, skips } = committable(wanted.checkout, captured, &old)?;
     let commit = match &old.commit {
         Some(_) if old.has(&tree) => None,
         None if is_empty(&tree) => None,
-        parent => {
-            complete(&wanted.checkout.common_dir, parent.as_ref(), &tree)?;
-            Some(write(wanted, &tree, parent.as_ref())?)
-        }
+        parent => Some(write(wanted, &tree, parent.as_ref())?),
     };
     let head = match &commit {
         Some(commit) => {
@@ -105,6 +97,27 @@ fn commit(
         None => old,
     };
     Ok((Leftovers { commit, head: head.commit.clone(), skips, is_dense: captured.is_dense }, head))
+}
+
+/// What can be committed of what was captured, with all its objects in the vault. Files that git refuses are left as they
+/// were: the snapshot has them.
+fn committable(checkout: &Checkout, captured: &Captured, old: &HeadState) -> Result<Tree, GitError> {
+    let (Tree { tree, mut skips }, vault) = (captured.commit.clone(), &checkout.common_dir);
+    if old.has(&tree) {
+        return Ok(Tree { tree, skips });
+    }
+    let from = old.commit.as_ref();
+    let new = new_entries(vault, from, &tree)?;
+    let Some(refused) = refused_files(vault, (from, &tree), &new)? else {
+        complete_new(vault, (from, &tree), &new)?;
+        return Ok(Tree { tree, skips });
+    };
+    let tree = tree_without(checkout, &captured.index, &refused.files)?;
+    complete(vault, from, &tree)?;
+    for NewEntry { path, .. } in refused.files {
+        skips.add(Skipped { path, why: SkippedWhy::Rejected });
+    }
+    Ok(Tree { tree, skips })
 }
 
 /// Notes on which commit of the agent's ours stands.

@@ -42,6 +42,14 @@ pub enum GitError {
         /// What it may write.
         limit: usize,
     },
+    /// A work tree has more in it than can be looked at.
+    #[error("{} has more than {limit} files and folders", .path.display())]
+    TooManyFiles {
+        /// The work tree.
+        path: PathBuf,
+        /// How many are looked at.
+        limit: u64,
+    },
     /// Git answered something that this code does not understand.
     #[error("`git {command}` gave an answer that cannot be read: {answer:?}")]
     Unexpected {
@@ -107,9 +115,22 @@ pub enum GitError {
 }
 
 impl GitError {
+    /// Whether there was too much to do: trying again would take as long, and end in the same way.
+    pub fn is_too_much(&self) -> bool {
+        matches!(self, Self::TimedOut { .. } | Self::TooMuchOutput { .. } | Self::TooManyFiles { .. })
+    }
+
     /// For `map_err` after something was tried with `path`.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), source }
+    }
+
+    /// The lock because of which git refused, if that is why. Git says so in English to us.
+    pub(super) fn lock_in_the_way(&self) -> Option<PathBuf> {
+        let Self::Failed { stderr, .. } = self else { return None };
+        let (_, rest) = stderr.split_once("Unable to create '")?;
+        let (lock, _) = rest.split_once("': File exists")?;
+        Some(PathBuf::from(lock)).filter(|lock| lock.extension().is_some_and(|end| end == "lock"))
     }
 }
 
@@ -119,4 +140,29 @@ fn shown_code(code: Option<i32>) -> String {
 
 fn shown_text(stderr: &str) -> &str {
     if stderr.is_empty() { "it gave no reason" } else { stderr }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_size_is_not_tried_again() {
+        let command = || "status".to_owned();
+        for error in [
+            GitError::TimedOut { command: command(), after: Duration::from_mins(10) },
+            GitError::TooMuchOutput { command: command(), limit: 1 },
+            GitError::TooManyFiles { path: "/w1".into(), limit: 1 },
+        ] {
+            assert!(error.is_too_much(), "{error}");
+        }
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        for error in [
+            GitError::Failed { command: command(), code: Some(128), stderr: String::new() },
+            GitError::Write(full),
+            GitError::Refused(String::new()),
+        ] {
+            assert!(!error.is_too_much(), "{error}");
+        }
+    }
 }

@@ -300,8 +300,8 @@ pub fn diff(
         .feed(&mut |piece| out.write_all(piece).map_err(GitError::Write))
 }
 
-/// Which of the paths are tracked in a checkout.
-pub(crate) fn tracked_among(checkout: &Checkout, paths: &[String]) -> Result<HashSet<String>, GitError> {
+/// The tracked files of a checkout at these paths: those files, and all in those folders.
+pub fn tracked_among(checkout: &Checkout, paths: &[String]) -> Result<HashSet<String>, GitError> {
     let mut tracked = HashSet::new();
     if paths.is_empty() {
         return Ok(tracked);

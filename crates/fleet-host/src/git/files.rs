@@ -6,7 +6,7 @@
 //! that stands for another, an owner that is not us) is left to git: `None` always means "ask git". Must never write.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::gitdir::is_absence;
 use super::oid::Oid;
+use crate::plain;
 
 /// A file of one ref is a line; more is something else.
 const LINE: u64 = 4096;
@@ -79,7 +80,9 @@ pub(super) fn commit_of(git_dir: &Path, name: &str) -> Option<Tip> {
 
 /// Whether a ref, by its full name, is a branch or a commit that we hold: one and the same for all worktrees.
 pub(super) fn is_shared(name: &str) -> bool {
-    ["refs/heads/", "refs/fleet/held/", "refs/fleet/snapshots/"].iter().any(|folder| name.starts_with(folder))
+    const SHARED: [&str; 4] =
+        ["refs/heads/", "refs/fleet/held/", "refs/fleet/copied/", "refs/fleet/snapshots/"];
+    SHARED.iter().any(|folder| name.starts_with(folder))
 }
 
 /// Whether a branch of this full name can certainly be made: there is none, and none in its way.
@@ -154,7 +157,7 @@ fn read_line(file: &Path) -> Option<String> {
         return None;
     }
     let mut text = String::new();
-    File::open(file).ok()?.take(LINE).read_to_string(&mut text).ok()?;
+    plain::open(file).ok()?.take(LINE).read_to_string(&mut text).ok()?;
     let line = text.strip_suffix('\n')?;
     (!line.is_empty() && !line.contains('\n')).then(|| line.to_owned())
 }
@@ -224,7 +227,7 @@ pub(super) fn all_packed(common_dir: &Path) -> Option<Vec<(String, Oid)>> {
 
 /// The file of packed refs, which need not be there.
 fn packed_refs(common_dir: &Path) -> Option<Vec<u8>> {
-    let file = match File::open(common_dir.join("packed-refs")) {
+    let file = match plain::open(&common_dir.join("packed-refs")) {
         Err(error) if is_absence(&error) => return Some(Vec::new()),
         file => file.ok()?,
     };

@@ -17,10 +17,11 @@ use super::oid::Oid;
 use super::random;
 use super::retries::Retries;
 
-const PREFIX: &str = "refs/fleet/held/";
+/// Where the refs of all vaults are.
+pub(super) const PREFIX: &str = "refs/fleet/held/";
 
 /// The file of a vault that has its id, and the length of an id.
-const ID_FILE: &str = "id";
+pub(super) const ID_FILE: &str = "id";
 const ID_DIGITS: usize = 12;
 
 /// The commits that one vault holds in the user's repository.
@@ -38,7 +39,12 @@ impl Holds {
         let Some(id) = vault_id(vault) else {
             return Err(GitError::Refused(format!("{} has no id", vault.join(ID_FILE).display())));
         };
-        Ok(Self { repo: repo.to_owned(), vault: vault.to_owned(), folder: format!("{PREFIX}{id}/") })
+        Ok(Self::under(repo, vault, &id))
+    }
+
+    /// Those that are held under this id.
+    pub(super) fn under(repo: &Path, vault: &Path, id: &str) -> Self {
+        Self { repo: repo.to_owned(), vault: vault.to_owned(), folder: format!("{PREFIX}{id}/") }
     }
 
     /// Keeps a commit, and all that it reaches, in the user's repository.
@@ -147,7 +153,7 @@ pub(super) fn vault_id(vault: &Path) -> Option<String> {
     is_id.then(|| id.to_owned())
 }
 
-/// The name and content of the file with an id that no other vault has.
-pub(super) fn new_id() -> Result<(&'static str, String), GitError> {
-    Ok((ID_FILE, random::hex(ID_DIGITS)? + "\n"))
+/// An id that no other vault has.
+pub(super) fn new_id() -> Result<String, GitError> {
+    random::hex(ID_DIGITS)
 }

@@ -137,9 +137,7 @@ fn listed(
     asked: &[String],
     each: &mut dyn FnMut(&str),
 ) -> Result<(), GitError> {
-    let (file, input) = Scratch::new(repo, "list").with(asked.join("\n").as_bytes())?;
-    // It is open; nothing of it stays in the repository, whatever happens to us.
-    drop(file);
+    let input = Scratch::input(asked.join("\n").as_bytes())?;
     let mut open = Vec::new();
     Git::about(repo).args(["rev-list"]).args(options).arg("--stdin").stdin(input).feed(&mut |piece| {
         open.extend_from_slice(piece);

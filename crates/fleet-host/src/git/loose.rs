@@ -16,11 +16,15 @@ use std::time::Duration;
 use super::files::{self, PackedName};
 use super::gitdir::is_absence;
 use super::oid::Oid;
+use crate::plain;
 
 /// The folders above a branch may be removed by somebody who removes the last other branch in them.
 const ATTEMPTS: usize = 3;
 
 const SNAPSHOTS: &str = "refs/fleet/snapshots/";
+
+/// How the names of drafts begin.
+const DRAFT: &str = "fleet-ref-";
 
 /// A process that lives has its lock for less than this.
 const LIVING: Duration = Duration::from_millis(100);
@@ -45,7 +49,7 @@ pub(super) fn create(git_dir: &Path, name: &str, at: &Oid) -> Option<()> {
 /// The commit that the lock of a ref was made for, if there is a lock that says so.
 pub(super) fn locked_for(git_dir: &Path, name: &str) -> Option<(PathBuf, Oid)> {
     let lock = lock_of(&files::plain_refs(git_dir)?.join(name));
-    let text = fs::read_to_string(&lock).ok()?;
+    let text = plain::read_text(&lock).ok()?;
     Some((lock, Oid::parse(text.strip_suffix('\n')?).ok()?))
 }
 
@@ -55,7 +59,7 @@ fn ours_alone(git_dir: &Path, name: &str) -> Option<PathBuf> {
         return None;
     }
     let common_dir = files::plain_refs(git_dir)?;
-    let settings = fs::read(common_dir.join("config")).ok()?.to_ascii_lowercase();
+    let settings = plain::read(&common_dir.join("config")).ok()?.to_ascii_lowercase();
     let is_shared = settings.windows(SHARED.len()).any(|word| word == SHARED);
     (!is_shared).then_some(common_dir)
 }
@@ -74,12 +78,31 @@ struct Draft {
     path: PathBuf,
 }
 
+/// Removes what killed processes left in the folder that drafts are made in, if it is older than `age`. Earlier versions
+/// left lists there, too. How many.
+pub(super) fn sweep_drafts(common_dir: &Path, age: Duration) -> io::Result<usize> {
+    let is_ours = |name: &str| [DRAFT, "fleet-list-"].iter().any(|start| name.starts_with(start));
+    let is_old = |found: &fs::Metadata| {
+        let age_now = found.modified().ok().and_then(|at| at.elapsed().ok());
+        found.is_file() && age_now.is_some_and(|passed| passed >= age)
+    };
+    let mut swept = 0;
+    for entry in fs::read_dir(common_dir)? {
+        let entry = entry?;
+        if is_ours(&entry.file_name().to_string_lossy()) && is_old(&entry.metadata()?) {
+            fs::remove_file(entry.path())?;
+            swept += 1;
+        }
+    }
+    Ok(swept)
+}
+
 impl Draft {
     /// A snapshot is the last copy of something: after a loss of power its ref must not be empty.
     fn new(common_dir: &Path, content: &str, is_durable: bool) -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = common_dir.join(format!("fleet-ref-{}-{number}", std::process::id()));
+        let path = common_dir.join(format!("{DRAFT}{}-{number}", std::process::id()));
         let draft = Self { path };
         let mut file = File::create(&draft.path)?;
         file.write_all(content.as_bytes())?;
@@ -120,7 +143,7 @@ impl Lock {
     /// That of a process which was killed before it could do what we want, too. A living one is done in no time.
     fn left(path: &Path, at: &Oid) -> Option<Self> {
         let lock = lock_of(path);
-        let is_for_it = || fs::read_to_string(&lock).is_ok_and(|text| text == format!("{at}\n"));
+        let is_for_it = || plain::read_text(&lock).is_ok_and(|text| text == format!("{at}\n"));
         if !is_for_it() {
             return None;
         }

@@ -20,12 +20,14 @@ mod held;
 mod landed;
 mod loose;
 mod merge;
+mod new_entries;
 mod objects;
 mod oid;
 mod pack_index;
 mod publish;
 mod random;
 mod refs;
+mod refused_files;
 mod retries;
 mod snapshot;
 mod stamp;
@@ -36,12 +38,11 @@ mod workspace;
 
 pub use capture::{Skipped, SkippedWhy, Skips};
 pub use checkout::Checkout;
-pub use commit::{CommitAndSnapshot, CommitLeftovers, Leftovers, commit_and_snapshot, commit_leftovers};
+pub use commit::{CommitAndSnapshot, CommitLeftovers, Leftovers, commit_and_snapshot};
 pub use discover::{DiscoverError, Repository, discover};
 pub use error::GitError;
-pub(crate) use evidence::tracked_among;
 pub use evidence::{
-    Changes, Color, CommitLine, DiffStyle, FileChange, FileStatus, changes, diff, uncommitted,
+    Changes, Color, CommitLine, DiffStyle, FileChange, FileStatus, changes, diff, tracked_among, uncommitted,
 };
 pub use held::Holds;
 pub use landed::{Branch, Landing, branches, differing_files, landings, not_landed, trees};
@@ -49,16 +50,16 @@ pub use merge::{Merge, MergeCheck, Paths, merge_commits, merge_tree, touched_fil
 pub use oid::{Oid, OidError};
 pub use publish::{Compression, NotPublished, Publish, Published, publish, sweep_keeps};
 pub use refs::{
-    branch_commit, branch_conflict, check_safe, checked_out_at, delete_branch, head_commit, is_ancestor,
-    resolve_commit,
+    branch_commit, branch_conflict, check_safe, checked_out_at, delete_branch, has_commit, head_commit,
+    is_ancestor, resolve_commit, root_commit,
 };
 pub use snapshot::{
-    KeepCommit, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, keep_commit, list_snapshots,
-    restore_branch, take_snapshot, take_snapshot_of_rest,
+    KeepCommits, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, keep_commit, keep_commits,
+    list_snapshots, restore_branch, take_snapshot, take_snapshot_of_rest,
 };
-pub use vault::{open_vault, tidy_vault};
+pub use vault::{check_vault, open_vault, tidy_vault};
 pub use version::version;
 pub use workspace::{
-    Area, Collected, Emptied, Keep, Marks, Open, OtherWork, Pace, Seen, Slot, SlotState, StartAt,
-    Surrounding, Untouched, Workspace, WorkspaceError, empty_trash, move_to_trash, surrounding,
+    Area, Collected, Emptied, Keep, Marks, OccupiedSlot, Open, OtherWork, Pace, Seen, Slot, SlotState,
+    StartAt, Surrounding, Untouched, Workspace, WorkspaceError, empty_trash, move_to_trash, surrounding,
 };

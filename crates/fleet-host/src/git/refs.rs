@@ -11,6 +11,7 @@ use fleet_core::refname::{check_ref_name, check_revision};
 use super::command::{Answer, Git, oid_of};
 use super::error::GitError;
 use super::files;
+use super::objects;
 use super::oid::Oid;
 
 /// Asks git whether it would work in this directory. Later commands name the repository, and git then takes it for
@@ -52,6 +53,25 @@ pub(super) fn head(repo: &Path) -> Result<Option<Oid>, GitError> {
         return Ok(tip.commit());
     }
     maybe(Git::about(repo).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).answer()?)
+}
+
+/// The first commit of the current commit's history, along first parents; `None` before there is one. Of a shallow clone
+/// it is the oldest commit that it has.
+pub fn root_commit(repo: &Path) -> Result<Option<Oid>, GitError> {
+    let Some(head) = head(repo)? else { return Ok(None) };
+    let git = Git::about(repo).args(["rev-list", "--first-parent", "--max-parents=0", head.as_str()]);
+    let answer = git.bytes()?;
+    let last = answer.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
+    Ok(last.and_then(|line| Oid::parse(std::str::from_utf8(line).ok()?).ok()))
+}
+
+/// Whether a repository has a commit.
+pub fn has_commit(repo: &Path, commit: &Oid) -> Result<bool, GitError> {
+    if objects::is_there(repo, commit) {
+        return Ok(true);
+    }
+    let answer = Git::about(repo).args(["cat-file", "-e"]).arg(format!("{commit}^{{commit}}")).answer()?;
+    Ok(answer.code == Some(0))
 }
 
 /// The commit of a branch, or `None` if there is no such branch.

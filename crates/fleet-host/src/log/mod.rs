@@ -18,6 +18,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use crate::plain;
+
 pub use read::{LogReader, Piece};
 pub use write::CappedLog;
 
@@ -90,7 +92,7 @@ impl Segment {
 }
 
 fn open_existing(path: &Path) -> io::Result<Option<File>> {
-    match File::open(path) {
+    match plain::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -16,10 +16,18 @@ pub struct Above {
 }
 
 impl Above {
-    /// Looks once.
+    /// Looks once. The leader of the session counts as the farthest: where there are no subreapers, only the session tells
+    /// where a process comes from that has lost its parent.
     pub fn look() -> Self {
         let line = table::above(getpid().as_raw_pid());
-        Self { line: line.iter().map(Identity::from_entry).collect() }
+        let mut line: Vec<Identity> = line.iter().map(Identity::from_entry).collect();
+        // Everybody descends from the first process.
+        let me = getpid().as_raw_pid();
+        // Not by getsid: in a PID namespace whose session began outside, the leader has the number 0 there.
+        let leader = table::one(me).map(|entry| entry.session).filter(|leader| *leader > 1 && *leader != me);
+        let leader = leader.and_then(Identity::of);
+        line.extend(leader.filter(|leader| !line.contains(leader)));
+        Self { line }
     }
 
     /// How near a process is, if it is above this one: 0 is the parent.
@@ -27,11 +35,11 @@ impl Above {
         self.line.iter().position(|above| above == process)
     }
 
-    /// What the nearest process that carries this variable has in it.
+    /// What the farthest process that carries this variable has in it: a nearer one may be somebody's invention.
     pub fn carried(&self, name: &str) -> Option<String> {
         let found = table::marked(name, &mut self.line.iter().map(|above| above.pid));
         let value = |above: &Identity| found.iter().find(|(pid, _)| *pid == above.pid);
-        self.line.iter().find_map(value).map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+        self.line.iter().rev().find_map(value).map(|(_, value)| String::from_utf8_lossy(value).into_owned())
     }
 }
 

@@ -31,6 +31,11 @@ impl Identity {
         table::one(pid).map(|entry| Self::from_entry(&entry))
     }
 
+    /// The boot that all living processes were started in.
+    pub fn current_boot() -> &'static str {
+        table::boot()
+    }
+
     /// This process.
     pub fn current() -> Self {
         let pid = getpid().as_raw_pid();
@@ -45,6 +50,12 @@ impl Identity {
     /// Whether the process runs. One that has ended and is only waited for does not.
     pub fn is_alive(&self) -> bool {
         self.entry().is_some_and(|entry| entry.state != State::Dead)
+    }
+
+    /// Whether it has ended, or was killed and is about to: the kernel takes a moment, in which its locks are held. Where
+    /// the system does not tell of the latter, only whether it has ended. One of another boot may live on another machine.
+    pub fn is_doomed(&self) -> bool {
+        self.boot == table::boot() && (!self.is_alive() || table::is_doomed(self.pid))
     }
 
     /// How long ago it was started, if it is there and the system tells.

@@ -1,8 +1,8 @@
 //! Being the parent of processes, one's own and those of others.
 
-use std::io;
 use std::process::Child;
 use std::sync::{Mutex, PoisonError};
+use std::{fmt, io};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, setsid, waitpid};
@@ -17,6 +17,15 @@ pub enum Exit {
     Code(i32),
     /// By this signal.
     Signal(i32),
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "ended with exit status {code}"),
+            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+        }
+    }
 }
 
 /// The children whose end is told by [`reap`] and which nobody else waits for.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::membership;
-use super::table::{self, Entry, State};
+use super::table::{self, Entry, Io, State};
 use super::{Group, Identity, Processes};
 
 /// The processes of a run, wherever they went.
@@ -86,14 +86,23 @@ impl Tree {
         Processes::scan_since(since.filter(|_| is_this_boot).unwrap_or(0))
     }
 
+    /// Whether the machine was restarted since: nobody lives through that.
+    pub fn is_of_earlier_boot(&self) -> bool {
+        self.root.boot != table::boot()
+    }
+
     /// The same, from a look that serves many trees.
     pub fn members_in(&self, processes: &Processes) -> Vec<Member> {
         membership::members(self, processes).into_iter().map(Member::from_entry).collect()
     }
 
     /// What they have read and written so far, of those that are still there. Nothing where the system does not tell.
-    pub fn io_bytes_in(&self, processes: &Processes) -> u64 {
-        membership::members(self, processes).iter().map(|entry| table::io_bytes(entry.pid)).sum()
+    pub fn io_in(&self, processes: &Processes) -> Io {
+        let all = membership::members(self, processes).into_iter().map(|entry| table::io(entry.pid));
+        all.fold(Io::default(), |sum, io| Io {
+            bytes: sum.bytes.saturating_add(io.bytes),
+            calls: sum.calls.saturating_add(io.calls),
+        })
     }
 
     /// What they use now.

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use crate::crash::child;
 use crate::sandbox::{Sandbox, git, prepared, try_git};
 use crate::support::{
-    Run, area, area_of, commit_all, everything, is_clean, names, oid, opened, project, text, write,
+    Run, area, area_of, commit_all, commit_left, everything, fresh, is_clean, names, oid, opened, project,
+    text, write,
 };
 use crate::workspace_kinds::live_through;
-use fleet_host::git::Published;
+use fleet_host::git::{Merge, Open, Published, StartAt, merge_commits};
 
 /// A repository with a remote, a tag and another branch.
 fn with_remote(repo: &Path) -> PathBuf {
@@ -223,6 +224,34 @@ fn a_partial_clone_that_is_sparse() {
     partial_clone(&["--sparse"]);
 }
 
+/// A merge that only the vault has, of branches whose files were not fetched yet.
+#[test]
+fn a_partial_clone_starts_from_a_commit_that_only_the_vault_has() {
+    let sandbox = Sandbox::new();
+    let source = project(&sandbox, "source");
+    git(&source, &["config", "uploadpack.allowFilter", "true"]);
+    git(&source, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let both = ["one", "two"].map(|name| {
+        git(&source, &["-c", "core.hooksPath=/dev/null", "checkout", "--quiet", "-b", name, "main"]);
+        write(&source, name, format!("{name}\n"));
+        commit_all(&source, name)
+    });
+    let (url, place) = (format!("file://{}", source.display()), sandbox.path("partial"));
+    let command = ["clone", "--quiet", "--filter=blob:none", "--no-checkout", "--branch=main"];
+    git(&sandbox.path(""), &[&command[..], &[&url, place.to_str().unwrap()]].concat());
+    let area = area(&sandbox, &place);
+    fleet_host::git::open_vault(&area.repo, &area.vault).unwrap();
+    let Merge::Merged { commit } = merge_commits(&area.vault, &both, "join").unwrap() else {
+        panic!("they go together")
+    };
+    let open = Open { start: StartAt::New(commit), borrowed: both.to_vec(), ..fresh(&area, "r1", "work") };
+    let workspace = area.open(&open).unwrap();
+    for name in ["one", "two", "README.md"] {
+        assert!(workspace.path().join(name).exists(), "{name}");
+    }
+    assert!(is_clean(workspace.path()));
+}
+
 fn partial_clone(options: &[&str]) {
     let sandbox = Sandbox::new();
     let source = project(&sandbox, "source");
@@ -248,9 +277,7 @@ fn partial_clone(options: &[&str]) {
         write(path, "left", "over");
         let collected = workspace.collect().unwrap();
         assert_eq!((collected.unread, collected.head), (None, own));
-        let checkout = workspace.checkout().unwrap();
-        let wanted = fleet_host::git::CommitLeftovers { checkout: &checkout, message: "x", exclude: &[] };
-        let head = fleet_host::git::commit_leftovers(&wanted).unwrap().head.unwrap();
+        let head = commit_left(&workspace.checkout().unwrap()).head.unwrap();
         assert_eq!(workspace.publish(&head, fleet_host::git::Compression::Quick).unwrap(), Published::Done);
         let branch = format!("b{round}");
         assert_eq!(text(&place, &["diff", "--name-only", "main", &branch]), "left\nnew");

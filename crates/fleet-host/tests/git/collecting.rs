@@ -6,7 +6,7 @@ use crate::sandbox::{Sandbox, git, prepared, try_git};
 use crate::support::{
     Run, area_of, commit_all, content, continued, names, oid, opened, project, text, write,
 };
-use fleet_host::git::{NotPublished, Oid, Published};
+use fleet_host::git::{KeepCommits, NotPublished, Oid, Published, keep_commit, keep_commits, list_snapshots};
 
 fn has(folder: &std::path::Path, object: &Oid) -> bool {
     try_git(folder, &["cat-file", "-e", object.as_str()]).status.success()
@@ -193,6 +193,57 @@ fn more_branches_than_are_taken_are_not_forgotten_silently() {
     let collected = run.collected();
     assert_eq!(collected.others.len(), 1_000);
     assert!(collected.unread.unwrap().contains("more than 1000"));
+}
+
+fn packs(vault: &std::path::Path) -> usize {
+    let packs = fs::read_dir(vault.join("objects/pack")).unwrap();
+    packs.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|end| end == "idx")).count()
+}
+
+/// Each of them would cost several processes.
+#[test]
+fn many_branches_are_kept_at_once() {
+    let run = Run::new();
+    let one = oid(run.path(), "HEAD");
+    let input = run.sandbox.path("refs");
+    let commit = |number| {
+        format!(
+            "commit refs/heads/many/{number}\ncommitter a <a@b> {number} +0000\ndata 1\nx\nfrom {one}\nM 644 inline f\ndata 1\n{}\n\n",
+            number % 10
+        )
+    };
+    fs::write(&input, (0..300).map(commit).collect::<String>()).unwrap();
+    let mut import = prepared(run.path(), &["fast-import", "--quiet"]);
+    assert!(import.stdin(fs::File::open(&input).unwrap()).status().unwrap().success());
+    git(run.path(), &["tag", "--annotate", "--message=x", "mine", "many/7"]);
+    git(run.path(), &["branch", "--quiet", "--delete", "--force", "many/7"]);
+    git(run.path(), &["tag", "odd", "many/8:f"]);
+    let collected = run.collected();
+    assert_eq!(collected.unread.as_deref(), Some("refs/tags/odd is not a commit"));
+    let commits: Vec<_> =
+        collected.others.iter().map(|other| (other.commit.clone(), other.what.clone())).collect();
+    assert_eq!(commits.len(), 300);
+    let (vault, repo) = (run.vault(), run.area().repo.as_path());
+    let before = packs(vault);
+    let keep = KeepCommits { repo, vault, run: "r1", commits: &commits, at_seconds: 7 };
+    let names = keep_commits(&keep).unwrap();
+    assert!(packs(vault) <= before + 2, "one with what they reach, one with the snapshots");
+    let stored = list_snapshots(vault, Some("r1")).unwrap();
+    assert_eq!(stored.iter().map(|one| one.ref_name.clone()).collect::<Vec<_>>(), names);
+    for (one, (commit, why)) in stored.iter().zip(&commits) {
+        assert_eq!((one.head.as_ref(), &one.why, one.has_more), (Some(commit), why, false));
+    }
+    let last = stored.last().unwrap();
+    assert_eq!(last.tree, oid(vault, &format!("{}^{{tree}}", commits[299].0)));
+    assert_eq!(oid(vault, &format!("{}^1", last.commit)), commits[299].0);
+    assert_eq!(text(vault, &["for-each-ref", "refs/fleet/unnamed"]), "");
+    // A lock that a killed process left is in nobody's way.
+    fs::write(vault.join("refs/fleet/snapshots/r1/301.lock"), "").unwrap();
+    assert_eq!(
+        keep_commit(&KeepCommits { commits: &commits[..1], ..keep }).unwrap(),
+        "refs/fleet/snapshots/r1/302"
+    );
+    text(vault, &["fsck", "--strict"]);
 }
 
 /// What was thrown away is kept once, not with every look.

@@ -10,10 +10,11 @@ use std::time::Duration;
 use fleet_testkit::wait_until;
 
 use crate::sandbox::{Sandbox, git};
-use crate::support::{Run, everything, fresh, is_clean, oid, opened, project, request, text, write};
+use crate::support::{
+    Run, commit_left, everything, fresh, is_clean, oid, opened, project, request, text, write,
+};
 use fleet_host::git::{
-    Area, Checkout, CommitLeftovers, SlotState, TakeSnapshot, Workspace, WorkspaceError, commit_leftovers,
-    list_snapshots, take_snapshot,
+    Area, Checkout, SlotState, TakeSnapshot, Workspace, WorkspaceError, list_snapshots, take_snapshot,
 };
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -57,8 +58,7 @@ fn another_process() {
         ("commit", [work_tree, git_dir, common_dir]) => {
             let [work_tree, git_dir, common_dir] = [work_tree, git_dir, common_dir].map(PathBuf::from);
             let checkout = Checkout { work_tree, git_dir, common_dir };
-            let wanted = CommitLeftovers { checkout: &checkout, message: "x", exclude: &[] };
-            assert!(commit_leftovers(&wanted).unwrap().commit.is_some());
+            assert!(commit_left(&checkout).commit.is_some());
         }
         ("open", [repo, home, owner]) => {
             let area = area_of(repo, home);

@@ -119,3 +119,31 @@ fn a_commit_in_a_pack_or_borrowed_from_elsewhere_is_found() {
     holds.add(&base).unwrap();
     assert_eq!(holds.all().unwrap(), BTreeSet::from([base]));
 }
+
+/// Two homes that are copies know the same repository, and one must not give up what the other needs.
+#[test]
+fn a_copy_of_a_home_holds_commits_of_its_own() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let (dir, commit) = (repo.join(".git"), oid(&repo, "main"));
+    let [first, second, moved] = ["first", "second", "moved"].map(|name| sandbox.path(name).join("vault"));
+    open_vault(&dir, &first).unwrap();
+    let holds = Holds::of(&dir, &first).unwrap();
+    holds.add(&commit).unwrap();
+    let mut copy = std::process::Command::new("cp");
+    let places = [sandbox.path("first"), sandbox.path("second")];
+    assert!(copy.arg("-R").args(places).status().unwrap().success());
+    open_vault(&dir, &second).unwrap();
+    let others = Holds::of(&dir, &second).unwrap();
+    assert!(others.all().unwrap().contains(&commit), "it is held for both");
+    tidy_vault(&dir, &first).unwrap();
+    assert!(holds.all().unwrap().is_empty() && others.all().unwrap().contains(&commit));
+    // One that is moved goes on with what it held, and one that comes back has the id that it had.
+    fs::create_dir(sandbox.path("moved")).unwrap();
+    fs::rename(&second, &moved).unwrap();
+    open_vault(&dir, &moved).unwrap();
+    assert!(Holds::of(&dir, &moved).unwrap().all().unwrap().contains(&commit));
+    fs::rename(&moved, &second).unwrap();
+    open_vault(&dir, &second).unwrap();
+    assert_eq!(format!("{:?}", Holds::of(&dir, &second).unwrap()), format!("{others:?}"));
+}

@@ -305,6 +305,29 @@ fn folders_that_cannot_be_listed_are_told() {
     assert!(snapshot.skips.is_a_loss());
 }
 
+/// A file that is far too large to be stored, with next to nothing on the disk.
+fn sparse(place: &Path) {
+    fs::File::create(place).unwrap().set_len(300 << 30).unwrap();
+}
+
+#[test]
+fn files_that_are_too_large_are_left_out_and_told() {
+    let run = Run::new();
+    let work = run.path();
+    sparse(&work.join("image.raw"));
+    sparse(&work.join("src/main.rs"));
+    write(work, "README.md", "changed");
+    write(work, "work.txt", "new");
+    let snapshot = quickly(&run);
+    let found = names(run.vault(), &snapshot.tree);
+    assert_eq!(found, [".gitignore", "README.md", "src/main.rs", "work.txt"]);
+    assert_eq!(content(run.vault(), &snapshot.tree, "README.md"), "changed");
+    let mut skipped: Vec<_> = snapshot.skips.named.iter().map(|skipped| skipped.path.clone()).collect();
+    skipped.sort();
+    assert_eq!(skipped, [b"image.raw".to_vec(), b"src/main.rs".to_vec()]);
+    assert!(snapshot.skips.is_a_loss());
+}
+
 /// How long a capture takes where much was made. Run by hand: `BENCH=/tmp/folder cargo nextest run … --run-ignored all`.
 #[test]
 #[ignore = "measures"]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sandbox::{Sandbox, git};
 use crate::support::{oid, project, text, write};
 use fleet_host::git::{
-    KeepCommit, branches, delete_branch, differing_files, keep_commit, landings, list_snapshots, not_landed,
+    KeepCommits, branches, delete_branch, differing_files, keep_commit, landings, list_snapshots, not_landed,
     open_vault, trees,
 };
 
@@ -41,6 +41,19 @@ fn what_a_landing_contains_has_landed() {
 }
 
 #[test]
+fn whoever_only_looks_writes_nothing_into_the_repository() {
+    let sandbox = Sandbox::new();
+    let repo = project(&sandbox, "main");
+    let dir = repo.join(".git");
+    let changed = || std::fs::metadata(&dir).unwrap().modified().unwrap();
+    let before = changed();
+    let main = BTreeSet::from([oid(&repo, "main")]);
+    assert_eq!(trees(&dir, &main).unwrap().len(), 1);
+    assert!(not_landed(&dir, &main, &landings(&dir).unwrap()).unwrap().is_empty());
+    assert_eq!(changed(), before, "a killed one would have left its file there");
+}
+
+#[test]
 fn a_repository_without_commits_has_no_landings() {
     let sandbox = Sandbox::new();
     let repo = sandbox.folder("fresh");
@@ -62,8 +75,8 @@ fn a_kept_commit_outlives_its_branch() {
     let tip = oid(&repo, "work");
     let vault = sandbox.path("home/vault");
     open_vault(&dir, &vault).unwrap();
-    let keep =
-        KeepCommit { repo: &dir, vault: &vault, run: "r1", commit: &tip, why: "a test", at_seconds: 7 };
+    let commits = [(tip.clone(), "a test".to_owned())];
+    let keep = KeepCommits { repo: &dir, vault: &vault, run: "r1", commits: &commits, at_seconds: 7 };
     let name = keep_commit(&keep).unwrap();
     assert_eq!(keep_commit(&keep).unwrap(), name, "once is enough");
     assert!(delete_branch(&dir, "work", &tip).unwrap());

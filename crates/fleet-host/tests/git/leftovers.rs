@@ -4,7 +4,8 @@ use std::fs;
 
 use crate::crash::child;
 use crate::sandbox::{git, try_git};
-use crate::support::{Run, content, names, oid, text, write, write_odd_files};
+use crate::support::{Run, commit_all, content, names, oid, text, write, write_odd_files};
+use fleet_host::git::restore_branch;
 
 #[test]
 fn everything_that_is_not_ignored_is_committed() {
@@ -173,4 +174,58 @@ fn a_branch_that_the_agent_deleted_loses_nothing() {
     let found = names(run.vault(), &ended.leftovers.commit.unwrap());
     assert!(["own", "left"].iter().all(|name| found.iter().any(|there| there == name)), "{found:?}");
     run.published();
+}
+
+/// Git reads these two wherever a branch is checked out, so nothing that fails its check gets into the user's repository.
+#[test]
+fn files_that_git_refuses_are_kept_and_not_published() {
+    let long = format!("* {}\n", "x".repeat(3_000));
+    let urls = "[submodule \"x\"]\n\tpath = x\n\turl = -u./evil\n";
+    for (path, content_of_it, has_refused_commit) in [
+        (".gitmodules", urls, false),
+        ("sub/.gitattributes", long.as_str(), false),
+        (".gitmodules", urls, true),
+    ] {
+        let run = Run::new();
+        let work = run.path();
+        write(work, path, content_of_it);
+        if has_refused_commit {
+            run.commit("refused");
+        }
+        write(work, "code", "x");
+        let ended = run.ended();
+        assert_eq!(ended.collected.unread.is_some(), has_refused_commit);
+        let (commit, snapshot) = (ended.leftovers.commit.unwrap(), ended.snapshot.unwrap());
+        let skipped: Vec<_> =
+            ended.leftovers.skips.named.iter().map(|skipped| skipped.path.clone()).collect();
+        assert_eq!(skipped, [path.as_bytes()]);
+        assert!(names(run.vault(), &commit).contains(&"code".to_owned()));
+        assert!(!names(run.vault(), &commit).contains(&path.to_owned()));
+        assert_eq!(content(run.vault(), &snapshot.tree, path), content_of_it, "nothing is lost");
+        assert_eq!(run.ended().leftovers.commit, None, "once is enough");
+        run.published();
+        let both = (run.area().repo.as_path(), run.vault());
+        let error = restore_branch(both, &snapshot.commit, "back").unwrap_err().to_string();
+        assert!(error.contains(path), "{error}");
+        text(&run.repo, &["fsck", "--strict"]);
+    }
+}
+
+/// One that fails is put back to what it was, not removed; one that passes is committed.
+#[test]
+fn files_that_git_checks_are_published_if_they_pass() {
+    let run = Run::of_project(|repo| {
+        write(repo, ".gitattributes", "*.png binary\n");
+        commit_all(repo, "attributes");
+    });
+    write(run.path(), ".gitattributes", "*.jpg binary\n");
+    let good = run.ended().leftovers.commit.unwrap();
+    assert_eq!(content(run.vault(), &good, ".gitattributes"), "*.jpg binary\n");
+    write(run.path(), ".gitattributes", format!("* {}\n", "x".repeat(3_000)));
+    assert_eq!(run.ended().leftovers.commit, None);
+    write(run.path(), "code", "x");
+    let next = run.ended().leftovers.commit.unwrap();
+    assert_eq!(content(run.vault(), &next, ".gitattributes"), "*.jpg binary\n");
+    run.published();
+    text(&run.repo, &["fsck", "--strict"]);
 }

@@ -10,7 +10,7 @@ use crate::publish::{World, files, kept};
 use crate::sandbox::{Sandbox, git, try_git};
 use crate::support::{oid, project, text};
 use crate::vault::Vault;
-use fleet_host::git::{Compression, GitError, NotPublished, Oid, Publish, Published, publish, sweep_keeps};
+use fleet_host::git::{Compression, NotPublished, Oid, Publish, Published, publish, sweep_keeps};
 use fleet_testkit::wait_until;
 
 const ONE_HOUR: Duration = Duration::from_hours(1);
@@ -85,8 +85,13 @@ fn what_a_killed_process_left_is_swept_and_nothing_else() {
     write("pack-5.keep", "");
     write("pack-6.fleet-part", "");
     write("pack-3.fleet-part", "");
+    let scratch = ["fleet-ref-999999999-0", "fleet-list-999999999-1"].map(|name| world.git_dir().join(name));
+    for file in &scratch {
+        fs::write(file, "").unwrap();
+    }
     assert_eq!(sweep_keeps(&world.git_dir(), ONE_HOUR).unwrap(), 0, "too young");
-    assert_eq!(sweep_keeps(&world.git_dir(), Duration::ZERO).unwrap(), 3);
+    assert_eq!(sweep_keeps(&world.git_dir(), Duration::ZERO).unwrap(), 5);
+    assert!(scratch.iter().all(|file| !file.exists()));
     let mut left: Vec<_> =
         files(&packs, "").into_iter().map(|path| path.file_name().unwrap().to_owned()).collect();
     left.sort();
@@ -187,26 +192,18 @@ fn a_lock_that_is_held_for_a_while_is_waited_for() {
 }
 
 #[test]
-fn a_lock_that_stays_is_an_error_and_the_objects_are_left_to_git() {
+fn a_lock_that_stays_leaves_the_branch_alone_and_the_objects_to_git() {
     let world = World::new();
     let one = world.vault.commit(&world.base, &[("a", "one")]);
-    fs::write(world.git_dir().join("refs/heads/work.lock"), "").unwrap();
-    let known = std::slice::from_ref(&world.base);
-    let (repo, vault) = (&world.git_dir(), &world.vault.dir);
-    let error = publish(&Publish {
-        repo,
-        vault,
-        branch: "work",
-        commit: &one,
-        expected: None,
-        known,
-        compression: Compression::Quick,
-    });
-    let error = error.unwrap_err();
-    assert!(matches!(&error, GitError::Failed { stderr, .. } if stderr.contains("work.lock")), "{error}");
+    let lock = world.git_dir().join("refs/heads/work.lock");
+    fs::write(&lock, "").unwrap();
+    assert_eq!(world.publish(&one, None), kept(NotPublished::Locked { lock: lock.clone() }));
+    assert!(lock.exists(), "it is theirs");
     world.check();
     git(&world.repo, &["gc", "--quiet", "--prune=now"]);
     assert!(!try_git(&world.repo, &["cat-file", "-e", one.as_str()]).status.success());
+    fs::remove_file(&lock).unwrap();
+    assert_eq!(world.publish(&one, None), Published::Done, "as soon as it is gone");
 }
 
 /// The other process of the test below.

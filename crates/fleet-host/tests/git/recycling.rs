@@ -126,3 +126,21 @@ fn partial_clones_keep_their_warm_workspaces() {
     assert!(workspace.recycled());
     assert_eq!(everything(workspace.path()), everything(&source));
 }
+
+/// Some agents can go on with a conversation only in the folder where it began.
+#[test]
+fn the_folder_that_is_preferred_is_taken_if_it_is_free() {
+    let sandbox = Sandbox::new();
+    let area = area(&sandbox, &project(&sandbox, "project"));
+    let [first, second] = [opened(&area, "r1", "one"), opened(&area, "r2", "two")];
+    let places = [first.path().to_owned(), second.path().to_owned()];
+    first.release().unwrap();
+    second.release().unwrap();
+    let preferring = |owner: &str, branch: &str| {
+        let open = Open { preferred: Some(places[1].clone()), ..fresh(&area, owner, branch) };
+        area.open(&open).unwrap()
+    };
+    let third = preferring("r3", "three");
+    assert_eq!(third.path(), places[1]);
+    assert_eq!(preferring("r4", "four").path(), places[0], "it is taken");
+}

@@ -1,9 +1,12 @@
 //! Branches and commits by name.
 
+use std::path::Path;
+
 use crate::sandbox::{Sandbox, git};
 use crate::support::{oid, text};
 use fleet_host::git::{
-    GitError, branch_commit, branch_conflict, checked_out_at, delete_branch, head_commit, resolve_commit,
+    GitError, branch_commit, branch_conflict, checked_out_at, delete_branch, has_commit, head_commit,
+    resolve_commit, root_commit,
 };
 
 #[test]
@@ -91,4 +94,39 @@ fn a_branch_that_is_a_link_to_another_takes_only_itself_away() {
     assert!(delete_branch(&git_dir, "sly", &at).unwrap());
     assert_eq!(branch_commit(&git_dir, "release").unwrap(), Some(at));
     assert_eq!(branch_commit(&git_dir, "sly").unwrap(), None);
+}
+
+#[test]
+fn a_history_is_known_by_its_first_commit() {
+    let sandbox = Sandbox::new();
+    let repo = sandbox.repository("main");
+    let first = oid(&repo, "HEAD");
+    let commit = |message: &str| git(&repo, &["commit", "--quiet", "--allow-empty", "-m", message]);
+    let root = |repo: &Path| root_commit(&repo.join(".git")).unwrap();
+    commit("second");
+    assert_eq!(root(&repo).as_ref(), Some(&first));
+    git(&repo, &["switch", "--quiet", "--orphan", "other"]);
+    commit("of another history");
+    let other = oid(&repo, "HEAD");
+    assert_eq!(root(&repo).as_ref(), Some(&other), "of the current commit");
+    git(&repo, &["switch", "--quiet", "main"]);
+    git(&repo, &["merge", "--quiet", "--allow-unrelated-histories", "--no-edit", "other"]);
+    assert_eq!(root(&repo).as_ref(), Some(&first), "what was merged does not count");
+    let empty = sandbox.folder("fresh");
+    git(&empty, &["init", "--quiet"]);
+    assert_eq!(root(&empty), None);
+}
+
+#[test]
+fn a_commit_is_had_by_itself_packed_or_borrowed() {
+    let sandbox = Sandbox::new();
+    let repo = sandbox.repository("main");
+    let (commit, folder) = (oid(&repo, "HEAD"), sandbox.folder("clones"));
+    let has = |repo: &Path| has_commit(&repo.join(".git"), &commit).unwrap();
+    let (whole, shared, empty) = (folder.join("whole"), folder.join("shared"), folder.join("empty"));
+    git(&repo, &["clone", "--quiet", "--no-local", ".", whole.to_str().unwrap()]);
+    git(&repo, &["clone", "--quiet", "--shared", ".", shared.to_str().unwrap()]);
+    git(&folder, &["init", "--quiet", "empty"]);
+    assert!(has(&repo) && has(&whole) && has(&shared));
+    assert!(!has(&empty));
 }

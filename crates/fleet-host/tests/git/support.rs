@@ -77,13 +77,13 @@ pub(crate) fn area_of(repo: &Path, home: &Path) -> Area {
 /// A request for a new branch at `main`.
 pub(crate) fn fresh(area: &Area, owner: &str, branch: &str) -> Open {
     let start = StartAt::New(oid(&area.repo, "main"));
-    Open { owner: owner.to_owned(), branch: branch.to_owned(), start, borrowed: Vec::new() }
+    Open { owner: owner.to_owned(), branch: branch.to_owned(), start, borrowed: Vec::new(), preferred: None }
 }
 
 /// A request for the branch of an earlier run.
 pub(crate) fn continued(owner: &str, branch: &str) -> Open {
     let start = StartAt::Continue;
-    Open { owner: owner.to_owned(), branch: branch.to_owned(), start, borrowed: Vec::new() }
+    Open { owner: owner.to_owned(), branch: branch.to_owned(), start, borrowed: Vec::new(), preferred: None }
 }
 
 #[track_caller]
@@ -215,6 +215,14 @@ pub(crate) fn commit_all(folder: &Path, message: &str) -> Oid {
 #[track_caller]
 pub(crate) fn is_clean(folder: &Path) -> bool {
     text(folder, &["status", "--porcelain", "--untracked-files=normal"]).is_empty()
+}
+
+/// Commits what is left in a checkout, with a snapshot.
+#[track_caller]
+pub(crate) fn commit_left(checkout: &Checkout) -> Leftovers {
+    let base = fleet_host::git::head_commit(&checkout.git_dir).unwrap();
+    let commit = CommitLeftovers { checkout, message: "x", exclude: &[] };
+    commit_and_snapshot(&CommitAndSnapshot { commit, snapshot: request(checkout), base: &base }).unwrap().0
 }
 
 /// A request for a snapshot.

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::sandbox::{Sandbox, git, try_git};
 use crate::support::{Run, area_of, commit_all, oid, opened, project, text, write};
 use fleet_host::git::{
-    GitError, Holds, KeepCommit, Merge, Oid, keep_commit, list_snapshots, merge_commits, open_vault,
+    GitError, Holds, KeepCommits, Merge, Oid, keep_commit, list_snapshots, merge_commits, open_vault,
     tidy_vault,
 };
 
@@ -82,7 +82,8 @@ fn a_kept_commit_made_behind_what_is_held_outlives_that() {
     hookless(&repo, &["reset", "--quiet", "--soft", "HEAD~3"]);
     let commit = commit_all(&repo, "behind");
     hookless(&repo, &["branch", "--quiet", "-D", "main"]);
-    let keep = KeepCommit { repo: &dir, vault: &vault, run: "r1", commit: &commit, why: "x", at_seconds: 7 };
+    let commits = [(commit.clone(), "x".to_owned())];
+    let keep = KeepCommits { repo: &dir, vault: &vault, run: "r1", commits: &commits, at_seconds: 7 };
     let name = keep_commit(&keep).unwrap();
     forget_everything(&repo);
     text(&vault, &["rev-list", "--objects", "--quiet", &name]);

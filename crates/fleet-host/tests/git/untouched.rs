@@ -108,6 +108,7 @@ pub(crate) fn without_git(area: &Area) {
             branch: branch.to_owned(),
             start: start.clone(),
             borrowed: Vec::new(),
+            preferred: None,
         };
         let workspace = area.open(&open).unwrap();
         assert!(workspace.recycled());

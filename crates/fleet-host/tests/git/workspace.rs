@@ -251,3 +251,20 @@ fn emptying_the_trash_follows_no_link() {
     assert_eq!((done.removed, done.empty), (3, true));
     assert!(elsewhere.join("keep").exists());
 }
+
+/// Deeper than the system takes a path, which an agent can make step by step.
+#[test]
+fn folders_of_any_depth_are_removed() {
+    let sandbox = Sandbox::new();
+    let trash = sandbox.folder("trash");
+    let mut folder = fs::File::open(&trash).unwrap();
+    for _ in 0..2_500 {
+        rustix::fs::mkdirat(&folder, "d", rustix::fs::Mode::RWXU).unwrap();
+        let flags = rustix::fs::OFlags::RDONLY;
+        folder = rustix::fs::openat(&folder, "d", flags, rustix::fs::Mode::empty()).unwrap().into();
+    }
+    drop(folder);
+    let pace = Pace { at_most: u64::MAX, pause_every: 0, pause: std::time::Duration::ZERO };
+    let done = empty_trash(&trash, pace).unwrap();
+    assert_eq!((done.removed, done.failed, done.empty), (2_500, 0, true));
+}

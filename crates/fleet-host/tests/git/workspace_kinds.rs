@@ -6,12 +6,10 @@ use std::path::Path;
 use crate::crash::child;
 use crate::sandbox::{Sandbox, git, try_git};
 use crate::support::{
-    area, area_of, commit_all, continued, everything, fresh, is_clean, oid, opened, project, request, text,
-    write,
+    area, area_of, commit_all, commit_left, continued, everything, fresh, is_clean, oid, opened, project,
+    request, text, write,
 };
-use fleet_host::git::{
-    Area, CommitLeftovers, Published, WorkspaceError, changes, commit_leftovers, take_snapshot,
-};
+use fleet_host::git::{Area, Published, WorkspaceError, changes, take_snapshot};
 
 /// Opens twice, so that the second is a recycled one, and does in each what a run does.
 pub(crate) fn live_through(area: &Area) {
@@ -32,8 +30,7 @@ pub(crate) fn live_through(area: &Area) {
         assert_eq!((collected.head, collected.branch, collected.unread), (own.clone(), Some(own), None));
         let checkout = workspace.checkout().unwrap();
         assert!(take_snapshot(&request(&checkout)).unwrap().fresh);
-        let wanted = CommitLeftovers { checkout: &checkout, message: "x", exclude: &[] };
-        let head = commit_leftovers(&wanted).unwrap().head.unwrap();
+        let head = commit_left(&checkout).head.unwrap();
         assert_eq!(workspace.publish(&head, fleet_host::git::Compression::Quick).unwrap(), Published::Done);
         assert_eq!(oid(&area.repo, branch), head);
         let seen = changes(&area.repo, &base, &head).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fleet_core::problem::Outcome;
-use fleet_engine::Engine;
+use fleet_engine::{Engine, runner};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
@@ -52,6 +52,12 @@ impl Call {
     /// The same without the store, which may be out of order.
     pub(super) fn engine_without_store(&self) -> Engine {
         self.engine.nowhere()
+    }
+
+    /// Starts the runner that ready work is missing, if that is so, beside the answer.
+    pub(super) fn look_after_queue(&self) {
+        let engine = Arc::clone(&self.engine);
+        tokio::spawn(async move { runner::unattended(&engine.nowhere()).await });
     }
 
     /// Waits until nobody wants the answer any more.

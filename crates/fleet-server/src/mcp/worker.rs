@@ -16,7 +16,7 @@ use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
 use fleet_engine::home::Home;
 use fleet_engine::verbs::follow::{Follow, Followed};
-use fleet_engine::verbs::{lineage, project_list, resume};
+use fleet_engine::verbs::{lineage, project_list, resume, run_result};
 use fleet_engine::views::RunView;
 use fleet_engine::{Engine, clock};
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ pub(super) struct Worker {
     pub(super) timeout_seconds: Option<u64>,
     /// The process that keeps the run, while it lives
     pub(super) pid: Option<i32>,
-    /// Only in collect_worker_result
+    /// Of the agent of the newest attempt, once that has ended; 128 and more is a signal
     pub(super) exit_code: Option<i32>,
     pub(super) retry_count: i64,
     pub(super) tags: Vec<String>,
@@ -143,6 +143,7 @@ pub(super) async fn shown(engine: &Engine, tasks: &[Followed]) -> Outcome<Vec<Wo
         default_agent: engine.config()?.agent(),
         default_time: engine.config()?.limits().time.map(|time| time.as_secs()),
         lease: engine.config()?.runner().lease,
+        exit_codes: run_result::exit_codes(engine, ended(tasks)).await?,
         now: engine.now(),
     };
     Ok(tasks
@@ -156,7 +157,14 @@ struct Scene<'e> {
     default_agent: &'e str,
     default_time: Option<u64>,
     lease: Duration,
+    exit_codes: BTreeMap<RunId, i32>,
     now: Millis,
+}
+
+/// The newest runs that have ended.
+fn ended(tasks: &[Followed]) -> Vec<RunId> {
+    let runs = tasks.iter().filter_map(|task| task.run.as_ref());
+    runs.filter(|run| run.ended_at.is_some()).map(|run| run.id).collect()
 }
 
 impl Scene<'_> {
@@ -217,7 +225,7 @@ impl Scene<'_> {
             last_activity_at: active.map(seconds),
             timeout_seconds: task.limits.seconds.or(self.default_time),
             pid: seen.keeper,
-            exit_code: None,
+            exit_code: run.and_then(|run| self.exit_codes.get(&run.id)).copied(),
             retry_count: (task.attempts - 1).max(0),
             tags: task.labels.iter().map(ToString::to_string).collect(),
             metadata: free(&task.meta),

@@ -2,14 +2,32 @@
 //!
 //! Readers see sequence numbers that count from one without gaps, in an order in which every fact comes after
 //! those it rests on. On SQLite one writer at a time commits, so the numbers are right from the start. On
-//! PostgreSQL they are given just before the first read (see `postgres::sequence`).
+//! PostgreSQL they are given afterwards, at the latest just before somebody reads the events of all (see
+//! `postgres::sequence`). Whoever reads those of one task or run need not wait for that: among them the newest may still
+//! be without a number.
 
 use fleet_core::event::Event;
 use fleet_core::id::{ProjectId, RunId, TaskId};
 
 use super::rows;
 use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::dialect::Dialect;
+use crate::tx::{Mode, Op, Statement, Tx, sql};
+
+/// The number of the newest event that has one.
+#[derive(Debug, Clone, Copy)]
+pub struct NewestSeq;
+
+impl Op for NewestSeq {
+    type Out = i64;
+    const MODE: Mode = Mode::Read;
+    const READS_EVENTS: bool = true;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<i64, StoreError> {
+        let newest = sql!("SELECT seq FROM events WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1");
+        tx.query_alone(newest).await?.pop().map_or(Ok(0), |mut row| row.int())
+    }
+}
 
 /// Events after a sequence number, oldest first.
 #[derive(Debug, Clone, Copy)]
@@ -79,20 +97,39 @@ pub struct TaskEvents {
 impl Op for TaskEvents {
     type Out = Vec<Event>;
     const MODE: Mode = Mode::Read;
-    const READS_EVENTS: bool = true;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
-        let newest = sql!(
+        let numbered = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events WHERE task = $1 AND seq IS NOT NULL \
              ORDER BY seq DESC LIMIT $2",
             self.task,
             self.limit,
         );
-        let mut events: Vec<Event> =
-            tx.query_alone(newest).await?.into_iter().map(rows::event).collect::<Result<_, _>>()?;
-        events.reverse();
-        Ok(events)
+        let fresh = sql!(
+            "SELECT 0::BIGINT, at, project, task, run, kind, data FROM events WHERE task = $1 AND seq IS NULL \
+             ORDER BY id DESC LIMIT $2",
+            self.task,
+            self.limit,
+        );
+        newest(tx, [fresh, numbered], self.limit).await
     }
+}
+
+/// The newest events of what two statements find, newest first each: those that have no number yet, which only
+/// PostgreSQL has, and the others. Oldest first.
+async fn newest<T: Tx>(
+    tx: &mut T,
+    [fresh, numbered]: [Statement; 2],
+    limit: i64,
+) -> Result<Vec<Event>, StoreError> {
+    let found = match tx.dialect() {
+        Dialect::Sqlite => tx.query_alone(numbered).await?,
+        Dialect::Postgres => tx.query_all(vec![fresh, numbered]).await?.into_iter().flatten().collect(),
+    };
+    let wanted = found.into_iter().take(usize::try_from(limit).unwrap_or(0));
+    let mut events: Vec<Event> = wanted.map(rows::event).collect::<Result<_, _>>()?;
+    events.reverse();
+    Ok(events)
 }
 
 /// What happened to one run after a sequence number, oldest first.
@@ -138,21 +175,24 @@ pub struct RunEventsOf {
 impl Op for RunEventsOf {
     type Out = Vec<Event>;
     const MODE: Mode = Mode::Read;
-    const READS_EVENTS: bool = true;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
         let kinds = format!("[\"{}\"]", self.kinds.join("\",\""));
-        let newest = sql!(
+        let numbered = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events \
              WHERE task = (SELECT task FROM runs WHERE id = $2) AND run = $2 AND kind IN {list 1} \
              AND seq IS NOT NULL ORDER BY seq DESC LIMIT $3",
+            kinds.clone(),
+            self.run,
+            self.limit,
+        );
+        let fresh = sql!(
+            "SELECT 0::BIGINT, at, project, task, run, kind, data FROM events \
+             WHERE run = $2 AND kind IN {list 1} AND seq IS NULL ORDER BY id DESC LIMIT $3",
             kinds,
             self.run,
             self.limit,
         );
-        let mut events: Vec<Event> =
-            tx.query_alone(newest).await?.into_iter().map(rows::event).collect::<Result<_, _>>()?;
-        events.reverse();
-        Ok(events)
+        newest(tx, [fresh, numbered], self.limit).await
     }
 }

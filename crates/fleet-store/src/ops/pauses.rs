@@ -1,6 +1,8 @@
 //! Accounts that take no work for a while. One row for each, shared by all runners: what one run of an account learns
 //! from its provider, all others know.
 
+use std::collections::BTreeMap;
+
 use fleet_core::event::{Fact, Subject};
 use fleet_core::id::RunId;
 use fleet_core::policy::{Standing, Trouble, struck};
@@ -103,6 +105,12 @@ async fn standing<T: Tx>(tx: &mut T, account: &str) -> Result<Option<Standing>, 
         Ok(Standing { until: Millis(row.int()?), strikes: u32::try_from(row.int()?).unwrap_or(u32::MAX) })
     })
     .transpose()
+}
+
+/// The end of every pause that is not over, by account.
+pub(super) async fn lasting<T: Tx>(tx: &mut T, now: Millis) -> Result<BTreeMap<String, Millis>, StoreError> {
+    let rows = tx.query(sql!("SELECT account, until FROM pauses WHERE until > $1", now)).await?;
+    rows.into_iter().map(|mut row| Ok((row.text()?, Millis(row.int()?)))).collect()
 }
 
 /// Pauses the account of a run that its provider refused.

@@ -1,19 +1,25 @@
-//! Projects.
+//! Projects, and where each place has them.
 
 use fleet_core::event::{Fact, Subject};
 use fleet_core::id::ProjectId;
-use fleet_core::project::Project;
+use fleet_core::project::{Belonging, Likely, Project, Sighting, belonging};
 use fleet_core::time::Millis;
 
 use super::rows::record;
 use crate::StoreError;
-use crate::tx::{Mode, Op, Tx, sql};
+use crate::tx::{Lock, Mode, Op, Tx, sql};
 use crate::value::Row;
 
-/// The columns that [`project`] reads, in its order.
+/// The columns that [`project`] reads, in its order; `$place` is whose checkout is meant. Without one there, it is where
+/// the project is elsewhere.
 macro_rules! project_columns {
-    () => {
-        "p.id, p.common_dir, p.name, p.created_at"
+    ($place:literal) => {
+        concat!(
+            "p.id, coalesce((SELECT c.common_dir FROM checkouts c WHERE c.project = p.id AND c.place = ",
+            $place,
+            "), (SELECT min(c.common_dir) FROM checkouts c WHERE c.project = p.id), p.common_dir), \
+             p.name, p.root, p.created_at"
+        )
     };
 }
 pub(super) use project_columns;
@@ -23,18 +29,32 @@ pub(super) fn project(mut row: Row) -> Result<Project, StoreError> {
         id: row.parse()?,
         common_dir: row.text()?,
         name: row.text()?,
+        root: row.optional_text()?,
         created_at: Millis(row.int()?),
     })
 }
 
+/// Who may know a repository, and what of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    /// The place.
+    pub place: String,
+    /// The git common dir there.
+    pub common_dir: String,
+    /// What to call the project.
+    pub name: String,
+}
+
 /// The project of a repository, added if it is new.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the fields are those of Project")]
 pub struct EnsureProject {
     /// For the project, if it is new.
     pub id: ProjectId,
-    pub common_dir: String,
-    pub name: String,
+    /// The repository.
+    pub checkout: Checkout,
+    /// What git says about it.
+    pub seen: Sighting,
+    /// Now.
     pub now: Millis,
 }
 
@@ -43,26 +63,104 @@ impl Op for EnsureProject {
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Project, StoreError> {
-        let insert = sql!(
-            "INSERT INTO projects (id, common_dir, name, created_at) VALUES ($1, $2, $3, $4) \
-             ON CONFLICT (common_dir) DO NOTHING RETURNING 1",
-            self.id,
-            self.common_dir.as_str(),
-            self.name.as_str(),
-            self.now,
-        );
-        if !tx.query(insert).await?.is_empty() {
-            let subject = Subject { project: Some(self.id), ..Subject::default() };
-            record(tx, self.now, subject, &Fact::ProjectAdded { name: self.name.clone() }).await?;
+        tx.lock(Lock::Projects).await?;
+        let likely = LikelyProjects { checkout: self.checkout.clone() }.run(tx).await?;
+        match belonging(&likely, &self.seen) {
+            Belonging::Known(_) => {}
+            Belonging::Rerooted(id) => self.reroot(tx, id).await?,
+            Belonging::Joined(id) => {
+                self.point_to(tx, id).await?;
+                // One of an older version has none yet.
+                if likely.iter().any(|project| project.id == id && project.root.is_none()) {
+                    self.reroot(tx, id).await?;
+                }
+            }
+            Belonging::New => self.add(tx).await?,
         }
-        let found = FindProject { common_dir: self.common_dir.clone() }.run(tx).await?;
-        found.ok_or(StoreError::Changed)
+        let Checkout { place, common_dir, .. } = self.checkout.clone();
+        FindProject { place, common_dir }.run(tx).await?.ok_or(StoreError::Changed)
     }
 }
 
-/// The project of a repository, if it was ever seen.
+impl EnsureProject {
+    async fn add<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+        let path = self.checkout.common_dir.as_str();
+        let taken = tx.query_one(sql!("SELECT 1 FROM projects WHERE common_dir = $1", path)).await?;
+        let key = if taken.is_some() { format!("{path}#{}", self.id) } else { path.to_owned() };
+        let insert = sql!(
+            "INSERT INTO projects (id, common_dir, name, root, created_at) VALUES ($1, $2, $3, $4, $5)",
+            self.id,
+            key,
+            self.checkout.name.as_str(),
+            self.seen.root.as_deref(),
+            self.now,
+        );
+        tx.defer(insert).await?;
+        self.point_to(tx, self.id).await?;
+        let subject = Subject { project: Some(self.id), ..Subject::default() };
+        record(tx, self.now, subject, &Fact::ProjectAdded { name: self.checkout.name.clone() }).await
+    }
+
+    async fn reroot<T: Tx>(&self, tx: &mut T, id: ProjectId) -> Result<(), StoreError> {
+        let root = self.seen.root.as_deref();
+        tx.defer(sql!("UPDATE projects SET root = $1 WHERE id = $2", root, id)).await
+    }
+
+    async fn point_to<T: Tx>(&self, tx: &mut T, project: ProjectId) -> Result<(), StoreError> {
+        let point = sql!(
+            "INSERT INTO checkouts (place, common_dir, project) VALUES ($1, $2, $3) \
+             ON CONFLICT (place, common_dir) DO UPDATE SET project = excluded.project",
+            self.checkout.place.as_str(),
+            self.checkout.common_dir.as_str(),
+            project,
+        );
+        tx.defer(point).await
+    }
+}
+
+/// The projects that a repository may belong to, because of its path or its name.
+#[derive(Debug, Clone)]
+pub struct LikelyProjects {
+    /// The repository.
+    pub checkout: Checkout,
+}
+
+impl Op for LikelyProjects {
+    type Out = Vec<Likely>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Likely>, StoreError> {
+        let likely = sql!(
+            "SELECT p.id, p.root, \
+               EXISTS (SELECT 1 FROM checkouts c WHERE c.project = p.id AND c.place = $1 AND c.common_dir = $2), \
+               EXISTS (SELECT 1 FROM checkouts c WHERE c.project = p.id AND c.place = $1), \
+               EXISTS (SELECT 1 FROM checkouts c WHERE c.project = p.id AND c.place <> $1), \
+               p.common_dir = $2 OR EXISTS (SELECT 1 FROM checkouts c WHERE c.project = p.id AND c.common_dir = $2) \
+             FROM projects p WHERE p.common_dir = $2 OR p.name = $3 \
+               OR EXISTS (SELECT 1 FROM checkouts c WHERE c.project = p.id AND c.common_dir = $2) ORDER BY p.id",
+            self.checkout.place.as_str(),
+            self.checkout.common_dir.as_str(),
+            self.checkout.name.as_str(),
+        );
+        let one = |mut row: Row| {
+            Ok(Likely {
+                id: row.parse()?,
+                root: row.optional_text()?,
+                is_checkout: row.int()? != 0,
+                is_here: row.int()? != 0,
+                is_elsewhere: row.int()? != 0,
+                same_path: row.int()? != 0,
+            })
+        };
+        tx.query_alone(likely).await?.into_iter().map(one).collect()
+    }
+}
+
+/// The project of a repository, if that was seen at this place before.
 #[derive(Debug, Clone)]
 pub struct FindProject {
+    /// The place.
+    pub place: String,
     /// The git common dir.
     pub common_dir: String,
 }
@@ -73,23 +171,70 @@ impl Op for FindProject {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Project>, StoreError> {
         let find = sql!(
-            concat!("SELECT ", project_columns!(), " FROM projects p WHERE p.common_dir = $1"),
+            "SELECT p.id, c.common_dir, p.name, p.root, p.created_at FROM checkouts c \
+             JOIN projects p ON p.id = c.project WHERE c.place = $1 AND c.common_dir = $2",
+            self.place.as_str(),
             self.common_dir.as_str(),
         );
         tx.query_alone(find).await?.into_iter().next().map(project).transpose()
     }
 }
 
-/// All projects, by name.
-#[derive(Debug, Clone, Copy)]
-pub struct ListProjects;
+/// All projects, by name: as this place has them, or, where it has none, as another one does.
+#[derive(Debug, Clone)]
+pub struct ListProjects {
+    /// The place.
+    pub place: String,
+}
 
 impl Op for ListProjects {
     type Out = Vec<Project>;
     const MODE: Mode = Mode::Read;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Project>, StoreError> {
-        let all = sql!(concat!("SELECT ", project_columns!(), " FROM projects p ORDER BY p.name, p.id"));
+        let all = sql!(
+            concat!("SELECT ", project_columns!("$1"), " FROM projects p ORDER BY p.name, p.id"),
+            self.place.as_str(),
+        );
         tx.query_alone(all).await?.into_iter().map(project).collect()
+    }
+}
+
+/// All projects, as they are for a place.
+#[derive(Debug, Clone)]
+pub struct ProjectsAt {
+    /// The place.
+    pub place: String,
+}
+
+/// A project that a place has or could have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectAt {
+    /// The project.
+    pub project: Project,
+    /// Whether the place is known to have it.
+    pub is_known: bool,
+    /// Whether another place has it.
+    pub is_elsewhere: bool,
+}
+
+impl Op for ProjectsAt {
+    type Out = Vec<ProjectAt>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<ProjectAt>, StoreError> {
+        let all = sql!(
+            "SELECT c.place IS NOT NULL, \
+               EXISTS (SELECT 1 FROM checkouts e WHERE e.project = p.id AND e.place <> $1), \
+               p.id, coalesce(c.common_dir, (SELECT min(e.common_dir) FROM checkouts e WHERE e.project = p.id), \
+                 p.common_dir), p.name, p.root, p.created_at \
+             FROM projects p LEFT JOIN checkouts c ON c.project = p.id AND c.place = $1 ORDER BY p.name, p.id",
+            self.place.as_str(),
+        );
+        let one = |mut row: Row| {
+            let (is_known, is_elsewhere) = (row.int()? != 0, row.int()? != 0);
+            Ok(ProjectAt { is_known, is_elsewhere, project: project(row)? })
+        };
+        tx.query_alone(all).await?.into_iter().map(one).collect()
     }
 }

@@ -9,25 +9,27 @@ use std::time::Duration;
 use deadpool_postgres::{BuildError, Manager, ManagerConfig, Object, Pool, PoolError};
 use deadpool_postgres::{QueueMode, RecyclingMethod, Runtime};
 use tokio_postgres::Config;
-use tokio_postgres::error::SqlState;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::failure::is_passing_refusal;
 use crate::store::PATIENCE;
 
 /// A process talks to the server with so many connections at most; a server usually allows a hundred in all.
 const MOST: usize = 8;
-/// A server that has not answered by then is taken for unreachable.
+/// An address from which nothing comes back by then is taken for unreachable.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// A server that was reached has so long to let us in: on an overloaded machine hundreds may wait at its door.
+pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(1);
 /// A connection that nobody used for so long is closed: well within the patience of whoever waits for room.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// Makes a pool that is empty until it is used.
-pub(super) fn pool(config: Config, tls: MakeRustlsConnect) -> Result<Pool, BuildError> {
+pub(super) fn pool(config: Config, tls: MakeRustlsConnect, handshake: Duration) -> Result<Pool, BuildError> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let pool = Pool::builder(Manager::from_config(config, tls, recycling))
         .max_size(MOST)
         .runtime(Runtime::Tokio1)
-        .create_timeout(Some(CONNECT_TIMEOUT))
+        .create_timeout(Some(handshake))
         .wait_timeout(Some(PATIENCE))
         // The one that was used last: a second one that was needed for a moment then lies idle.
         .queue_mode(QueueMode::Lifo)
@@ -44,24 +46,21 @@ pub(super) fn pool(config: Config, tls: MakeRustlsConnect) -> Result<Pool, Build
 }
 
 pub(super) async fn get(pool: &Pool) -> Result<Object, PoolError> {
-    let full = |error: &PoolError| matches!(error, PoolError::Backend(error) if is_full(error));
-    with_room(|| pool.get(), full).await
+    let is_passing =
+        |error: &PoolError| matches!(error, PoolError::Backend(error) if is_passing_refusal(error));
+    while_refused(|| pool.get(), is_passing).await
 }
 
-pub(super) fn is_full(error: &tokio_postgres::Error) -> bool {
-    error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
-}
-
-/// Tries again, at longer and longer intervals, while the server has no room for one more.
-pub(super) async fn with_room<T, E, F: Future<Output = Result<T, E>>>(
+/// Tries again, at longer and longer intervals, while the server has no room for one more or is only starting up.
+pub(super) async fn while_refused<T, E, F: Future<Output = Result<T, E>>>(
     connect: impl Fn() -> F,
-    is_full: impl Fn(&E) -> bool,
+    is_passing: impl Fn(&E) -> bool,
 ) -> Result<T, E> {
     const LONGEST: Duration = Duration::from_millis(500);
     let (mut waited, mut pause) = (Duration::ZERO, Duration::from_millis(10));
     loop {
         match connect().await {
-            Err(error) if is_full(&error) && waited < PATIENCE => {
+            Err(error) if is_passing(&error) && waited < PATIENCE => {
                 tokio::time::sleep(pause).await;
                 waited += pause;
                 pause = (pause * 2).min(LONGEST);

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use deadpool_postgres::Pool;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::connections;
-use super::failure::explain;
+use super::connections::{self, HANDSHAKE_TIMEOUT};
+use super::failure::{explain, is_passing_refusal, no_answer};
 use crate::{StoreError, Watch};
 
 /// A process rings so often at once; then it has to wait for its turn, and rings that wait become one: NOTIFY
@@ -69,13 +70,16 @@ async fn notify(pool: &Pool) {
         }
     };
     // Whoever made the change waits for the ring, and need not wait longer than those who poll.
-    let _ = tokio::time::timeout(RECONNECT, ring).await;
+    let _ = timeout(RECONNECT, ring).await;
 }
 
 /// Listens on a connection of its own, for as long as the watch lives.
 pub(super) async fn watch(config: Config, tls: MakeRustlsConnect, place: &str) -> Result<Watch, StoreError> {
     let bell = Arc::new(Notify::new());
-    let first = listen(&config, &tls, &bell).await.map_err(|error| explain(&error, place))?;
+    let first = match timeout(HANDSHAKE_TIMEOUT, listen(&config, &tls, &bell)).await {
+        Ok(listening) => listening.map_err(|error| explain(&error, place))?,
+        Err(_) => return Err(no_answer(place, HANDSHAKE_TIMEOUT)),
+    };
     let rung = Arc::clone(&bell);
     let task = tokio::spawn(async move {
         let mut listening = Some(first);
@@ -85,7 +89,8 @@ pub(super) async fn watch(config: Config, tls: MakeRustlsConnect, place: &str) -
                 let _ = (&mut ear.pump.0).await;
             }
             tokio::time::sleep(RECONNECT).await;
-            listening = listen(&config, &tls, &rung).await.ok();
+            let again = timeout(HANDSHAKE_TIMEOUT, listen(&config, &tls, &rung)).await;
+            listening = again.ok().and_then(Result::ok);
             // Whatever happened while nobody listened.
             rung.notify_one();
         }
@@ -114,7 +119,7 @@ async fn listen(
     bell: &Arc<Notify>,
 ) -> Result<Ear, tokio_postgres::Error> {
     let connect = || config.connect(tls.clone());
-    let (client, mut connection) = connections::with_room(connect, connections::is_full).await?;
+    let (client, mut connection) = connections::while_refused(connect, is_passing_refusal).await?;
     let rung = Arc::clone(bell);
     let pump = AbortOnDrop(tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {

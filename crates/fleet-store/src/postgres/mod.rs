@@ -6,7 +6,9 @@
 mod connections;
 mod doorbell;
 mod failure;
+mod retry;
 mod sequence;
+mod settings;
 mod tls;
 mod tx;
 mod types;
@@ -15,11 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
+use tokio::time::Instant;
 
 use crate::dialect::Dialect;
 use crate::tx::{Lock, Mode, Op};
 use crate::{StoreError, Watch, migrate};
-use failure::explain;
+use failure::{answered, explain};
+use settings::Settings;
 use tx::PostgresTx;
 
 #[derive(Clone)]
@@ -30,21 +34,12 @@ pub(crate) struct Postgres {
 struct Shared {
     pool: Pool,
     config: tokio_postgres::Config,
+    handshake: Duration,
     tls: tokio_postgres_rustls::MakeRustlsConnect,
     /// The URL without its secrets.
     place: String,
     doorbell: doorbell::Doorbell,
 }
-
-/// Every statement is written for one index, so it is planned once: planning a claim anew takes longer than the
-/// claim. A plan that is made once does not know how small a LIMIT will be, so it must not prefer whole scans.
-const PLANNING: &str =
-    "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off";
-/// Nobody waits for a lock for ever, and whoever freezes in the middle of a transaction (a laptop that is closed)
-/// holds its locks only for a while. Other limits in the URL count more.
-const LIMITS: &str = "-c lock_timeout=30s -c idle_in_transaction_session_timeout=30s";
-/// Conflicts between transactions are tried again so often; each time the other one has made progress.
-const ATTEMPTS: u64 = 20;
 
 /// How far an operation came.
 enum Attempt<T> {
@@ -57,32 +52,20 @@ enum Attempt<T> {
 impl Postgres {
     pub(crate) async fn open(url: &str, place: String) -> Result<Self, StoreError> {
         let unreachable = |why: String| StoreError::Unreachable { at: place.clone(), why };
-        let mut config: tokio_postgres::Config =
-            url.parse().map_err(|error| unreachable(failure::describe(&error)))?;
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(connections::CONNECT_TIMEOUT);
-        }
-        // A network that is gone is noticed, instead of waited for as long as the kernel likes.
-        if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(crate::store::PATIENCE);
-        }
-        config.application_name("codefleet");
-        // The last one counts.
-        let options = [LIMITS, config.get_options().unwrap_or_default(), PLANNING].join(" ");
-        config.options(options);
-        tls::choose_mode(&mut config);
+        let Settings { config, handshake } =
+            Settings::read(url).map_err(|error| unreachable(failure::describe(&error)))?;
         let tls = tls::connector(&config).map_err(unreachable)?;
-        let pool = connections::pool(config.clone(), tls.clone())
+        let pool = connections::pool(config.clone(), tls.clone(), handshake)
             .map_err(|error| StoreError::Failed(error.to_string()))?;
         let doorbell = doorbell::Doorbell::new(pool.clone());
-        let postgres = Self { shared: Arc::new(Shared { pool, config, tls, place, doorbell }) };
+        let postgres = Self { shared: Arc::new(Shared { pool, config, handshake, tls, place, doorbell }) };
         postgres.migrate().await?;
         Ok(postgres)
     }
 
     pub(crate) async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         if O::READS_EVENTS {
-            while self.retried(&sequence::GiveNumbers).await?.0 == sequence::CHUNK {}
+            self.number_all_events().await?;
         }
         let (out, news) = self.retried(&op).await?;
         if news {
@@ -91,14 +74,35 @@ impl Postgres {
         Ok(out)
     }
 
+    /// Gives numbers to the events that are there now.
+    async fn number_all_events(&self) -> Result<(), StoreError> {
+        let Some(give) = self.without_numbers().await? else { return Ok(()) };
+        while self.retried(&give).await?.0 == sequence::CHUNK {}
+        Ok(())
+    }
+
+    /// The same for a few thousand of them; whether there may be more.
+    pub(crate) async fn number_events(&self) -> Result<bool, StoreError> {
+        let Some(give) = self.without_numbers().await? else { return Ok(false) };
+        Ok(self.retried(&give).await?.0 == sequence::CHUNK)
+    }
+
+    async fn without_numbers(&self) -> Result<Option<sequence::GiveNumbers>, StoreError> {
+        let (newest, _) = self.retried(&sequence::NewestUnnumbered).await?;
+        Ok(newest.map(|upto| sequence::GiveNumbers { upto }))
+    }
+
     /// What came out, and whether waiting processes are to be told.
     async fn retried<O: Op>(&self, op: &O) -> Result<(O::Out, bool), StoreError> {
+        let begun = Instant::now();
         let mut attempt = 1;
         loop {
             match self.attempt(op).await? {
                 Attempt::Done(out, news) => return Ok((out, news)),
-                Attempt::Undone(error) if attempt == ATTEMPTS => return Err(error),
-                Attempt::Undone(_) => tokio::time::sleep(Duration::from_millis(attempt)).await,
+                Attempt::Undone(error) => {
+                    let pause = retry::pause(&error, attempt, begun.elapsed()).ok_or(error)?;
+                    tokio::time::sleep(pause).await;
+                }
             }
             attempt += 1;
         }
@@ -109,7 +113,9 @@ impl Postgres {
         match op.run(&mut tx).await {
             Ok(out) => match tx.commit().await {
                 Ok(news) => Ok(Attempt::Done(out, news)),
-                Err(error @ StoreError::Changed) => Ok(Attempt::Undone(error)),
+                Err(error @ (StoreError::Changed | StoreError::Unavailable { .. })) => {
+                    Ok(Attempt::Undone(error))
+                }
                 Err(error @ StoreError::Unreachable { .. }) if O::MODE == Mode::Read => {
                     Ok(Attempt::Undone(error))
                 }
@@ -122,14 +128,15 @@ impl Postgres {
                 Err(error)
             }
             // One that was lost earlier has not: it may have lain in the pool since before the server was started
-            // again. If the server is gone for good, the next attempt cannot connect, and says so.
-            Err(error @ (StoreError::Changed | StoreError::Unreachable { .. })) => {
-                tx.roll_back().await;
+            // again. If the server is gone for good, the next attempt cannot connect, and says so. The connection goes:
+            // a server that takes no changes any more has a successor.
+            Err(error @ (StoreError::Unavailable { .. } | StoreError::Unreachable { .. })) => {
+                drop(tx);
                 Ok(Attempt::Undone(error))
             }
             Err(error) => {
                 tx.roll_back().await;
-                Err(error)
+                if matches!(error, StoreError::Changed) { Ok(Attempt::Undone(error)) } else { Err(error) }
             }
         }
     }
@@ -137,14 +144,14 @@ impl Postgres {
     async fn connection(&self) -> Result<deadpool_postgres::Object, StoreError> {
         connections::get(&self.shared.pool)
             .await
-            .map_err(|error| failure::explain_pool(&error, &self.shared.place))
+            .map_err(|error| failure::explain_pool(&error, &self.shared.place, self.shared.handshake))
     }
 
     /// Brings the schema up to date; many processes on many machines may try at once.
     async fn migrate(&self) -> Result<(), StoreError> {
         let version = {
             let connection = self.connection().await?;
-            schema_version(&connection).await.map_err(|error| explain(&error, &self.shared.place))?
+            answered(Box::pin(schema_version(&connection)), &self.shared.place).await?
         };
         let at = self.shared.place.clone();
         match version {
@@ -179,8 +186,9 @@ impl Postgres {
 
     pub(crate) async fn describe(&self) -> Result<String, StoreError> {
         let connection = self.connection().await?;
-        let row = connection.query_one("SHOW server_version", &[]).await;
-        let version: String = row.map_err(|error| explain(&error, &self.shared.place))?.get(0);
+        let row =
+            answered(Box::pin(connection.query_one("SHOW server_version", &[])), &self.shared.place).await?;
+        let version: String = row.get(0);
         Ok(format!("PostgreSQL {version} at {}, schema {}", self.shared.place, migrate::LATEST))
     }
 }
@@ -196,23 +204,4 @@ async fn schema_version(client: &tokio_postgres::Client) -> Result<i64, tokio_po
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    async fn limits(url: &str) -> Vec<String> {
-        let connection = Postgres::open(url, String::new()).await.unwrap().connection().await.unwrap();
-        let mut limits = Vec::new();
-        for limit in ["lock_timeout", "idle_in_transaction_session_timeout"] {
-            limits.push(connection.query_one(&format!("SHOW {limit}"), &[]).await.unwrap().get(0));
-        }
-        limits
-    }
-
-    #[tokio::test]
-    async fn nobody_waits_for_ever_unless_told_to() {
-        let database = fleet_testkit::postgres::database();
-        assert_eq!(limits(database.url()).await, ["30s", "30s"]);
-        let chosen = format!("{}&options=-clock_timeout%3D2s", database.url());
-        assert_eq!(limits(&chosen).await, ["2s", "30s"]);
-    }
-}
+mod tests;

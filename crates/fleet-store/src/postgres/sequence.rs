@@ -2,8 +2,8 @@
 //!
 //! Writers commit side by side: a number drawn at insert may become visible after a higher one, so a reader
 //! that remembers the highest number it saw would miss rows, and rolled back numbers leave gaps. So `seq` is
-//! given afterwards, by whoever reads, one at a time, to the committed rows that have none; a row that commits
-//! later gets a higher number. `id` is drawn when a fact is written, after the rows that it rests on were
+//! given afterwards, by runners as they go and by whoever reads them all, one at a time, to the committed rows that have
+//! none; a row that commits later gets a higher number. `id` is drawn when a fact is written, after the rows that it rests on were
 //! locked, so ordering a batch by it keeps cause before effect. Rejected: one counter row that every writer
 //! locks until its commit is on disk (no group commit any more), and hiding rows until no older transaction
 //! runs (a long one in another database of the server would stop all readers).
@@ -14,25 +14,39 @@ use crate::tx::{Lock, Mode, Op, Tx, sql};
 /// So many numbers are given in one transaction: it holds a lock that other readers wait for.
 pub(super) const CHUNK: usize = 5_000;
 
-/// Gives numbers to events that have none; returns how many.
-pub(super) struct GiveNumbers;
+/// The newest event without a number, by its id.
+pub(super) struct NewestUnnumbered;
+
+impl Op for NewestUnnumbered {
+    type Out = Option<i64>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<i64>, StoreError> {
+        let newest = sql!("SELECT id FROM events WHERE seq IS NULL ORDER BY id DESC LIMIT 1");
+        tx.query_alone(newest).await?.pop().map(|mut row| row.int()).transpose()
+    }
+}
+
+/// Gives numbers to events that have none, up to one of them; returns how many. What comes meanwhile is left to the
+/// next one: whoever waited for all of it would never be through while others write.
+pub(super) struct GiveNumbers {
+    pub(super) upto: i64,
+}
 
 impl Op for GiveNumbers {
     type Out = usize;
     const MODE: Mode = Mode::Write;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<usize, StoreError> {
-        if tx.query_one(sql!("SELECT 1 FROM events WHERE seq IS NULL LIMIT 1")).await?.is_none() {
-            return Ok(0);
-        }
         tx.lock(Lock::Sequence).await?;
         let give = sql!(
             "UPDATE events e SET seq = n.seq FROM ( \
                SELECT id, row_number() OVER (ORDER BY id) \
                  + (SELECT coalesce(max(seq), 0) FROM events WHERE seq IS NOT NULL) AS seq \
-               FROM (SELECT id FROM events WHERE seq IS NULL ORDER BY id LIMIT $1) AS fresh) AS n \
+               FROM (SELECT id FROM events WHERE seq IS NULL AND id <= $2 ORDER BY id LIMIT $1) AS fresh) AS n \
              WHERE e.id = n.id AND e.seq IS NULL RETURNING 1",
             i64::try_from(CHUNK).unwrap_or(i64::MAX),
+            self.upto,
         );
         Ok(tx.query(give).await?.len())
     }

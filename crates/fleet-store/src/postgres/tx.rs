@@ -8,7 +8,7 @@ use std::task::Poll;
 use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 
-use super::failure::explain;
+use super::failure::{answered, explain};
 use super::types;
 use crate::StoreError;
 use crate::dialect::Dialect;
@@ -44,7 +44,8 @@ impl<'a> PostgresTx<'a> {
         let begin = match mode {
             // Several statements of a read see one state.
             Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Mode::Write => "BEGIN",
+            // Whatever the server's default is: a stricter level would refuse what is locked and read again here.
+            Mode::Write => "BEGIN ISOLATION LEVEL READ COMMITTED",
         };
         Self {
             connection: Some(connection),
@@ -76,7 +77,7 @@ impl<'a> PostgresTx<'a> {
         if self.begin.is_some() {
             drop(self.connection.take());
         } else if let Some(connection) = self.connection.take()
-            && connection.batch_execute("ROLLBACK").await.is_err()
+            && answered(Box::pin(connection.batch_execute("ROLLBACK")), self.place).await.is_err()
         {
             drop(Object::take(connection));
         }
@@ -94,11 +95,10 @@ impl<'a> PostgresTx<'a> {
         let skipped = deferred.len() + usize::from(self.begin.is_some());
         let batch: Vec<Statement> = deferred.into_iter().chain(statements).collect();
         let place = self.place;
-        let explained = |error: tokio_postgres::Error| explain(&error, place);
         let mut prepared = Vec::with_capacity(batch.len());
         for statement in &batch {
             let sql = Dialect::Postgres.adapt(statement.sql);
-            prepared.push(connection.prepare_cached(&sql).await.map_err(explained)?);
+            prepared.push(answered(Box::pin(connection.prepare_cached(&sql)), place).await?);
         }
         let mut answers: Vec<Answer<'_>> = Vec::with_capacity(batch.len() + 2);
         let command = |text| -> Answer<'_> {
@@ -110,7 +110,7 @@ impl<'a> PostgresTx<'a> {
             answers.push(Box::pin(async move { connection.query(prepared, &params).await.map(Reply::Rows) }));
         }
         answers.extend(end.map(command));
-        let replies = in_order(answers).await.map_err(explained)?;
+        let replies = answered(Box::pin(in_order(answers)), place).await?;
         let rows = replies.into_iter().skip(skipped).filter_map(|reply| match reply {
             Reply::Rows(rows) => Some(rows),
             Reply::Done => None,

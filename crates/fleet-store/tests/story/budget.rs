@@ -51,6 +51,7 @@ fn using(rig: &Rig, run: &Run, (from, to): (i64, i64), (tokens, micro_usd): (u64
         fence: run.fence,
         from,
         to,
+        batch: 1,
         facts: Vec::new(),
         usage: Some(usage),
         activity: None,

@@ -108,6 +108,7 @@ async fn a_claimed_task_has_a_run_with_a_lease(rig: &Rig) {
         activity: None,
         percent: None,
         decoded: 0,
+        batches: 0,
         stop: None,
         lease_until: now.plus(LEASE),
         created_at: now,

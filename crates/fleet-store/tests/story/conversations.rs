@@ -18,6 +18,7 @@ fn hearing(run: &Run, to: i64, session: Option<&str>, meter: Option<Meter>) -> A
         fence: run.fence,
         from: run.decoded,
         to,
+        batch: run.batches + 1,
         facts: Vec::new(),
         usage: None,
         activity: None,

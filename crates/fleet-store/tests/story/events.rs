@@ -7,15 +7,16 @@ use fleet_core::event::{Event, Fact};
 use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, RunMove};
 use fleet_core::task::TaskMove;
-use fleet_store::ops::{Newest, PauseAccount, Tail, TaskEvents};
+use fleet_store::ops::{AppendRunEvents, Newest, PauseAccount, RunEventsOf, Tail, TaskEvents};
 
-use crate::harness::{Rig, together};
+use crate::harness::{Engine, Rig, together};
 
 story! {
     a_tail_begins_after_what_was_seen
     a_tail_of_one_project_leaves_the_others_out
     the_newest_events_come_oldest_first
     the_history_of_a_task_is_its_newest_events
+    the_history_of_a_task_or_run_needs_no_numbers
     followers_see_every_event_of_many_writers_once_and_in_order
 }
 
@@ -83,6 +84,43 @@ async fn the_history_of_a_task_is_its_newest_events(rig: &Rig) {
     assert_eq!(kinds(100).await, all);
     assert_eq!(kinds(2).await, all[3..]);
     assert!(rig.ok(TaskEvents { task: rig.id(), limit: 9 }).await.is_empty());
+}
+
+/// On PostgreSQL the events of all would have to be numbered for it, however many there are.
+async fn the_history_of_a_task_or_run_needs_no_numbers(rig: &Rig) {
+    let id = rig.task("one").await;
+    let run = rig.start(id).await;
+    rig.store.number_events().await.unwrap();
+    rig.moved(rig.task("two").await, TaskMove::Hold).await;
+    let note = |text: &str| Fact::RunNote { text: text.to_owned() };
+    let append = AppendRunEvents {
+        run: run.id,
+        fence: run.fence,
+        from: 0,
+        to: 5,
+        batch: 1,
+        facts: vec![(rig.now(), note("a")), (rig.now(), note("b"))],
+        usage: None,
+        activity: None,
+        session: None,
+        now: rig.now(),
+        meter: None,
+    };
+    rig.ok(append).await;
+    let history = rig.ok(TaskEvents { task: id, limit: 3 }).await;
+    assert!(matches!(history[0].fact, Fact::TaskStarted { .. }), "{:?}", history[0]);
+    assert_eq!([&history[1].fact, &history[2].fact], [&note("a"), &note("b")]);
+    assert!(history[0].seq > 0, "it had a number before");
+    let notes = rig.ok(RunEventsOf { run: run.id, kinds: &["run.note"], limit: 1 }).await;
+    assert_eq!(notes.iter().map(|event| &event.fact).collect::<Vec<_>>(), [&note("b")]);
+    if rig.place().engine() == Engine::Postgres {
+        assert_eq!(rig.place().count("SELECT count(*) FROM events WHERE seq IS NULL").await, 4);
+        assert_eq!(notes[0].seq, 0);
+    }
+    rig.store.number_events().await.unwrap();
+    let numbered = rig.ok(TaskEvents { task: id, limit: 3 }).await;
+    assert!(numbered.iter().all(|event| event.seq > 0) && numbered.is_sorted_by_key(|event| event.seq));
+    assert!(numbered.iter().map(|event| &event.fact).eq(history.iter().map(|event| &event.fact)));
 }
 
 /// Moves tasks of its own, and one that all writers fight over.

@@ -8,9 +8,11 @@ use fleet_core::policy::{Action, Policy, RetryPolicy};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{AgentName, Task, TaskEdit, TaskMove, TaskState};
-use fleet_store::ops::{After, Claim, EditTask, EndRun, ListPauses, PauseAccount};
+use fleet_store::ops::{
+    After, Claim, EditTask, EndRun, HandOverWaiting, ListPauses, PauseAccount, Waiting, WaitingWork,
+};
 
-use crate::harness::Rig;
+use crate::harness::{HERE, Rig};
 
 story! {
     an_exhausted_agent_hands_over_at_once
@@ -21,6 +23,8 @@ story! {
     an_agent_that_failed_by_itself_hands_over_and_that_counts
     a_person_who_retries_or_names_an_agent_takes_it_back
     the_way_of_the_claim_makes_no_difference
+    what_waits_for_a_refused_agent_is_handed_over
+    what_waits_for_an_agent_that_a_person_paused_goes_on_waiting
 }
 
 fn name(agent: &str) -> AgentName {
@@ -189,4 +193,59 @@ async fn the_way_of_the_claim_makes_no_difference(rig: &Rig) {
     }
     let others = Some(std::iter::once(name("claude")).collect());
     assert!(rig.ok(Claim { able: others, ..rig.claiming(1) }).await.is_empty());
+}
+
+async fn waiting(rig: &Rig) -> Vec<Waiting> {
+    let accounts = std::iter::once((name("claude"), "anthropic".to_owned())).collect();
+    rig.ok(WaitingWork { place: HERE.to_owned(), default_agent: name("claude"), accounts, now: rig.now() })
+        .await
+}
+
+async fn what_waits_for_a_refused_agent_is_handed_over(rig: &Rig) {
+    let [first, plain, named, other] =
+        [rig.task("a").await, rig.task("b").await, rig.task("c").await, rig.task("d").await];
+    let agent = |agent| TaskEdit { agent: Some(Some(name(agent))), ..TaskEdit::default() };
+    for (id, agent) in [(named, agent("claude")), (other, agent("gemini"))] {
+        rig.ok(EditTask { id, edit: agent, now: rig.now() }).await;
+    }
+    let mut after = fallback(&["codex"]);
+    after.accounts.insert(name("claude"), "anthropic".to_owned());
+    let claim = Claim { accounts: after.accounts.clone(), ..rig.claiming(1) };
+    let run = rig.ok(claim).await.pop().unwrap().run;
+    assert_eq!((run.task, waiting(rig).await), (first, Vec::new()), "nobody is refused yet");
+    exhausted(rig, &run, after.clone()).await;
+    let found = waiting(rig).await;
+    let about: Vec<_> = found.iter().map(|waiting| (waiting.agent.as_str(), waiting.reason)).collect();
+    assert_eq!(about, [("claude", Reason::QuotaExhausted)]);
+    let (project, agent, reason) = (found[0].project.id, name("claude"), found[0].reason);
+    let hand_over = |most| {
+        let (after, agent) = (after.clone(), agent.clone());
+        HandOverWaiting { project, agent, reason, after, most, now: rig.now() }
+    };
+    rig.news().await;
+    assert_eq!(rig.ok(hand_over(1)).await, 1, "no more than can be started");
+    let facts = rig.facts().await;
+    let (from, to) = ("claude".to_owned(), "codex".to_owned());
+    assert_eq!(facts, [Fact::TaskHandedOver { from, to, reason }]);
+    assert_eq!((rig.ok(hand_over(9)).await, rig.ok(hand_over(9)).await), (1, 0));
+    for (id, to) in [(first, "codex"), (plain, "codex"), (named, "codex")] {
+        assert_eq!(handed_to(&rig.get(id).await.task), Some(to));
+    }
+    assert_eq!(handed_to(&rig.get(other).await.task), None);
+    assert_eq!(waiting(rig).await, []);
+    let until = rig.now().plus(Duration::from_hours(1));
+    let (account, why) = ("codex".to_owned(), "limit".to_owned());
+    rig.ok(PauseAccount { account, agent: None, until, why, now: rig.now() }).await;
+    rig.task("e").await;
+    assert_eq!(rig.ok(hand_over(9)).await, 0, "nobody is free");
+}
+
+async fn what_waits_for_an_agent_that_a_person_paused_goes_on_waiting(rig: &Rig) {
+    rig.task("a").await;
+    let until = rig.now().plus(Duration::from_hours(1));
+    for account in ["claude", "anthropic"] {
+        let (account, why) = (account.to_owned(), "lunch".to_owned());
+        rig.ok(PauseAccount { account, agent: None, until, why, now: rig.now() }).await;
+    }
+    assert_eq!(waiting(rig).await, []);
 }

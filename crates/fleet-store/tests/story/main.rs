@@ -13,6 +13,7 @@
 
 #[macro_use]
 mod harness;
+mod here;
 
 mod able;
 mod batches;

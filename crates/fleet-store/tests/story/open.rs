@@ -4,10 +4,11 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use fleet_core::id::IdMaker;
-use fleet_store::ops::{EnsureProject, ListProjects};
+use fleet_core::project::Sighting;
+use fleet_store::ops::{EnsureProject, ListProjects, NewerSchema};
 use fleet_store::{Store, StoreError, StoreUrl};
 
-use crate::harness::{Engine, Place, Rig, START};
+use crate::harness::{Engine, HERE, Place, Rig, START, checkout};
 
 story! {
     opening_again_changes_nothing
@@ -48,7 +49,9 @@ async fn a_store_of_a_newer_version_is_refused(rig: &Rig) {
         text.contains(&format!("version {}", known + 7)) && text.contains(&format!("up to {known}")),
         "{text}"
     );
+    assert_eq!(rig.ok(NewerSchema).await, Some(known + 7), "whoever has it open can find out");
     rig.place().set_version(known).await;
+    assert_eq!(rig.ok(NewerSchema).await, None);
     assert!(Store::open(&rig.place().url()).await.is_ok());
 }
 
@@ -87,11 +90,18 @@ async fn a_store_of_an_older_version_keeps_what_it_has(rig: &Rig) {
     let id = rig.task("one").await;
     let run = rig.start(id).await;
     let (known, schema) = (rig.place().version().await, rig.place().schema().await);
-    rig.place().execute("DROP TABLE prompts; ALTER TABLE runs DROP COLUMN meter").await;
+    rig.place()
+        .execute(
+            "DROP TABLE prompts; ALTER TABLE runs DROP COLUMN meter; ALTER TABLE runs DROP COLUMN batches",
+        )
+        .await;
     for column in ["parent", "depth", "spawn_depth", "workflow", "part", "may_be_empty"] {
         rig.place().execute(&format!("ALTER TABLE tasks DROP COLUMN {column}")).await;
     }
     rig.place().execute("DROP TABLE stages; DROP TABLE workflow_texts; DROP TABLE workflows").await;
+    rig.place()
+        .execute("DROP TABLE hosts; DROP TABLE checkouts; ALTER TABLE projects DROP COLUMN root")
+        .await;
     rig.place().set_version(2).await;
     let newer = rig.elsewhere().await;
     assert_eq!((newer.place().version().await, newer.place().schema().await), (known, schema));
@@ -114,10 +124,13 @@ fn open_at_once(engine: Engine) {
             let store = Store::open(&url).await.unwrap_or_else(|error| panic!("opening number {n}: {error}"));
             let now = START;
             let id = IdMaker::default().next(now, u64::try_from(n).unwrap());
-            let ensure =
-                EnsureProject { id, common_dir: "/one/.git".to_owned(), name: "one".to_owned(), now };
+            let (checkout, seen) = (checkout(HERE, "/one/.git", "one"), Sighting::default());
+            let ensure = EnsureProject { id, checkout, seen, now };
             let project = store.call(ensure).await.unwrap();
-            assert_eq!(store.call(ListProjects).await.unwrap(), std::slice::from_ref(&project));
+            assert_eq!(
+                store.call(ListProjects { place: HERE.to_owned() }).await.unwrap(),
+                std::slice::from_ref(&project)
+            );
             project.id
         })
     };

@@ -13,6 +13,7 @@ story! {
     a_batch_is_kept_in_order_with_what_it_says_of_the_run
     every_kind_of_fact_comes_back_as_it_was
     a_stretch_that_is_read_again_changes_nothing
+    what_comes_from_no_output_is_stored_once_as_well
     a_gap_is_refused
     a_lost_lease_appends_nothing
     two_who_append_the_same_stretch_store_it_once
@@ -33,6 +34,7 @@ fn stretch(run: &Run, from: i64, to: i64) -> AppendRunEvents {
         fence: run.fence,
         from,
         to,
+        batch: 1,
         facts: Vec::new(),
         usage: None,
         activity: None,
@@ -81,8 +83,24 @@ async fn a_batch_is_kept_in_order_with_what_it_says_of_the_run(rig: &Rig) {
     let found = rig.detail(&run).await.run;
     assert_eq!((found.decoded, found.usage, found.activity), (150, usage, Some(activity)), "the rest stays");
     assert!(rig.news().await.is_empty());
-    assert!(rig.ok(saying(&run, 150, 150, &["of the keeper"])).await);
+    let of_the_keeper = AppendRunEvents { batch: 2, ..saying(&run, 150, 150, &["of the keeper"]) };
+    assert!(rig.ok(of_the_keeper).await);
     assert_eq!(rig.facts().await, [said("of the keeper")]);
+}
+
+/// Standard error and notes of the keeper move no mark: their number tells whether they are there.
+async fn what_comes_from_no_output_is_stored_once_as_well(rig: &Rig) {
+    let (_, run) = started(rig).await;
+    let noted = |batch, text: &str| AppendRunEvents { batch, ..saying(&run, 10, 10, &[text]) };
+    rig.ok(saying(&run, 0, 10, &["one"])).await;
+    assert!(rig.ok(noted(2, "a note")).await);
+    let before = rig.place().dump().await;
+    assert!(!rig.ok(noted(2, "a note")).await, "committed, but its answer was lost on the way");
+    assert_eq!(rig.place().dump().await, before);
+    assert!(rig.ok(noted(3, "a note")).await, "the same words, said again");
+    assert!(rig.ok(AppendRunEvents { batch: 4, ..saying(&run, 10, 20, &["two"]) }).await);
+    assert_eq!(rig.facts().await, [said("one"), said("a note"), said("a note"), said("two")]);
+    assert_eq!(rig.detail(&run).await.run.batches, 4);
 }
 
 async fn every_kind_of_fact_comes_back_as_it_was(rig: &Rig) {

@@ -63,6 +63,11 @@ pub(super) fn busy_command(path: &str, content: &str) -> String {
     format!("{work}; {}", write_command(path, content))
 }
 
+/// One step of a work without an end, which takes a second and is not the same as the one before.
+pub(super) fn step_command(path: &str, number: usize) -> String {
+    format!("sleep 1; {}", write_command(path, &number.to_string()))
+}
+
 /// The command that never ends; its process number is in the file, if there is one.
 ///
 /// `$!` and not `$$`, which is somebody else in the subshells of agents. And no `sh -c` whose `$0` is the file: gemini

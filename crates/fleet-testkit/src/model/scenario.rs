@@ -16,6 +16,7 @@ pub(super) enum Scenario {
     BadSchema,
     Multi,
     Loop,
+    Steps,
     Hang,
     HangMid,
     Slow { words: u32 },
@@ -57,7 +58,7 @@ pub(super) enum Wait {
 #[error("there is no scenario `{0}`; see the table at `ModelServer`")]
 pub(super) struct UnknownScenario(String);
 
-const WORDS: [(&str, Scenario); 20] = [
+const WORDS: [(&str, Scenario); 21] = [
     ("ok", Scenario::Ok),
     ("text", Scenario::Text),
     ("sh", Scenario::Shell),
@@ -69,6 +70,7 @@ const WORDS: [(&str, Scenario); 20] = [
     ("badschema", Scenario::BadSchema),
     ("multi", Scenario::Multi),
     ("loop", Scenario::Loop),
+    ("steps", Scenario::Steps),
     ("hang", Scenario::Hang),
     ("hangmid", Scenario::HangMid),
     ("slow", Scenario::Slow { words: 30 }),

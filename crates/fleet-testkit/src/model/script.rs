@@ -115,7 +115,7 @@ fn blocks(scenario: Scenario, talk: &Talk) -> Vec<Block> {
         Scenario::Schema | Scenario::BadSchema => structured(scenario, talk),
         Scenario::Mcp => call::mcp(talk),
         Scenario::Calls => errands::next(talk),
-        Scenario::Loop => work(scenario, talk),
+        Scenario::Loop | Scenario::Steps => work(scenario, talk),
         _ if talk.after_tool() => None,
         _ => work(scenario, talk),
     };
@@ -134,6 +134,7 @@ fn work(scenario: Scenario, talk: &Talk) -> Option<Call> {
         }
         Scenario::Multi => call::write(talk, talk.new_target()?, CONTENT),
         Scenario::Shell => call::shell(talk, &call::write_command(target, CONTENT)),
+        Scenario::Steps => call::shell(talk, &call::step_command(target, talk.turns.len())),
         Scenario::Busy => call::shell(talk, &call::busy_command(target, CONTENT)),
         Scenario::Sleep => call::shell(talk, &call::sleep_command(talk.target(), SLEEP_COMMAND)),
         _ => None,

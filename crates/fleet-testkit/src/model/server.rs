@@ -38,6 +38,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// | `calls` | calls the tools that lines `CALL tool {"name": "value"}` of the prompt name, one after another; `"$1.id"` is the field `id` of the first answer |
 /// | `schema`, `badschema` | gives an answer that follows the schema it was asked for, or does not |
 /// | `loop` | writes the file again and again |
+/// | `steps` | the same, each time after a second and with other words |
 /// | `hang` | never answers |
 /// | `hangmid` | falls silent after the first words |
 /// | `trunc` | is cut off after the first words |

@@ -48,7 +48,7 @@ pub(crate) fn insist(context: &Context, yes: bool, question: &str, undone: &str)
         Consent::Given => Ok(true),
         Consent::Refused => Ok(false),
         Consent::Nobody => {
-            let problem = Problem::new(Code::Usage, format!("nobody is there to ask, so {undone}"));
+            let problem = Problem::new(Code::Usage, format!("no terminal to confirm, so {undone}"));
             Err(problem.hint("`--yes` does it without asking"))
         }
     }

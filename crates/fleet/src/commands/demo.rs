@@ -123,7 +123,9 @@ fn tell(context: &Context, text: &str) -> Done {
 
 /// The runner goes; what it did stays.
 async fn quit(context: &Context) -> Done {
-    runner_stop::stop(&context.engine, runner_stop::Request { agents: true }).await.map(drop)
+    runner_stop::stop(&context.engine, runner_stop::Request { agents: true, ..Default::default() })
+        .await
+        .map(drop)
 }
 
 fn kept_at(dir: &std::path::Path) -> String {

@@ -65,7 +65,8 @@ fn show(context: &Context, events: &[fleet_core::event::Event]) -> Done {
 pub(super) fn line(event: &EventView, when: &str) -> String {
     let subject = event.task.map(|task| task.to_string()).unwrap_or_default();
     let details = details(&event.data);
-    let seq = dim(&format!("{:>6}", event.seq));
+    let seq = event.seq.map(|seq| seq.to_string()).unwrap_or_default();
+    let seq = dim(&format!("{seq:>6}"));
     let (when, kind) = (dim(&format!("{when:>7}")), strong(&format!("{:<23}", event.kind)));
     format!("{seq}  {when}  {kind}  {subject:<15}  {details}").trim_end().to_owned()
 }

@@ -106,9 +106,8 @@ fn line(killed: &Killed) -> String {
     };
     let id = killed.run.map_or_else(|| killed.task.to_string(), |run| run.to_string());
     let place = match (&killed.branch, killed.discarded) {
-        (Some(branch), _) if killed.tidying => {
-            format!("its work is safe, and on {} in a moment", escaped(branch))
-        }
+        (_, false) if !killed.remarks.is_empty() => escaped(&killed.remarks.join("; ")).into_owned(),
+        (Some(branch), _) if killed.tidying => format!("work saved; committing to {}", escaped(branch)),
         (Some(branch), _) => format!("its work is on {}", escaped(branch)),
         (None, true) => format!("its branch is deleted; `fleet undo {id}` brings it back"),
         (None, false) => String::new(),

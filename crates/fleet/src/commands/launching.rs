@@ -129,7 +129,7 @@ pub(crate) async fn see(context: &Context, launched: Launched, stay: Stay) -> Do
     }
     let ids: Vec<_> = launched.tasks.iter().map(|one| one.task.id).collect();
     let watched = follow(context, &ids).await?;
-    conclude(context, launched.batch, watched)
+    conclude(context, launched.batch, watched).await
 }
 
 /// The work is queued and durable: trouble with the runner is told, and is no failure of the launch.

@@ -8,6 +8,7 @@ use clap::Args;
 use fleet_core::id::BatchId;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::time::{Millis, Span};
+use fleet_engine::runner;
 use fleet_engine::verbs::run_list::{self, Request, Response, Watching};
 use fleet_engine::views::{ListedRunView, RunView};
 
@@ -59,6 +60,7 @@ impl List {
             return self::watch(context, request, form).await;
         }
         let list = run_list::run(&context.engine, &request).await?;
+        context.tell_unattended().await;
         if list.runs.is_empty() && !context.output.is_json() {
             context.output.note(&empty(&list, all));
             return Ok(());
@@ -100,6 +102,8 @@ async fn watch(context: &Context, request: Request, form: Form) -> Done {
         let list = watching.next().await?;
         let now = context.engine.now();
         let text = if list.runs.is_empty() { empty(&list, all) } else { form.render(&list, now) };
+        let unattended = runner::unattended(&context.engine).await.ok().flatten();
+        let text = unattended.iter().fold(text, |text, one| format!("{}\n{text}", one.sentence()));
         draw(clear, &text)
             .map_err(|error| Problem::new(Code::Io, format!("cannot write to standard output: {error}")))?;
         clear = "";
@@ -157,6 +161,7 @@ impl Form {
             Column::new("TASK", column(|listed| listed.title.clone().unwrap_or_default())).keeping(TITLE),
             Column::new("AGENT", column(|listed| agent(&listed.run))).giving_way().spare(),
             Column::new("STATE", column(state)).painted(paint_status),
+            Column::new("WHERE", column(|listed| listed.elsewhere.clone().unwrap_or_default())).spare(),
             Column::new("TIME", runs.iter().map(|listed| elapsed(&listed.run, now))).painted(dim),
             Column::new("ENDED", runs.iter().map(|listed| ended(&listed.run, now))).painted(dim).spare(),
             Column::new("IDLE", column(idle)).spare(),

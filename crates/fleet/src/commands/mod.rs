@@ -30,6 +30,7 @@ pub(crate) mod note;
 pub(crate) mod open;
 pub(crate) mod progress;
 pub(crate) mod prompt;
+pub(crate) mod repair;
 pub(crate) mod restart;
 pub(crate) mod resume;
 pub(crate) mod review;
@@ -55,7 +56,8 @@ use fleet_core::text::escaped;
 use fleet_engine::agents::notice;
 use fleet_engine::config::Color;
 use fleet_engine::environment::Environment;
-use fleet_engine::{Engine, Start, runner};
+use fleet_engine::runner::{self, Unattended};
+use fleet_engine::{Engine, Start};
 
 use crate::Done;
 use crate::cli::{Cli, Command, Global, When};
@@ -90,6 +92,23 @@ impl Context {
             }
         }
         Ok(())
+    }
+
+    /// For those who look at agents: in one line, if nobody works on what is ready. A runner that is missed is started.
+    /// Neither keeps anybody from what he wanted to see. Returns what was told.
+    pub(crate) async fn tell_unattended(&self) -> Option<Unattended> {
+        let unattended = runner::unattended(&self.engine).await.ok().flatten()?;
+        self.output.note(&unattended.sentence());
+        Some(unattended)
+    }
+
+    /// For those who look at the queue, which needs no line to say that it is one: a runner that is missed is started.
+    pub(crate) async fn start_missed_runner(&self) {
+        if let Ok(Some(unattended @ Unattended { started: true, .. })) =
+            runner::unattended(&self.engine).await
+        {
+            self.output.note(&unattended.sentence());
+        }
     }
 
     /// After work was queued: somebody should do it. That nobody could be started does not undo the queueing.
@@ -168,6 +187,7 @@ async fn with_engine(command: Command, context: &Context) -> Done {
         Command::Note(command) => command.run(context).await,
         Command::Progress(command) => command.run(context).await,
         Command::Shim(command) => command.run(context).await,
+        Command::Repair(command) => command.run(context).await,
         Command::Completions(_) | Command::Man(_) | Command::Explain(_) | Command::DemoAgent(_) => Ok(()),
     }
 }

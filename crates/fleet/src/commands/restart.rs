@@ -16,7 +16,7 @@ pub(crate) struct Restart {
 
 impl Restart {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        runner_stop::run(&context.engine, Request { agents: false }).await?;
+        runner_stop::run(&context.engine, Request { agents: false, is_restart: true }).await?;
         self.start.run(context).await
     }
 }

@@ -14,7 +14,7 @@ use crate::output::{Column, ago, dim, money, strong, table, warn};
 ///
 /// Every task that is done or failed is judged by what was seen, not by what its agent says: `mergeable`, `conflicting`
 /// (with the current commit), `doubtful` (claims and git differ, or a test of its own failed), `landed`, `unchanged`,
-/// `gone` (its branch is not here) or `failed`. Nothing is changed.
+/// `gone` (its branch is not here), `elsewhere` (on another host) or `failed`. Nothing is changed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Review {

@@ -4,7 +4,7 @@ pub(crate) mod result;
 
 use clap::Args;
 use fleet_core::run::RunReport;
-use fleet_core::text::escaped;
+use fleet_core::text::{escaped, escaped_lines};
 use fleet_core::time::Millis;
 use fleet_engine::clock;
 use fleet_engine::verbs::run_show::{self, Response};
@@ -106,7 +106,7 @@ fn why(run: &RunView) -> String {
     }
     let reason = run.reason.map(|reason| reason.to_string());
     let parts = reason.into_iter().chain(run.detail.clone());
-    escaped(&parts.collect::<Vec<_>>().join(": ")).into_owned()
+    escaped_lines(parts.collect::<Vec<_>>().join(": ").trim_end()).into_owned()
 }
 
 fn declared(report: &RunReport) -> String {

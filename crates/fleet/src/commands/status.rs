@@ -2,11 +2,12 @@
 
 use clap::Args;
 use fleet_core::text::escaped;
+use fleet_engine::runner::Unattended;
 use fleet_engine::verbs::runner_status::{self, Response};
 
 use super::Context;
 use crate::Done;
-use crate::output::{ago, count, dim, money, strong, until};
+use crate::output::{ago, count, dim, money, strong, until, warn};
 
 /// Show which runners are up and what they have to do
 #[derive(Debug, Args)]
@@ -14,12 +15,14 @@ pub(crate) struct Status {}
 
 impl Status {
     pub(crate) async fn run(context: &Context) -> Done {
+        // First: a runner that is started now may be up already when one looks.
+        let unattended = context.tell_unattended().await;
         let status = runner_status::run(&context.engine).await?;
-        context.output.show(&status, || said(&status, context))
+        context.output.show(&status, || said(&status, unattended, context))
     }
 }
 
-fn said(status: &Response, context: &Context) -> String {
+fn said(status: &Response, unattended: Option<Unattended>, context: &Context) -> String {
     let mut lines: Vec<String> = status
         .runners
         .iter()
@@ -27,22 +30,34 @@ fn said(status: &Response, context: &Context) -> String {
             let place = if runner.background { "in the background" } else { "in the foreground" };
             let since = ago(runner.started_at.0, context.engine.now());
             let slots = count(runner.slots as usize, "slot");
-            format!("runner {}  {slots}, {place}, pid {}, up {since}", strong(&runner.name), runner.pid)
+            let name = strong(&runner.name);
+            let outdated = if runner.outdated { "; older than the store: starts no more agents" } else { "" };
+            format!("runner {name}  {slots}, {place}, pid {}, up {since}{outdated}", runner.pid)
         })
         .collect();
     if lines.is_empty() {
-        lines.push("no runner is up; `fleet start` starts one, `fleet run` runs one here".to_owned());
+        lines.push(nobody(unattended).to_owned());
     }
     let more = if status.ready_more { "more than " } else { "" };
     let ready = count(status.ready, "task");
     lines.push(format!("{} at work, {more}{ready} ready", count(status.running, "agent")));
     if !status.missing_agents.is_empty() {
         let names = status.missing_agents.join("`, `");
-        lines.push(format!("some of them wait for an agent that cannot be started here: `{names}`"));
+        let who = if status.ready == 1 && !status.ready_more { "it waits" } else { "some of them wait" };
+        lines.push(format!("{who} for an agent that cannot be started here: `{names}`"));
+    }
+    for path in &status.missing_repositories {
+        lines.push(format!(
+            "agents cannot work in {}, and ready tasks need it (`fleet doctor`)",
+            escaped(path)
+        ));
     }
     for pause in &status.paused {
         let left = until(pause.until.0, context.engine.now());
         lines.push(format!("{} is paused and goes on {left}: {}", pause.account, escaped(&pause.why)));
+    }
+    for warning in &status.warnings {
+        lines.push(warn(&format!("! {}: {}", warning.run, escaped(&warning.text))));
     }
     if status.spent_today > 0 || status.budget_today.is_some() {
         let of = status.budget_today.map(|most| format!(" of {}", money(most))).unwrap_or_default();
@@ -50,4 +65,12 @@ fn said(status: &Response, context: &Context) -> String {
     }
     lines.push(dim(&format!("log: {}", status.log.display())));
     lines.join("\n")
+}
+
+/// What is said instead of runners.
+fn nobody(unattended: Option<Unattended>) -> &'static str {
+    if unattended.is_some_and(|unattended| unattended.started) {
+        return "a runner is starting";
+    }
+    "no runner is up; `fleet start` starts one, `fleet run` runs one here"
 }

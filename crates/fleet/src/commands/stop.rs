@@ -17,7 +17,8 @@ pub(crate) struct Stop {
 
 impl Stop {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let stopped = runner_stop::run(&context.engine, Request { agents: self.agents }).await?;
+        let stopped =
+            runner_stop::run(&context.engine, Request { agents: self.agents, is_restart: false }).await?;
         context.output.show(&stopped, || said(&stopped))
     }
 }

@@ -3,21 +3,23 @@
 use clap::Args;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::trust::ProjectCommands;
-use fleet_engine::verbs::trust::{self, Listing, Response};
+use fleet_engine::config::{Setting, Value};
+use fleet_engine::trust::{ProjectFile, ProjectWishes};
+use fleet_engine::verbs::trust::{self, Entry, Listing, Response, Status};
 
 use super::Context;
 use crate::Done;
 use crate::output::{Column, ago, confirm, count, dim, strong, table};
 
-/// Let the commands of this repository run
+/// Agree to what this repository wants: commands, settings, files for agents
 ///
-/// A repository can bring commands of its own, such as `workspaces.setup` in `.fleet/config.toml`. They do not run
-/// before you agreed to exactly these commands. If they change, you are asked again. The checks of a workflow in the
-/// repository are such commands, too: `--workflow` asks about those of one.
+/// A repository can bring commands (`workspaces.setup` in `.fleet/config.toml`), settings that cost you more (an agent,
+/// higher limits, copies of your files), templates of prompts, and files that agents act on by themselves, such as the
+/// hooks in `.claude/settings.json`. None of them counts before you agree to exactly these. If they change, you are
+/// asked again. The checks of a workflow in the repository are such commands, too: `--workflow` asks about those of one.
 #[derive(Debug, Args)]
 pub(crate) struct Trust {
-    /// Show what you agreed to, and what this repository wants to run
+    /// Show what you agreed to, and what this repository wants
     #[arg(long, conflicts_with_all = ["revoke", "yes"])]
     list: bool,
     /// Take back what you agreed to for this repository
@@ -54,7 +56,7 @@ impl Trust {
         };
         if status.trusted {
             let answer = Response { status, changed: false };
-            let is_free = self.workflow.is_some() && answer.status.asked.commands.is_empty();
+            let is_free = self.workflow.is_some() && answer.status.asked.is_empty();
             return context.output.show(&answer, || {
                 if is_free {
                     "this workflow asks for no consent".to_owned()
@@ -63,10 +65,10 @@ impl Trust {
                 }
             });
         }
-        context.output.note(&described(&status.asked));
+        context.output.note(&described(&status));
         if !self.yes {
             // A question about what was not shown would be none.
-            let answer = if context.output.is_json() { None } else { confirm("Let them run?") };
+            let answer = if context.output.is_json() { None } else { confirm("Do you agree?") };
             match answer {
                 Some(true) => {}
                 Some(false) => {
@@ -74,52 +76,87 @@ impl Trust {
                     return context.output.show(&answer, || "nothing was trusted".to_owned());
                 }
                 None => {
-                    let problem = Problem::new(Code::Usage, "nobody is there to ask, so nothing was trusted");
-                    return Err(
-                        problem.hint("`--list` shows the commands, `--yes` trusts them without asking")
-                    );
+                    let problem = Problem::new(Code::Usage, "no terminal to confirm, so nothing was trusted");
+                    return Err(problem.hint("`--list` shows what it wants, `--yes` agrees without asking"));
                 }
             }
         }
         let answer = trust::run(&context.engine, status.asked)?;
-        context
-            .output
-            .show(&answer, || format!("trusted {}", count(answer.status.asked.lines().count(), "command")))
+        context.output.show(&answer, || agreed(&answer.status))
     }
 }
 
-fn already(asked: &ProjectCommands) -> String {
-    match asked.lines().count() {
-        0 => "this repository has no commands of its own".to_owned(),
-        number => format!("trusted already: {}", count(number, "command")),
-    }
+/// What was agreed to, and that something was left out.
+fn agreed(status: &Status) -> String {
+    let mut taken = status.asked.clone();
+    taken.commands.retain(|setting| !status.untrusted.contains(&setting.key));
+    taken.files.retain(|file| !status.untrusted.contains(&file.path));
+    let said = if taken.is_empty() {
+        "nothing was trusted".to_owned()
+    } else {
+        format!("trusted {}", counted(&taken))
+    };
+    if status.trusted { said } else { format!("{said}; nobody can agree to links and to files over 4 MB") }
 }
 
-/// All that would run, as it would run: nothing is cut.
-fn described(asked: &ProjectCommands) -> String {
-    let mut lines = vec![format!("{} wants to run:", strong(&escaped(&asked.project)))];
-    for setting in &asked.commands {
-        lines.push(format!("  {}  {}", setting.key, dim(&escaped(&setting.origin.to_string()))));
-        lines.extend(setting.value.texts().iter().map(|command| format!("    {}", escaped(command))));
+fn already(asked: &ProjectWishes) -> String {
+    if asked.is_empty() {
+        return "this repository wants nothing that needs consent".to_owned();
+    }
+    format!("trusted already: {}", counted(asked))
+}
+
+fn counted(asked: &ProjectWishes) -> String {
+    let amounts = [(asked.commands.len(), "setting"), (asked.files.len(), "file")];
+    let counted = amounts.into_iter().filter(|(number, _)| *number > 0);
+    counted.map(|(number, what)| count(number, what)).collect::<Vec<_>>().join(" and ")
+}
+
+/// All that it wants, as it would be done: nothing is cut. Files are shown by their names, to be read before. Where some
+/// of it is trusted, the rest is marked.
+fn described(status: &Status) -> String {
+    let Status { asked, untrusted, .. } = status;
+    let is_partly_trusted = untrusted.len() < asked.commands.len() + asked.files.len();
+    let is_marked = |name: &String| is_partly_trusted && untrusted.contains(name);
+    let mark = |name| if is_marked(name) { strong("  not trusted") } else { String::new() };
+    let mut lines = vec![format!("{} wants:", strong(&escaped(&asked.project)))];
+    for Setting { key, value, origin } in &asked.commands {
+        let place = dim(&escaped(&origin.to_string()));
+        match value {
+            Value::List(items) => {
+                lines.push(format!("  {key}  {place}{}", mark(key)));
+                lines.extend(items.iter().map(|item| format!("    {}", escaped(item))));
+            }
+            one => lines.push(format!("  {key} = {}  {place}{}", escaped(&one.to_string()), mark(key))),
+        }
+    }
+    for ProjectFile { path, sha256 } in &asked.files {
+        let content = sha256.as_ref().map_or("a link, or too large", |hash| &hash[..12]);
+        lines.push(format!("  {}  {}{}", escaped(path), dim(content), mark(path)));
     }
     lines.join("\n")
 }
 
 fn listed(listing: &Listing, context: &Context) -> String {
     let now = context.engine.now();
-    let short = |hash: &str| hash.chars().take("sha256:".len() + 12).collect::<String>();
+    let what = |entry: &Entry| match entry.setting.as_ref().or(entry.file.as_ref()) {
+        Some(name) => escaped(name).into_owned(),
+        None => "settings".to_owned(),
+    };
+    let short_hash = |entry: &Entry| entry.content.iter().flat_map(|hash| hash.chars()).take(12).collect();
     let mut text = if listing.trusted.is_empty() {
         "nothing is trusted\n".to_owned()
     } else {
         table(vec![
             Column::new("PROJECT", listing.trusted.iter().map(|entry| entry.project.clone())).giving_way(),
-            Column::new("COMMANDS", listing.trusted.iter().map(|entry| short(&entry.hash))).painted(dim),
+            Column::new("WHAT", listing.trusted.iter().map(what)),
+            Column::new("CONTENT", listing.trusted.iter().map(short_hash)).painted(dim),
             Column::new("AGE", listing.trusted.iter().map(|entry| ago(entry.at.0, now))),
         ])
     };
-    if let Some(here) = listing.here.as_ref().filter(|here| !here.asked.commands.is_empty()) {
+    if let Some(here) = listing.here.as_ref().filter(|here| !here.asked.is_empty()) {
         let verdict = if here.trusted { "trusted" } else { "not trusted" };
-        text = format!("{}\n\n{}\n{verdict}", text.trim_end(), described(&here.asked));
+        text = format!("{}\n\n{}\n{verdict}", text.trim_end(), described(here));
     }
     text
 }

@@ -1,7 +1,7 @@
 //! `fleet why`
 
 use clap::Args;
-use fleet_core::text::escaped;
+use fleet_core::text::{escaped, escaped_lines};
 use fleet_core::time::Millis;
 use fleet_engine::verbs::why::{self, Response};
 
@@ -9,7 +9,7 @@ use super::Context;
 use crate::Done;
 use crate::output::{dim, fields, paint_status, strong, until};
 
-/// Explain where a task stands: what happened, how that is known, and what comes next
+/// Explain where a task stands: what happened, the evidence, and what comes next
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Why {
@@ -30,8 +30,10 @@ impl Why {
 
 fn render(answer: &Response, now: Millis) -> String {
     let head = format!("{}  {}", strong(answer.task.to_string().as_str()), strong(&escaped(&answer.title)));
-    let mut rows =
-        vec![("status", paint_status(answer.status)), ("what", escaped(&answer.what).into_owned())];
+    let mut rows = vec![
+        ("status", paint_status(answer.status)),
+        ("what", escaped_lines(answer.what.trim_end()).into_owned()),
+    ];
     if let Some(reason) = answer.reason {
         rows.push(("reason", reason.to_string()));
     }
@@ -39,15 +41,58 @@ fn render(answer: &Response, now: Millis) -> String {
     rows.push(("agent", format!("{}{}", answer.agent, attempt.unwrap_or_default())));
     let at = answer.next_at.as_ref().map(|at| format!(" ({})", until(at.0, now)));
     rows.push(("next", format!("{}{}", escaped(&answer.next), at.unwrap_or_default())));
-    let evidence: Vec<String> = answer.evidence.iter().map(|line| format!("  {}", escaped(line))).collect();
+    let evidence: Vec<String> = answer.evidence.iter().map(|seen| indented(seen)).collect();
     let advice: Vec<String> =
         answer.advice.iter().map(|line| format!("  {} {}", dim("→"), escaped(line))).collect();
     let mut parts = vec![head, fields(&rows)];
     if !evidence.is_empty() {
-        parts.push(format!("{}\n{}", dim("how that is known"), evidence.join("\n")));
+        parts.push(format!("{}\n{}", dim("evidence"), evidence.join("\n")));
     }
     if !advice.is_empty() {
         parts.push(advice.join("\n"));
     }
     parts.join("\n\n")
+}
+
+/// What agents say may have several lines.
+fn indented(text: &str) -> String {
+    format!("  {}", escaped_lines(text.trim_end()).replace('\n', "\n    "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_lines_of_an_agent_are_shown_as_lines() {
+        let answer = Response {
+            task: "t0sp8vxvppagbpg".parse().unwrap(),
+            title: "One".to_owned(),
+            status: "failed",
+            run: None,
+            attempt: None,
+            agent: "demo".to_owned(),
+            reason: None,
+            what: "it failed: no\nway\n".to_owned(),
+            evidence: vec!["the agent reported an error: {\n  \"a\": 1\n}".to_owned()],
+            next: "nothing".to_owned(),
+            next_at: None,
+            advice: Vec::new(),
+        };
+        let shown = anstream::adapter::strip_str(&render(&answer, Millis(0))).to_string();
+        insta::assert_snapshot!(shown, @r#"
+        t0sp8vxvppagbpg  One
+
+        status      failed
+        what        it failed: no
+                    way
+        agent       demo
+        next        nothing
+
+        evidence
+          the agent reported an error: {
+              "a": 1
+            }
+        "#);
+    }
 }

@@ -3,22 +3,23 @@
 use fleet_core::id::BatchId;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::task::TaskState;
-use fleet_core::text::escaped;
+use fleet_core::text::{escaped, escaped_lines};
 use fleet_engine::verbs::follow::Followed;
 use fleet_engine::verbs::launch::Launched;
+use fleet_engine::verbs::run_result;
 
 use super::tasks::Watched;
 use super::{End, words};
 use crate::Done;
 use crate::commands::Context;
 use crate::exit::interrupted;
-use crate::output::{count, dim, print_json};
+use crate::output::{count, dim, print, print_json};
 
 /// So many tasks that are not done are named one by one.
 const NAMED: usize = 5;
 
 /// Says how it ended: as JSON the final state of all tasks, else what to do next. A task that is not done is a problem.
-pub(crate) fn conclude(context: &Context, batch: Option<BatchId>, watched: Watched) -> Done {
+pub(crate) async fn conclude(context: &Context, batch: Option<BatchId>, watched: Watched) -> Done {
     let Watched { tasks, deleted, end } = watched;
     let problem = problem(batch, &tasks, deleted);
     let launched = Launched { batch, tasks };
@@ -32,8 +33,18 @@ pub(crate) fn conclude(context: &Context, batch: Option<BatchId>, watched: Watch
     if let Some(problem) = problem {
         return Err(problem);
     }
+    if let ([one], false) = (launched.tasks.as_slice(), context.output.is_json()) {
+        show_findings(context, one).await?;
+    }
     context.output.note(&dim(&advice(&launched.tasks)));
     Ok(())
+}
+
+/// What a task that only looks has found is its answer.
+async fn show_findings(context: &Context, one: &Followed) -> Done {
+    let Some(run) = one.run.as_ref().filter(|_| one.task.read_only) else { return Ok(()) };
+    let found = run_result::run(&context.engine, run.id.as_str()).await?.result;
+    found.map_or(Ok(()), |result| print(&escaped_lines(&result.summary)))
 }
 
 /// For somebody who leaves.
@@ -43,7 +54,7 @@ pub(super) fn leave(batch: Option<BatchId>, tasks: &[Followed]) -> String {
         (None, [one]) => escaped(&one.to).into_owned(),
         (None, _) => "BRANCH".to_owned(),
     };
-    format!("the work goes on without you: `fleet list` shows it, `fleet kill {which}` stops it")
+    format!("agents keep running: `fleet list` shows them, `fleet kill {which}` stops them")
 }
 
 /// For somebody whose tasks are all done.

@@ -23,6 +23,7 @@ use fleet_engine::{Engine, clock};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::Context;
+use crate::exit::interrupted;
 use crate::output::print;
 use screen::Screen;
 
@@ -78,11 +79,20 @@ async fn stay<S: Subject>(context: &Context, subject: &mut S) -> Outcome<(S::See
         .map_err(|error| Problem::new(Code::Internal, format!("signals: {error}")))?;
     let mut view = View::choose(context);
     let mut waking = Waking { last: clock::uptime() };
+    let mut before = None;
     loop {
-        let seen = subject
-            .look()
-            .await
-            .map_err(|problem| problem.hint("the work goes on; `fleet list` shows it"))?;
+        let looked = tokio::select! {
+            looked = subject.look() => looked,
+            // A store that does not answer keeps nobody here.
+            _ = interrupt.recv() => match before {
+                Some(seen) => {
+                    view.last(subject, &seen)?;
+                    return Ok((seen, End::Left));
+                }
+                None => interrupted(),
+            },
+        };
+        let seen = looked.map_err(|problem| problem.hint("agents keep running: `fleet list` shows them"))?;
         if subject.is_over(&seen) {
             view.last(subject, &seen)?;
             return Ok((seen, End::Over));
@@ -100,6 +110,7 @@ async fn stay<S: Subject>(context: &Context, subject: &mut S) -> Outcome<(S::See
                 return Ok((seen, End::Left));
             }
         }
+        before = Some(seen);
     }
 }
 

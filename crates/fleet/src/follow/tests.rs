@@ -61,6 +61,7 @@ fn run(task: TaskId, state: RunState, ended_at: Option<Millis>) -> Run {
         activity: None,
         percent: None,
         decoded: 0,
+        batches: 0,
         stop: None,
         lease_until: NOW,
         created_at: NOW,
@@ -99,6 +100,12 @@ fn what_a_task_is_at() {
     assert_eq!((words::state(&running), words::agent(&running).as_str()), ("finishing", "demo"));
     assert_eq!((words::elapsed(&running, later), words::took(&running)), ("1m1s".to_owned(), None));
     assert_eq!(words::activity(&running, later), "40% reads");
+    running.task.model = Some("claude-sonnet-4-6".to_owned());
+    assert_eq!(words::agent(&running), "demo/claude-sonnet-4-6");
+    running.task.handed_to = Some("demo".to_owned());
+    assert_eq!(words::agent(&running), "demo", "who goes on with it does not use the model of another");
+    running.run.as_mut().unwrap().model = Some("m-1".to_owned());
+    assert_eq!(words::agent(&running), "demo/m-1");
     running.task.attempts = 3;
     assert_eq!(words::activity(&running, later), "attempt 3: 40% reads");
     running.run =

@@ -25,7 +25,10 @@ pub(super) fn paint_state(state: &str) -> String {
 pub(super) fn agent(one: &Followed) -> String {
     let of_run = one.run.as_ref().map(|run| run.agent.clone());
     let agent = of_run.or_else(|| one.task.agent.clone()).unwrap_or_default();
-    match &one.task.model {
+    // What the task asks for was meant for the agent that it names, and another may do it.
+    let wanted = one.task.model.as_ref().filter(|_| one.task.handed_to.is_none());
+    let model = one.run.as_ref().and_then(|run| run.model.as_ref()).or(wanted);
+    match model {
         Some(model) => format!("{agent}/{model}"),
         None => agent,
     }

@@ -136,8 +136,10 @@ const LEAST_NAME: usize = 16;
 /// Names and values below each other, those without a value left out.
 pub(crate) fn fields(rows: &[(&str, String)]) -> String {
     let shown = rows.iter().filter(|(_, value)| !value.is_empty());
-    let line =
-        |(name, value): &(&str, String)| format!("{}  {value}", super::style::dim(&format!("{name:<10}")));
+    let line = |(name, value): &(&str, String)| {
+        let value = value.replace('\n', &format!("\n{:12}", ""));
+        format!("{}  {value}", super::style::dim(&format!("{name:<10}")))
+    };
     shown.map(line).collect::<Vec<_>>().join("\n")
 }
 

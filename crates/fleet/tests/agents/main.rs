@@ -31,12 +31,15 @@ agents! {
     mod claude for Claude {
         success: writes_and_commits;
         refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, wrong_key_in_a_test, overloaded,
-            too_long_a_conversation, used_up_plan;
+            too_long_a_conversation, used_up_plan, told_when_to_come_back;
         silence: hangs_and_is_resumed, works_in_silence;
         prompts: told_while_it_works, told_after_the_end;
+        conversations: told_while_its_workspace_is_taken, its_conversation_is_gone, writes_into_the_checkout;
         cancel: cancelled_in_a_command;
         tools: reaches_an_mcp_server;
+        budgets: stopped_at_its_tokens;
         setup: knows_our_server;
+        settings: left_out_until_agreed, used_with_full_trust;
     }
     mod codex for Codex {
         success: writes_and_commits;
@@ -44,9 +47,12 @@ agents! {
             too_long_a_conversation, used_up_plan;
         silence: hangs_and_is_resumed, hangs_for_good, works_in_silence;
         prompts: told_after_the_end;
+        conversations: told_while_its_workspace_is_taken, its_conversation_is_gone;
         cancel: cancelled_in_a_command;
         tools: reaches_an_mcp_server;
+        budgets: stopped_at_its_tokens, stopped_at_the_highest_price;
         setup: knows_our_server;
+        settings: left_out_until_agreed;
     }
     mod gemini for Gemini {
         success: writes_and_commits, writes_and_commits_by_acp;
@@ -54,9 +60,12 @@ agents! {
             too_long_a_conversation, used_up_plan;
         silence: hangs_and_is_resumed;
         prompts: told_while_it_works_by_acp, told_after_the_end;
+        conversations: told_while_its_workspace_is_taken, its_conversation_is_gone;
         cancel: cancelled_in_a_command;
         tools: reaches_an_mcp_server_by_acp;
+        budgets: stopped_at_its_tokens;
         setup: knows_our_server;
+        settings: refused_until_agreed;
     }
     mod opencode for Opencode {
         success: writes_and_commits, writes_and_commits_by_acp;
@@ -64,9 +73,12 @@ agents! {
             too_long_a_conversation, used_up_plan;
         silence: hangs_and_is_resumed;
         prompts: told_after_the_end;
+        conversations: told_while_its_workspace_is_taken, its_conversation_is_gone, writes_into_the_checkout;
         cancel: cancelled_in_a_command;
         tools: reaches_an_mcp_server;
+        budgets: stopped_at_its_tokens;
         setup: knows_our_server;
+        settings: left_out_until_agreed;
     }
 }
 

@@ -68,7 +68,7 @@ fn ids_that_name_nothing_or_too_much() {
         (&["task", "show", ""], 2, "id-invalid", "empty"),
         (&["task", "show"], 2, "usage", "<ID>"),
         (&["explain", "nope"], 3, "code-not-found", "nope"),
-        (&["task", "delete", "{b}"], 2, "usage", "nobody is there to ask"),
+        (&["task", "delete", "{b}"], 2, "usage", "no terminal to confirm"),
         (&["task", "delete", "--yes", "{a}"], 4, "has-dependents", "{b} waits for it"),
     ]);
 }

@@ -61,6 +61,11 @@ fn a_full_disk_loses_nothing() {
     assert_eq!(code, "store-full", "{message}");
     assert!(hints.contains("nothing was changed"), "{hints}");
     assert_eq!(world.content(), before, "what was there can still be read");
+    let sick = world.fleet.fail(7, &["doctor", "--json"]).stdout;
+    let sick: serde_json::Value = serde_json::from_str(&sick).unwrap();
+    let space = sick["checks"].as_array().unwrap().iter().find(|check| check["name"] == "space").unwrap();
+    assert_eq!(space["verdict"], "bad", "{space}");
+    assert!(space["hints"].to_string().contains("fleet gc"), "{space}");
     fs::remove_file(filling).unwrap();
     world.fleet.stdin(big.as_str()).ok(&add);
     assert!(world.content().starts_with(before.lines().next().unwrap()));

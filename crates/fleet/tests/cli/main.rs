@@ -29,6 +29,7 @@ mod projects;
 mod queue;
 mod reference;
 mod search;
+mod seclusion;
 mod seeing;
 mod setup;
 mod shapes;

@@ -31,24 +31,24 @@ fn is_trusted(fleet: &Fleet) -> bool {
 fn without_a_person_nothing_is_trusted() {
     let world = world(SETUP);
     insta::assert_snapshot!(said(&world, &["trust"]), @"
-    /shop/.git wants to run:
+    /shop/.git wants:
       workspaces.setup  /shop/.fleet/config.toml:3
         npm ci
         echo a, b > 'c d'
-    error: nobody is there to ask, so nothing was trusted
-      → `--list` shows the commands, `--yes` trusts them without asking
+    error: no terminal to confirm, so nothing was trusted
+      → `--list` shows what it wants, `--yes` agrees without asking
       fleet explain usage
     [2]
     ");
     insta::assert_snapshot!(said(&world, &["trust", "--json"]), @r#"
-    {"error":{"code":"usage","message":"nobody is there to ask, so nothing was trusted","hints":["`--list` shows the commands, `--yes` trusts them without asking"]}}
+    {"error":{"code":"usage","message":"no terminal to confirm, so nothing was trusted","hints":["`--list` shows what it wants, `--yes` agrees without asking"]}}
     [2]
     "#);
     assert!(!world.fleet.home().join("trust.json").exists());
     insta::assert_snapshot!(said(&world, &["trust", "--list"]), @"
     nothing is trusted
 
-    /shop/.git wants to run:
+    /shop/.git wants:
       workspaces.setup  /shop/.fleet/config.toml:3
         npm ci
         echo a, b > 'c d'
@@ -61,21 +61,21 @@ fn without_a_person_nothing_is_trusted() {
 fn consent_lasts_until_the_commands_change() {
     let world = world(SETUP);
     insta::assert_snapshot!(said(&world, &["trust", "--yes"]), @"
-    trusted 2 commands
-    /shop/.git wants to run:
+    trusted 1 setting
+    /shop/.git wants:
       workspaces.setup  /shop/.fleet/config.toml:3
         npm ci
         echo a, b > 'c d'
     [0]
     ");
     insta::assert_snapshot!(said(&world, &["trust"]), @"
-    trusted already: 2 commands
+    trusted already: 1 setting
     [0]
     ");
     let mode = fs::metadata(world.fleet.home().join("trust.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    world.repo.write(".fleet/config.toml", format!("agent = \"codex\"\n{SETUP}"));
+    world.repo.write(".fleet/config.toml", format!("tasks.priority = 4\n{SETUP}"));
     assert!(is_trusted(&world.fleet), "other settings do not matter");
     world.repo.write(".fleet/config.toml", SETUP.replace("npm ci", "npm ci "));
     assert!(!is_trusted(&world.fleet));
@@ -113,9 +113,9 @@ fn a_worktree_is_the_same_project_and_a_clone_is_not() {
 }
 
 #[test]
-fn only_commands_of_the_repository_are_asked_about() {
-    let world = world("agent = 'codex'\n");
-    let nothing = "this repository has no commands of its own\n";
+fn only_what_the_repository_wants_is_asked_about() {
+    let world = world("tasks.priority = 4\n");
+    let nothing = "this repository wants nothing that needs consent\n";
     assert_eq!(world.fleet.ok(&["trust"]), nothing);
     world.fleet.ok(&["config", "set", "workspaces.setup", "make"]);
     assert_eq!(world.fleet.ok(&["trust"]), nothing, "your own need no consent");
@@ -147,7 +147,7 @@ fn an_agent_cannot_agree() {
     let (code, message, _) = error(&inside.fail(4, &["trust", "--yes", "--json"]));
     assert_eq!(
         (code.as_str(), message.as_str()),
-        ("untrusted", "an agent cannot agree to commands of a repository")
+        ("untrusted", "an agent cannot agree to what a repository wants")
     );
     assert!(!is_trusted(&world.fleet));
 }
@@ -195,6 +195,56 @@ fn a_person_at_a_terminal_decides() {
         assert!(!is_trusted(&world.fleet));
     }
     let shown = answer("y");
-    assert!(shown.contains("Let them run? [y/N]") && shown.contains("trusted 2 commands"), "{shown}");
+    assert!(shown.contains("Do you agree? [y/N]") && shown.contains("trusted 1 setting"), "{shown}");
     assert!(is_trusted(&world.fleet));
+}
+
+#[test]
+fn a_link_is_not_counted_as_trusted() {
+    let world = world("");
+    std::os::unix::fs::symlink("elsewhere.json", world.repo.path().join(".mcp.json")).unwrap();
+    world.repo.commit("with a link");
+    let nothing = "nothing was trusted; nobody can agree to links and to files over 4 MB\n";
+    assert_eq!(world.fleet.ok(&["trust", "--yes"]), nothing);
+    world.repo.write(".fleet/config.toml", SETUP);
+    let said = world.fleet.ok(&["trust", "--yes"]);
+    assert!(said.starts_with("trusted 1 setting; nobody can agree to links"), "{said}");
+}
+
+#[test]
+fn settings_templates_and_files_for_agents_are_asked_about_too() {
+    let world = world("agent = 'codex'\nlimits.time = '8h'\nworkspaces.copy = ['.env']\n");
+    world.repo.write(".fleet/templates/task.md", "{task}");
+    world.repo.write(".claude/settings.json", "{\"hooks\": {}}");
+    world.repo.write(".gitignore", ".env\n.claude/settings.local.json\n");
+    world.repo.commit("with settings");
+    world.repo.write(".claude/settings.local.json", "my own");
+    world.repo.write(".env", "my own");
+    insta::assert_snapshot!(said(&world, &["trust", "--yes"]), @"
+    trusted 3 settings and 2 files
+    /shop/.git wants:
+      agent = codex  /shop/.fleet/config.toml:1
+      limits.time = 8h  /shop/.fleet/config.toml:2
+      workspaces.copy  /shop/.fleet/config.toml:3
+        .env
+      .fleet/templates/task.md  f76ecbfb9eb3
+      .claude/settings.json  0cbcae531455
+    [0]
+    ");
+    assert!(is_trusted(&world.fleet));
+    let listed = said(&world, &["trust", "--list"]);
+    assert!(listed.contains(".claude/settings.json") && !listed.contains("not trusted"), "{listed}");
+    let rows: Vec<&str> = listed.lines().filter(|line| line.contains("f76ecbfb9eb3")).collect();
+    assert!(rows.len() == 2 && rows[0].contains(".fleet/templates/task.md"), "{listed}");
+    assert!(listed.lines().any(|line| line.starts_with("/shop") && line.contains("limits.time")), "{listed}");
+    world.repo.write(".claude/settings.json", "{}");
+    let listed = said(&world, &["trust", "--list"]);
+    let marked: Vec<&str> = listed.lines().filter(|line| line.ends_with("  not trusted")).collect();
+    assert!(marked.len() == 1 && marked[0].contains(".claude/settings.json"), "{listed}");
+    let here = &world.fleet.json(&["trust", "--list"])["here"];
+    assert_eq!(here["trusted"], false);
+    assert_eq!(here["files"].as_array().unwrap().len(), 2, "{here}");
+    world.fleet.ok(&["trust", "--yes"]);
+    world.repo.write(".fleet/config.toml", "agent = 'gemini'\n");
+    assert!(!is_trusted(&world.fleet), "another agent");
 }

@@ -1,6 +1,7 @@
 //! Disks without space, while a run is at work.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -111,6 +112,40 @@ fn the_repository_is_full_when_the_agent_ends() {
 #[test]
 fn the_repository_is_full_when_the_keeper_is_killed() {
     full(Keeper::Killed, objects);
+}
+
+/// An agent that says nothing and changes nothing leaves nothing that would have to be stored before its end is. Its end
+/// cannot be noted either, so that nobody else could tell the store how it ended.
+#[test]
+fn the_home_is_full_when_a_quiet_agent_ends() {
+    let stage = Stage::new();
+    let at = |name: &str| stage.sign(name).display().to_string();
+    let (script, written, go) = (stage.sign("agent.sh"), at("written"), at("go"));
+    let steps =
+        format!("#!/bin/sh\ncat > /dev/null\n: > '{written}'\nwhile [ ! -e '{go}' ]; do sleep 0.1; done\n");
+    fs::write(&script, steps).unwrap();
+    fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
+    let config =
+        format!("[agents.quiet]\nprogram = '{}'\noutput = 'lines'\nprompt = 'stdin'\n", script.display());
+    fs::write(stage.home().join("config.toml"), config).unwrap();
+    let Some(disk) = home(&stage) else { return };
+    let added =
+        stage.fleet.json(&["task", "add", "Quiet", "--agent", "quiet", "--retries", "0", "--read-only"]);
+    let task = added["id"].as_str().unwrap();
+    let runner = stage.run(None);
+    stage.wait_for("written");
+    let agent = stage.agent_pid(&stage.live_run());
+    disk.fill();
+    stage.give("go");
+    wait_until(BOUND, "the end of the agent", || !is_alive(agent));
+    // Long enough to be refused several times.
+    thread::sleep(Duration::from_secs(3));
+    disk.free();
+    stage.wait_status(task, "done");
+    stage.assert_tidy([runner]);
+    assert_eq!(stage.task(task)["attempts"], 1, "it was a good run");
+    drop(stage);
+    drop(disk);
 }
 
 /// A keeper that cannot renew because nobody can write is not stuck.

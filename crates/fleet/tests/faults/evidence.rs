@@ -63,8 +63,9 @@ impl Stage {
     pub(crate) fn assert_healthy(&self) {
         let said = self.fleet.json(&["doctor"]);
         assert_eq!(said["healthy"], true, "{said:#}");
-        // The usual agent need not be on this machine.
-        let checks = said["checks"].as_array().unwrap().iter().filter(|check| check["name"] != "agents");
+        // The usual agent need not be on this machine, and some disks here are small on purpose.
+        let is_meant = |check: &&Value| check["name"] != "agents" && check["name"] != "space";
+        let checks = said["checks"].as_array().unwrap().iter().filter(is_meant);
         let bad = checks.filter(|check| check["verdict"] != "good");
         assert_eq!(bad.collect::<Vec<_>>(), Vec::<&Value>::new());
     }

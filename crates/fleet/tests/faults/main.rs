@@ -18,6 +18,8 @@
 )]
 
 mod adoption;
+mod broken;
+mod bulk;
 mod checks;
 mod crowd;
 mod damage;
@@ -35,3 +37,5 @@ mod repair;
 mod server;
 mod soak;
 mod stage;
+mod strangers;
+mod unattended;

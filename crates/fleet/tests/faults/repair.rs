@@ -5,7 +5,7 @@ use std::thread;
 use super::processes::{is_alive, kill};
 use super::stage::Stage;
 
-/// Kills everything of a run, and then the runner that repairs it at this point.
+/// Kills everything of a run, and then whoever repairs it at this point, with the runner that wanted it.
 fn killed_at(point: &str) {
     let stage = Stage::new();
     let task = stage.add(&stage.steps());
@@ -15,15 +15,18 @@ fn killed_at(point: &str) {
     let (keeper, agent) = (stage.keeper_pid(&run), stage.agent_pid(&run));
     runner.kill();
     kill(keeper);
-    let mut repairer = stage.run(Some(point));
-    assert_eq!(stage.wait_held(point), repairer.pid());
+    let mut second = stage.run(Some(point));
+    let repairer = stage.wait_held(point);
     assert!(!is_alive(agent), "the agent is ended first of all");
-    repairer.kill();
+    second.kill();
+    kill(repairer);
     stage.give("go");
     stage.assert_well(&task, stage.run(None));
     stage.assert_in_snapshots();
     let shown = stage.task(&task);
-    assert_eq!((&shown["attempts"], &shown["failures"]), (&2.into(), &1.into()), "{shown:#}");
+    // The runner does not wait for a repair: one that had told the store left time for another claim.
+    assert!(matches!(shown["attempts"].as_i64(), Some(2 | 3)), "{shown:#}");
+    assert_eq!(shown["failures"], 1, "{shown:#}");
 }
 
 #[test]
@@ -34,6 +37,27 @@ fn killed_while_it_repairs() {
             scope.spawn(move || killed_at(point));
         }
     });
+}
+
+/// A repair that does not come to its end keeps nobody else waiting, neither this runner nor the next.
+#[test]
+fn a_repair_that_hangs_stops_nobody_else() {
+    let stage = Stage::new();
+    let task = stage.add(&stage.steps());
+    let mut runner = stage.run_with(Some("repair-stopped"), &["--slots", "1"]);
+    stage.wait_for("written");
+    kill(stage.keeper_pid(&stage.live_run()));
+    let repairer = stage.wait_held("repair-stopped");
+    let other = stage.add("say Done.\nwrite other.txt x");
+    stage.wait_status(&other, "done");
+    runner.kill();
+    let next = stage.run_with(None, &["--slots", "1"]);
+    let third = stage.add("say Done.\nwrite third.txt x");
+    stage.wait_status(&third, "done");
+    assert_eq!(stage.status(&task), "running");
+    kill(repairer);
+    stage.give("go");
+    stage.assert_well(&task, next);
 }
 
 /// Several look at the same wreck at the same moment.

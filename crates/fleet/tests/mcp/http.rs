@@ -41,10 +41,14 @@ impl Server {
 
     /// One request over a connection of its own. HTTP/1.0, so that the end of the answer is the end of the connection.
     fn post(&self, headers: &[(&str, &str)], body: &str) -> Answer {
+        self.send("POST", headers, body)
+    }
+
+    fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let mut request = format!(
-            "POST /mcp HTTP/1.0\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+            "{method} /mcp HTTP/1.0\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
              Content-Length: {}\r\n",
             body.len()
         );
@@ -113,6 +117,24 @@ fn two_clients_are_served_at_once() {
     let worker = server.call(&one, "create_worker", stage.order("write a.txt one"));
     let waited = server.call(&other, "wait", json!({"worker_ids": [worker["worker_id"]]}));
     assert_eq!(waited["workers"][0]["status"], "succeeded", "{waited}");
+}
+
+#[test]
+fn a_session_that_is_ended_is_gone_for_everybody() {
+    let stage = Stage::quiet();
+    let server = Server::start(&stage);
+    let (bearer, session) = (server.bearer(), server.session());
+    let delete = |session: &str| {
+        let named = [("Authorization", &*bearer), ("Mcp-Session-Id", session)];
+        server.send("DELETE", &named[..if session.is_empty() { 1 } else { 2 }], "").status
+    };
+    assert_eq!(delete("made-up"), 404);
+    assert_eq!(delete(""), 400, "which one?");
+    assert_eq!(delete(&session), 204);
+    assert_eq!(delete(&session), 404);
+    let ping = json!({"jsonrpc": "2.0", "id": 3, "method": "ping"}).to_string();
+    let headers = [("Authorization", &*bearer), ("Mcp-Session-Id", &*session)];
+    assert_eq!(server.post(&headers, &ping).status, 404, "so that a client begins anew");
 }
 
 #[test]

@@ -12,23 +12,60 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
-/// An agent that does nothing, so that a test can act in its place.
+/// An agent that starts what a test wants started in its place: whatever is not below its keeper is not the agent.
+const AGENT: &str = r#"#!/bin/sh
+mkdir -p "$HOME/jobs"
+env > "$HOME/seen.new" && mv "$HOME/seen.new" "$HOME/seen"
+while :; do
+  for job in "$HOME"/jobs/*.ready; do
+    [ -e "$job" ] || continue
+    mv "$job" "${job%.ready}.run"
+    sh "${job%.ready}.run" &
+  done
+  sleep 0.02
+done
+"#;
+
+/// Stands in for the binary: has the agent start it, and passes on what goes in and out.
+const RELAY: &str = r#"#!/bin/sh
+exec 3<&0
+job=$(mktemp "$HOME/jobs/XXXXXXXX") || exit 1
+mkfifo "$job.in" "$job.out" "$job.err"
+{
+  printf 'cd "%s"\n"$FLEET_BIN"' "$PWD"
+  for word; do printf " '%s'" "$word"; done
+  printf ' < "%s.in" > "%s.out" 2> "%s.err"\n' "$job" "$job" "$job"
+  printf 'echo $? > "%s.new"\nmv "%s.new" "%s.code"\n' "$job" "$job" "$job"
+} > "$job"
+mv "$job" "$job.ready"
+cat "$job.err" >&2 &
+errors=$!
+cat <&3 > "$job.in" &
+cat "$job.out"
+wait "$errors"
+until [ -e "$job.code" ]; do sleep 0.02; done
+exit "$(cat "$job.code")"
+"#;
+
+/// An agent, in whose place a test acts.
 struct Agent {
     /// Its task.
     task: String,
     run: String,
     token: String,
-    /// The binary as the agent would start it.
+    /// The binary as the agent starts it.
     fleet: Fleet,
 }
 
 impl Agent {
     fn start(stage: &Stage, person: &mut McpClient) -> Self {
-        let (program, seen) = (stage.fleet.user_home().join("own"), stage.fleet.user_home().join("seen"));
-        let script = format!("#!/bin/sh\nenv > {0}.new && mv {0}.new {0}\nexec sleep 600\n", seen.display());
-        std::fs::write(&program, script).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let config = format!("[agents.own]\nprogram = '{}'\n", program.display());
+        let place = |name: &str| stage.fleet.user_home().join(name);
+        let (program, relay, seen) = (place("own"), place("relay"), place("seen"));
+        for (script, text) in [(&program, AGENT), (&relay, RELAY)] {
+            std::fs::write(script, text).unwrap();
+            std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let config = format!("agent = 'demo'\n[agents.own]\nprogram = '{}'\n", program.display());
         std::fs::write(stage.fleet.home().join("config.toml"), config).unwrap();
         let mut order = stage.order("say hi");
         order["executor"] = json!("own");
@@ -38,8 +75,7 @@ impl Agent {
         let environment: BTreeMap<&str, &str> =
             environment.lines().filter_map(|line| line.split_once('=')).collect();
         let (run, token) = (environment["FLEET_RUN"].to_owned(), environment["FLEET_TOKEN"].to_owned());
-        let fleet =
-            stage.fleet.env("FLEET_RUN", &run).env("FLEET_TOKEN", &token).cwd(stage.repo.path().to_owned());
+        let fleet = stage.fleet.with_program(relay).cwd(stage.repo.path().to_owned());
         Self { task, run, token, fleet }
     }
 
@@ -79,14 +115,22 @@ fn an_agent_sees_and_ends_only_its_own_workers() {
     assert_eq!(agent.call("cancel_worker", json!({"worker_id": child["worker_id"]}))["status"], "cancelled");
     // Whoever claims to be an agent and cannot prove it is neither that agent nor a person.
     let child = child["worker_id"].as_str().unwrap();
-    for (run, token, code) in
-        [(&*inside.run, "guessed", "token-refused"), ("r0smmyvymnt4z7j", &*inside.token, "run-not-found")]
-    {
+    for (run, token, code) in [
+        (&*inside.run, "guessed", "token-refused"),
+        ("r0smmyvymnt4z7j", &*inside.token, "run-not-found"),
+        // Somebody else has read it, in `/proc` for example.
+        (&*inside.run, &*inside.token, "token-refused"),
+    ] {
         let fleet = stage.fleet.env("FLEET_RUN", run).env("FLEET_TOKEN", token);
         let mut liar = McpClient::start(fleet.command(&["mcp"]));
         for worker in [other.as_str(), child] {
             assert_eq!(liar.refused("get_worker_status", json!({"worker_id": worker})).0, code);
         }
+    }
+    let thief = stage.fleet.env("FLEET_RUN", &inside.run).env("FLEET_TOKEN", &inside.token);
+    for said in [["fail", "stolen"], ["note", "stolen"]] {
+        let refused = thief.run(&[&said[..], &["--json"]].concat());
+        assert!(refused.stderr.contains("token-refused"), "{refused:?}");
     }
     for id in [own, other] {
         assert_eq!(person.call("cancel_worker", json!({"worker_id": id}))["status"], "cancelled");
@@ -116,6 +160,10 @@ fn an_agent_changes_only_its_own_tasks_by_the_command_line_too() {
         ("workflow retry", &workflow),
         ("stop --agents", &String::new()),
         ("agents pause demo", &String::new()),
+        ("config set agent codex", &String::new()),
+        ("config unset agent", &String::new()),
+        ("config edit", &String::new()),
+        ("setup claude", &String::new()),
         ("mcp token", &String::new()),
         ("mcp token --renew", &String::new()),
     ] {

@@ -70,6 +70,12 @@ fn a_worker_from_its_order_to_its_cleaning_up() {
     assert_eq!((&waited["done"], &waited["timed_out"]), (&json!(true), &json!(false)), "{waited}");
     assert_eq!((&waited["finished"], &waited["pending"]), (&json!([id]), &json!([])));
     assert_eq!(waited["summary"], "1 worker: 1 ok");
+    let status = client.call("get_worker_status", json!({"worker_id": id}));
+    assert_eq!(
+        (&waited["workers"][0]["exit_code"], &status["exit_code"]),
+        (&json!(0), &json!(0)),
+        "{status}"
+    );
     assert!(client.told().any(|told| told["method"] == "notifications/progress"), "it was told of progress");
 
     let seen = client.call("collect_worker_result", json!({"worker_id": id, "include_logs": true}));

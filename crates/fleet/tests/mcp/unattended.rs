@@ -1,5 +1,9 @@
 //! Work that nobody takes up: no runner is up, and none may be started.
 
+use std::process::Command;
+use std::time::Duration;
+
+use fleet_testkit::wait_until;
 use serde_json::json;
 
 use crate::stage::Stage;
@@ -43,4 +47,18 @@ fn nothing_is_said_where_somebody_does_it() {
     let task = client
         .call("create_task", json!({"repo_path": stage.path(), "title": "Write the manual", "hold": true}));
     assert_eq!(task["note"], json!(null), "{task}");
+}
+
+#[test]
+fn a_runner_that_was_killed_is_started_again_by_whoever_looks() {
+    let stage = Stage::new();
+    let quiet = stage.fleet.env("FLEET_AUTOSTART", "false").cwd(stage.repo.path());
+    let pid = stage.fleet.json(&["start"])["runner"]["pid"].to_string();
+    assert!(Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
+    let added = quiet.json(&["task", "add", "Greet", "-d", "```demo\nwrite a x\n```"]);
+    let id = added["id"].as_str().unwrap();
+    let mut client = stage.client();
+    client.call("list_workers", json!({}));
+    let is_done = || quiet.json(&["task", "show", id])["state"] == "done";
+    wait_until(Duration::from_mins(1), "the runner does it", is_done);
 }

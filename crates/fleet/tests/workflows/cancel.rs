@@ -69,7 +69,7 @@ fn one_that_is_over_is_not_cancelled_and_several_are_asked_about() {
     let ambiguous = bench.fleet.fail(2, &["workflow", "cancel", "w"]);
     assert!(ambiguous.stderr.contains(&first) && ambiguous.stderr.contains(&second), "{ambiguous:?}");
     let asked = bench.fleet.fail(2, &["workflow", "cancel", &first, &second]);
-    assert!(asked.stderr.contains("nobody is there to ask"), "{asked:?}");
+    assert!(asked.stderr.contains("no terminal to confirm"), "{asked:?}");
     assert_eq!(bench.show(&first)["state"], "running");
     bench.fleet.ok(&["workflow", "cancel", &first, &second, "--yes"]);
     assert_eq!(bench.show(&second)["state"], "cancelled");

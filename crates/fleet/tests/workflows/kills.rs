@@ -65,7 +65,7 @@ fn whoever_follows_may_leave_and_come_back() {
     assert_eq!(left.status.code(), Some(130), "{first}");
     let said = String::from_utf8(left.stderr).unwrap();
     assert!(
-        said.contains("goes on without you") && said.contains(&format!("fleet workflow watch {id}")),
+        said.contains("agents keep running") && said.contains(&format!("fleet workflow watch {id}")),
         "{said}"
     );
     assert_eq!(bench.show(&id)["state"], "running");

@@ -26,6 +26,22 @@ fn lists_are_paged_and_narrowed() {
     assert!(shown.contains("cancelled") && shown.contains("1/1") && shown.contains("0/1"), "{shown}");
 }
 
+/// Many agents just say what they think.
+#[test]
+fn a_review_in_prose_that_changes_nothing_is_done() {
+    let bench = Bench::new();
+    let review = stage(
+        "review",
+        "needs = ['a']\nstart = 'inherit'\nchanges = 'optional'",
+        "report It is fine as it is.",
+    );
+    let workflow = bench.succeed(&(stage("a", "", "write a.txt x") + &review));
+    assert_eq!(named(&workflow, "review")["state"], "done", "{workflow}");
+    let run = named(&workflow, "review")["task"].as_str().unwrap();
+    let shown = bench.fleet.json(&["show", run]);
+    assert_eq!(shown["result"]["summary"], "It is fine as it is.", "{shown}");
+}
+
 #[test]
 fn a_task_says_which_stage_it_is() {
     let bench = Bench::quiet();

@@ -70,7 +70,10 @@ fn within(agent: &str, events: &[AgentEvent], line: &str) {
     assert!(events.len() <= MOST_EVENTS, "{agent}: {} events of {line}", events.len());
     for event in events {
         let fits = match event {
-            AgentEvent::SessionStarted { session } => session.len() <= LONGEST_LINE,
+            AgentEvent::SessionStarted { session: id } | AgentEvent::Model { model: id } => {
+                id.len() <= LONGEST_LINE
+            }
+            AgentEvent::WorksIn { directory } => directory.len() <= 4096,
             AgentEvent::Text { text } | AgentEvent::Reasoning { text } => text.len() <= LONGEST_TEXT,
             AgentEvent::ToolCall { id, name, input_summary, files } => {
                 id.len() + name.len() + input_summary.len() <= 3 * LONGEST_LINE && few(files)
@@ -82,6 +85,7 @@ fn within(agent: &str, events: &[AgentEvent], line: &str) {
             AgentEvent::RateLimit { text, .. }
             | AgentEvent::Retry { text, .. }
             | AgentEvent::Error { text, .. }
+            | AgentEvent::Warning { text }
             | AgentEvent::Question { text }
             | AgentEvent::Raw { text, .. } => text.len() <= LONGEST_TROUBLE,
             AgentEvent::Ended { text } => text.as_ref().is_none_or(|text| text.len() <= LONGEST_FINAL),

@@ -112,6 +112,11 @@ pub(super) const FAILURES: &[Key] = &[
         "What happens to a task when the branches that it starts from contradict each other.",
     ),
     after("policy.checks_failed", "retry", "What happens to a task when a check did not succeed."),
+    after(
+        "policy.outside_workspace",
+        "give_up",
+        "What happens to a task when its agent worked outside of its workspace.",
+    ),
 ];
 
 /// The defaults are those of `fleet_core::policy`.

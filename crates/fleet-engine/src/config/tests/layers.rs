@@ -45,6 +45,7 @@ fn without_anything_there_are_defaults() {
     workspaces.keep_ignored = false (default)
     workspaces.copy = [] (default)
     workspaces.setup = [] (default)
+    workspaces.pass_env = [] (default)
     workspaces.setup_time = 10m (default)
     workspaces.check_time = 10m (default)
     workspaces.snapshot_every = 5m (default)
@@ -79,6 +80,7 @@ fn without_anything_there_are_defaults() {
     policy.branch_taken = give_up (default)
     policy.merge_conflict = give_up (default)
     policy.checks_failed = retry (default)
+    policy.outside_workspace = give_up (default)
     ");
     assert!(world.validate().files.is_empty());
 }
@@ -113,6 +115,7 @@ fn later_layers_win() {
     workspaces.keep_ignored = false (default)
     workspaces.copy = [] (default)
     workspaces.setup = [] (default)
+    workspaces.pass_env = [] (default)
     workspaces.setup_time = 10m (default)
     workspaces.check_time = 10m (default)
     workspaces.snapshot_every = 5m (default)
@@ -147,6 +150,7 @@ fn later_layers_win() {
     policy.branch_taken = give_up (default)
     policy.merge_conflict = give_up (default)
     policy.checks_failed = retry (default)
+    policy.outside_workspace = give_up (default)
     agents.claude.model = opus (/x/project.toml:4)
     agents.codex.model = gpt=5 (--config)
     agents.my_own.cap = 7 (FLEET_AGENTS_MY_OWN_CAP)

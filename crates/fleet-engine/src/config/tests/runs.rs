@@ -22,6 +22,7 @@ fn defaults_come_as_what_they_are() {
     };
     assert_eq!(*config.limits(), limits);
     let workspaces = Workspaces {
+        pass_env: Vec::new(),
         pool: 4,
         keep_ignored: false,
         copy: Vec::new(),

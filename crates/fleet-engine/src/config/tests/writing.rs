@@ -43,6 +43,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "allowed_repos" => "/code, ~/work",
         "limits.log" => "1MiB",
         "workspaces.copy" => ".env, config/*.key",
+        "workspaces.pass_env" => "DATABASE_URL, AWS_*",
         "workspaces.setup" => "npm ci --loglevel=error,warn",
         "agents.*.pass_env" => "AWS_*",
         "agents.*.trust" => "full",

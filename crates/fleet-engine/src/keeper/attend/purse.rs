@@ -2,6 +2,8 @@
 
 use fleet_core::budget::Bounds;
 use fleet_core::event::Fact;
+use fleet_core::outcome::AgentExit;
+use fleet_core::run::Totals;
 use fleet_core::watchdog::Overrun;
 use fleet_store::ops;
 use tokio::time::timeout;
@@ -10,6 +12,15 @@ use super::{Attendance, DRAIN, Keeper};
 use crate::{agents, clock};
 
 impl Keeper<'_> {
+    /// What the agent may use: the limits of its task, and what was put aside for it.
+    pub(super) fn use_bounds(&self) -> Bounds {
+        let (limits, reserved) = (self.task.spec.limits, self.run.reserved);
+        Bounds {
+            tokens: least(limits.tokens, reserved.tokens),
+            micro_usd: least(limits.micro_usd, reserved.micro_usd),
+        }
+    }
+
     /// Whether something was put aside for this run that is not its task's own limit.
     fn has_purse(&self) -> bool {
         self.run.reserved.tokens.is_some() || self.run.reserved.micro_usd.is_some()
@@ -17,9 +28,45 @@ impl Keeper<'_> {
 }
 
 impl Attendance<'_> {
+    /// Holds what the agent has used so far against what it may use.
+    pub(super) fn count_use(&mut self) {
+        let totals = self.journal.totals();
+        self.dog.used(totals.input_tokens.saturating_add(totals.output_tokens), totals.micro_usd);
+        self.tell_guess();
+        self.look_at_purse();
+    }
+
+    /// People are told once that money is counted at a price that is not the model's own.
+    fn tell_guess(&mut self) {
+        if self.is_guess_told {
+            return;
+        }
+        let remedy = self.journal.guess_remedy(&self.keeper.run.agent);
+        if let Some((guess, remedy)) = self.journal.guess().zip(remedy) {
+            self.is_guess_told = true;
+            let text = format!("{guess}; {remedy}");
+            self.journal.note(Fact::RunWarned { text }, clock::now());
+        }
+    }
+
+    /// People are told of a bound that could not hold, because the agent has told nothing of what it used.
+    pub(super) fn tell_uncounted(&mut self, exit: &AgentExit) {
+        let Bounds { tokens, micro_usd } = self.keeper.use_bounds();
+        let is_bounded = tokens.is_some() || micro_usd.is_some();
+        if is_bounded
+            && exit.is_success()
+            && self.stopped.is_none()
+            && self.journal.totals() == Totals::default()
+        {
+            let text =
+                "it did not tell what it used, so its limit on tokens or money could not hold".to_owned();
+            self.journal.note(Fact::RunWarned { text }, clock::now());
+        }
+    }
+
     /// An agent that has nearly used up what was put aside for it gets more of the budget, if there is more; otherwise
     /// people are warned, once.
-    pub(super) fn look_at_purse(&mut self) {
+    fn look_at_purse(&mut self) {
         let percent = self.keeper.config.spending().warn_percent;
         if self.is_warned || self.reserving.is_some() || self.dog.nearly(percent).is_none() {
             return;

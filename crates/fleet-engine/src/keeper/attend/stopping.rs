@@ -40,7 +40,10 @@ impl Attendance<'_> {
             Overrun::Time(_) => Stop::TimeLimit(text),
             Overrun::Idle(_) => Stop::Idle(text),
             Overrun::Tokens(_) => Stop::Tokens(text),
-            Overrun::Money(_) => Stop::Money(text),
+            Overrun::Money(_) => {
+                let guess = self.journal.guess().map(|guess| format!("; {guess}"));
+                Stop::Money(format!("{text}{}", guess.unwrap_or_default()))
+            }
         });
     }
 

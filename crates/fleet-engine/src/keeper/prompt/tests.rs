@@ -72,6 +72,7 @@ fn a_later_attempt_hears_what_was_left_and_what_was_added() {
         end: Some("it ran out of time".to_owned()),
         notes: vec!["tests are in t/".to_owned()],
         reason: None,
+        reported: Some("half of it is there".to_owned()),
     };
     let prompts = ["Also the docs.".to_owned()];
     let prompt = Prompt { attempt: 3, continues: true, ..prompt(&task, &earlier, &prompts) };
@@ -79,6 +80,7 @@ fn a_later_attempt_hears_what_was_left_and_what_was_added() {
     for part in [
         "This is attempt 3.",
         "it ran out of time",
+        "What the one before it reported: half of it is there",
         "git log abc123..",
         "- tests are in t/",
         "Also the docs.",
@@ -103,7 +105,7 @@ fn a_stage_is_told_its_own_words_and_what_to_return() {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         let stage = StageText { text: "Look at {this}.".to_owned(), returns, names };
         let (end, reason) = (Some("it said nothing".to_owned()), Some(Reason::AgentError));
-        let earlier = Earlier { end, reason, notes: Vec::new() };
+        let earlier = Earlier { end, reason, ..Earlier::default() };
         let prompt = Prompt { stage: Some(&stage), ..prompt(&task, &earlier, &[]) };
         (prompt.text(&templates()), prompt.resumed(&templates()))
     };

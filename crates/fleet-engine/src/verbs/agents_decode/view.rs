@@ -13,6 +13,8 @@ use crate::views::Moment;
 #[expect(missing_docs, reason = "the fields are those of AgentEvent; docs/json.md describes each")]
 pub enum EventView {
     Session { session: String },
+    WorksIn { directory: String },
+    Model { model: String },
     Text { text: String },
     Reasoning { text: String },
     ToolCall { id: String, name: String, input: String, files: Vec<String> },
@@ -23,19 +25,22 @@ pub enum EventView {
     Retry { attempt: Option<u32>, wait_ms: Option<u64>, text: String },
     Denied { tool: String, text: String },
     Error { reason: Reason, text: String },
+    Warning { text: String },
     Question { text: String },
     Ended { text: Option<String> },
     Raw { stream: &'static str, text: String, cut: bool },
 }
 
 /// A moment in the future, as it was told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenView {
     /// At this moment.
     At(Moment),
     /// After so many milliseconds.
     AfterMs(u64),
+    /// At this time in the zone of the machine.
+    Local(String),
 }
 
 impl From<When> for WhenView {
@@ -43,6 +48,7 @@ impl From<When> for WhenView {
         match when {
             When::At(at) => Self::At(Moment(at)),
             When::After(span) => Self::AfterMs(millis(span)),
+            When::Local(time) => Self::Local(time.to_string()),
         }
     }
 }
@@ -62,6 +68,8 @@ impl From<&AgentEvent> for EventView {
     fn from(event: &AgentEvent) -> Self {
         match event.clone() {
             AgentEvent::SessionStarted { session } => Self::Session { session },
+            AgentEvent::WorksIn { directory } => Self::WorksIn { directory },
+            AgentEvent::Model { model } => Self::Model { model },
             AgentEvent::Text { text } => Self::Text { text },
             AgentEvent::Reasoning { text } => Self::Reasoning { text },
             AgentEvent::ToolCall { id, name, input_summary, files } => {
@@ -80,6 +88,7 @@ impl From<&AgentEvent> for EventView {
             }
             AgentEvent::Denied { tool, text } => Self::Denied { tool, text },
             AgentEvent::Error { reason, text } => Self::Error { reason, text },
+            AgentEvent::Warning { text } => Self::Warning { text },
             AgentEvent::Question { text } => Self::Question { text },
             AgentEvent::Ended { text } => Self::Ended { text },
             AgentEvent::Raw { stream, text, cut } => {

@@ -57,7 +57,9 @@ impl Stage {
 
     /// Stops runners and agents; what they did stays.
     pub async fn rest(&self) -> Outcome<()> {
-        runner_stop::stop(&self.engine, runner_stop::Request { agents: true }).await.map(drop)
+        runner_stop::stop(&self.engine, runner_stop::Request { agents: true, ..Default::default() })
+            .await
+            .map(drop)
     }
 
     /// Removes everything, runners and agents first.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use fleet_core::conflict::Party;
 use fleet_core::id::{ProjectId, TaskId};
@@ -15,6 +16,7 @@ use fleet_store::ops::{self, ListedRun, StatusFilter};
 use super::{Side, Unseen};
 use crate::keeper::blocking;
 use crate::lie::Lie;
+use crate::verbs::elsewhere::Here;
 use crate::verbs::run_diff;
 use crate::{Engine, problems};
 
@@ -22,6 +24,8 @@ use crate::{Engine, problems};
 const MOST_BRANCHES: usize = 50;
 /// So many tasks that have not begun, but say which files they will touch.
 const MOST_CLAIMS: i64 = 150;
+/// Work of other machines is mentioned for so long after its end.
+const RECENT: Duration = Duration::from_hours(7 * 24);
 /// So many runs are looked through for branches that have not landed.
 const LOOKED_THROUGH: i64 = 1_000;
 
@@ -59,7 +63,13 @@ pub(super) async fn look(
     let (claims, more_claims) = claims(engine, project.id, about).await?;
     let (listed, landing, more_work) = unlanded(engine, repo, project.id, about).await?;
     let (mut works, mut unseen) = (Vec::new(), Vec::new());
+    let here = Here::of(engine)?;
     for listed in listed {
+        if let Some(place) = here.place_of(&listed.run) {
+            unseen.push(Unseen { task: listed.run.task, why: format!("its work is {place}") });
+            works.push(Work { listed, sides: None });
+            continue;
+        }
         match sides(engine, &listed.run).await {
             Ok(sides) => works.push(Work { listed, sides: Some(sides) }),
             Err(why) => {
@@ -115,7 +125,13 @@ async fn unlanded(
     let names: BTreeSet<String> = runs.iter().filter_map(|listed| listed.run.branch.clone()).collect();
     let place = repo.to_owned();
     let lie = blocking(move || Lie::look(&place, &names)).await?.map_err(problems::git)?;
+    let here = Here::of(engine)?;
     runs.retain(|listed| {
+        // Nobody here knows whether that has landed; it is mentioned for a while.
+        if !here.has(&listed.run) {
+            let is_recent = listed.run.ended_at.is_none_or(|at| engine.now().since(at) < RECENT);
+            return listed.task_state.is_some() && (is_recent || about.contains(&listed.run.task));
+        }
         let branch = listed.run.branch.as_ref().and_then(|name| lie.branches.get(name));
         let is_unchanged = |commit: &Oid| listed.run.base.as_deref() == Some(commit.as_str());
         let is_open =

@@ -9,17 +9,17 @@ use std::time::Duration;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::{Code, Outcome};
 use fleet_core::run::Run;
-use fleet_core::task::AgentName;
+use fleet_core::task::Task;
 use fleet_host::disk;
-use fleet_host::git::SlotState;
+use fleet_host::git::{OccupiedSlot, SlotState};
 use fleet_host::lock::Exclusive;
 use fleet_host::process::Processes;
 use fleet_store::ops;
 
-use super::Check;
+use super::{Check, Verdict};
 use crate::home::Home;
 use crate::keeper::blocking;
-use crate::runner::{able, registry};
+use crate::runner::{Startable, left_alone, registry, upcoming};
 use crate::verbs::gc::area;
 use crate::{Engine, clock, problems};
 
@@ -27,8 +27,6 @@ use crate::{Engine, clock, problems};
 const STARTING: Duration = Duration::from_secs(10);
 /// More than this in the trash is worth a word.
 const MUCH: u64 = 1_000_000_000;
-/// So many ready tasks are looked at.
-const LOOKED_AT: i64 = 1_000;
 /// So many of a kind are named.
 const NAMED: usize = 3;
 
@@ -55,30 +53,56 @@ fn checked(name: &'static str, outcome: Outcome<Check>) -> Check {
 async fn runner(engine: &Engine) -> Outcome<Check> {
     let home = Home::new(engine.home());
     let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+    if let Some(old) = up.iter().find(|runner| runner.outdated) {
+        let detail =
+            format!("{} ({}) is older than the store: it starts no more agents", old.name, old.version);
+        return Ok(Check::warning(
+            "runner",
+            detail,
+            "`fleet restart` starts this version; agents at work go on",
+        ));
+    }
     if let Some(first) = up.first() {
         let more = if up.len() > 1 { format!(", and {} more", up.len() - 1) } else { String::new() };
         return Ok(Check::good("runner", format!("{} is up{more}", first.name)));
     }
-    let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
-    if engine.call(ready).await?.tasks.is_empty() {
-        return Ok(Check::good("runner", "none is up, and none is needed"));
-    }
-    Ok(Check::warning("runner", "tasks are ready, and no runner is up", "`fleet start` starts one"))
+    Ok(match left_alone(engine).await? {
+        None => Check::good("runner", "none is up, and none is needed"),
+        Some(tasks) => {
+            let detail = format!("tasks are {}, and no runner is up", tasks.state());
+            Check::warning("runner", detail, "`fleet start` starts one")
+        }
+    })
 }
 
-/// Agents that ready tasks name, and that cannot be started here. Another machine with the same store may have them.
-async fn waiting(engine: &Engine) -> Outcome<Option<Check>> {
-    let here = able(engine)?;
-    let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: LOOKED_AT, now: clock::now() };
-    let tasks = engine.call(ready).await?.tasks;
-    let wanted = tasks.iter().filter_map(|task| Some((task.agent()?, task.id)));
-    let missing: BTreeMap<&AgentName, TaskId> = wanted.filter(|(agent, _)| !here.contains(*agent)).collect();
-    let Some(task) = missing.values().next() else { return Ok(None) };
-    let names: Vec<&str> = missing.keys().map(|agent| agent.as_str()).collect();
+/// What tasks need that is not here. Another machine with the same store may have it.
+async fn waiting(engine: &Engine) -> Outcome<Vec<Check>> {
+    let tasks = upcoming(engine).await?.tasks;
+    let startable = Startable::look(engine, &tasks).await?;
+    Ok(missing_agents(&tasks, &startable).into_iter().chain(refused(&startable)).collect())
+}
+
+/// Agents that tasks name, and that cannot be started here.
+fn missing_agents(tasks: &[Task], startable: &Startable) -> Option<Check> {
+    let naming = tasks.iter().filter(|task| task.agent().is_some());
+    let missing: BTreeMap<&str, TaskId> =
+        naming.filter_map(|task| Some((startable.missing_agent(task)?, task.id))).collect();
+    let task = missing.values().next()?;
+    let names: Vec<&str> = missing.keys().copied().collect();
     let detail = format!("tasks wait for agents that cannot be started here: {}", names.join(", "));
     let hint =
         format!("`fleet agents` says how to get them; `fleet task edit {task} --agent NAME` chooses another");
-    Ok(Some(Check::warning("agents", detail, hint)))
+    Some(Check::warning("agents", detail, hint))
+}
+
+/// Repositories that tasks are about, and that agents cannot work in here.
+fn refused(startable: &Startable) -> impl Iterator<Item = Check> {
+    startable.refused.values().map(|problem| Check {
+        name: "repositories",
+        verdict: Verdict::Warning,
+        detail: format!("tasks wait for a repository: {}", problem.message),
+        hints: problem.hints.clone(),
+    })
 }
 
 /// What nobody looks after.
@@ -101,6 +125,11 @@ async fn leftovers(engine: &Engine) -> Outcome<Vec<Check>> {
         "worktrees of runs that have ended",
         &slots.ended,
         "`fleet start` saves what is in them",
+    ));
+    checks.extend(found(
+        "workspaces that are not used, because somebody works in them",
+        &slots.occupied,
+        "leave the folder or end these processes, and they are used again",
     ));
     let save = "save what you need of the worktree, then remove it and the files beside it";
     checks.extend(found("worktrees whose notes are damaged", &slots.damaged, save));
@@ -180,15 +209,18 @@ async fn processes(engine: &Engine) -> Outcome<Vec<String>> {
 struct Slots {
     ended: Vec<String>,
     damaged: Vec<String>,
+    occupied: Vec<String>,
 }
 
 /// Worktrees that belong to runs which are over, and that nobody will give back.
 async fn slots(engine: &Engine) -> Outcome<Slots> {
     let home = Home::new(engine.home());
     let mut found = Slots::default();
-    for project in engine.call(ops::ListProjects).await? {
+    for project in engine.projects_here().await? {
         let area = area(engine, &project)?;
-        let all = blocking(move || area.slots()).await?;
+        let look = blocking(move || (area.slots(), area.occupied()));
+        let (all, occupied) = look.await?;
+        found.occupied.extend(occupied.unwrap_or_default().iter().map(in_words));
         for slot in all.unwrap_or_default().into_iter().filter(|slot| !slot.live) {
             let path = slot.path.display().to_string();
             match slot.state {
@@ -207,6 +239,12 @@ async fn slots(engine: &Engine) -> Outcome<Slots> {
         }
     }
     Ok(found)
+}
+
+/// Where it is, and who is in it.
+fn in_words(slot: &OccupiedSlot) -> String {
+    let who: Vec<String> = slot.occupants.iter().take(NAMED).map(ToString::to_string).collect();
+    format!("{} ({})", slot.path.display(), who.join(", "))
 }
 
 async fn trash(engine: &Engine) -> Outcome<Check> {

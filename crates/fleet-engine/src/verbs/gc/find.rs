@@ -10,7 +10,6 @@ use fleet_core::project::Project;
 use fleet_host::disk;
 use fleet_host::git::{Area, Slot, SlotState};
 use fleet_host::lock::Exclusive;
-use fleet_store::ops;
 
 use super::{Action, Item, Kind, Request};
 use crate::home::Home;
@@ -40,7 +39,7 @@ pub(super) async fn trash(engine: &Engine, request: &Request) -> Outcome<Option<
 /// Worktrees that nobody uses: of repositories that are gone, and more than the pool keeps.
 pub(super) async fn worktrees(engine: &Engine, request: &Request) -> Outcome<Vec<Item>> {
     let mut items = Vec::new();
-    for project in engine.call(ops::ListProjects).await? {
+    for project in engine.projects_here().await? {
         let area = area(engine, &project)?;
         let is_gone = !area.repo.exists();
         let seen = Arc::clone(&request.seen);

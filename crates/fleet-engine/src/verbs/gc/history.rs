@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use fleet_core::id::RunId;
@@ -19,6 +19,7 @@ use super::find::names;
 use super::{Action, Item, Kind, Request};
 use crate::home::Home;
 use crate::keeper::blocking;
+use crate::verbs::project_git::ProjectGit;
 use crate::{Engine, clock, problems};
 
 /// The folders of runs that ended long ago.
@@ -43,7 +44,7 @@ pub(super) async fn logs(engine: &Engine, request: &Request) -> Outcome<Vec<Item
 /// wrong at one time must not make a folder young for ever, so a moment in the future says nothing.
 fn is_untouched(path: &Path, request: &Request) -> bool {
     let Ok(found) = fs::metadata(path) else { return false };
-    let (changed, now) = (Millis(found.mtime().saturating_mul(1_000)), clock::now());
+    let (changed, now) = (Millis(found.mtime().saturating_mul(1_000)), clock::machine_now());
     changed > now || tidy::is_old(Some(changed), request.older_than, now)
 }
 
@@ -63,20 +64,13 @@ async fn run(engine: &Engine, run: RunId) -> Outcome<Option<Run>> {
 /// The snapshots of runs that ended long ago: all of work that has landed, all but the last of other work.
 pub(super) async fn snapshots(engine: &Engine, request: &Request) -> Outcome<Vec<Item>> {
     let mut items = Vec::new();
-    for project in engine.call(ops::ListProjects).await? {
-        let repo = PathBuf::from(&project.common_dir);
-        if !repo.exists() {
+    for project in engine.projects_here().await? {
+        if !Path::new(&project.common_dir).exists() {
             continue;
         }
-        let vault = Home::new(engine.home()).vault(&project.common_dir);
-        let (user, ours) = (repo.clone(), vault.clone());
-        let all = blocking(move || {
-            git::open_vault(&user, &ours)?;
-            git::list_snapshots(&ours, None)
-        })
-        .await?;
+        let git = ProjectGit::open(engine, &project.common_dir).await?;
         let mut of_runs: BTreeMap<String, Vec<StoredSnapshot>> = BTreeMap::new();
-        for snapshot in all.map_err(problems::git)? {
+        for snapshot in git.snapshots().await? {
             of_runs.entry(snapshot.run.clone()).or_default().push(snapshot);
         }
         let mut old = Vec::new();
@@ -87,13 +81,14 @@ pub(super) async fn snapshots(engine: &Engine, request: &Request) -> Outcome<Vec
                 old.push(snapshots);
             }
         }
-        let found = blocking(move || droppable((&repo, &vault), old)).await?;
+        let found = blocking(move || droppable(&git, old)).await?;
         items.extend(found.map_err(problems::git)?);
     }
     Ok(items)
 }
 
-fn droppable((repo, vault): (&Path, &Path), runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Item>, GitError> {
+fn droppable(project: &ProjectGit, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Item>, GitError> {
+    let ProjectGit { repo, vault } = project;
     if runs.is_empty() {
         return Ok(Vec::new());
     }
@@ -122,7 +117,7 @@ fn droppable((repo, vault): (&Path, &Path), runs: Vec<Vec<StoredSnapshot>>) -> R
                 .to_owned(),
             count: drop.len(),
             bytes: 0,
-            action: Action::Drop(vault.to_owned(), drop),
+            action: Action::Drop(vault.clone(), drop),
         })
     };
     Ok(runs.into_iter().filter_map(item).collect())

@@ -30,7 +30,7 @@ use crate::caller::author;
 use crate::home::Home;
 use crate::keeper::{blocking, checkout, setup};
 use crate::runner::{autostart, registry};
-use crate::trust::ProjectCommands;
+use crate::trust::ProjectWishes;
 use crate::{Engine, problems, trust};
 
 pub(super) use agents::check as check_agent;
@@ -159,7 +159,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
         spec.batch = batch;
     }
     check_branches(engine, &specs).await?;
-    let tasks = add(engine, &specs, request.wishes.setup).await?;
+    let tasks = add(engine, &specs).await?;
     let now = engine.now();
     let unseen = |task| Followed::new(&ops::FollowedTask { task, run: None, obstacle: None }, now);
     Ok(Launched { batch, tasks: tasks.into_iter().map(unseen).collect() })
@@ -191,8 +191,6 @@ pub fn woken(engine: &Engine) -> Option<String> {
 
 /// A task as its author would have added it.
 fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
-    // The runner's own default may be another one than that of the project.
-    let agent = job.agent.as_deref().unwrap_or(engine.config()?.agent()).to_owned();
     let mut meta = job.meta.clone();
     if wishes.setup == Setup::Skip {
         meta.push(format!("{}={}", setup::SKIP.0, setup::SKIP.1));
@@ -204,7 +202,7 @@ fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
         },
         description: Some(job.prompt.clone()),
         priority: Some(PRIORITY),
-        agent: Some(agent),
+        agent: job.agent.clone(),
         model: job.model.clone(),
         base: wishes.base.clone(),
         branch: job.branch.clone(),
@@ -215,7 +213,11 @@ fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
         read_only: wishes.read_only,
         ..Default::default()
     };
-    task_add::spec(engine, &request)
+    let mut spec = task_add::spec(engine, &request)?;
+    if spec.agent.is_none() {
+        spec.agent = Some(engine.config()?.agent().parse().map_err(problems::field)?);
+    }
+    Ok(spec)
 }
 
 /// What no run could be started with is refused now, when its author can still change it.
@@ -306,13 +308,9 @@ async fn earlier_task(engine: &Engine, branch: &str) -> Option<TaskId> {
     detail.task.filter(|task| task.project == project && resumable(task)).map(|task| task.id)
 }
 
-async fn add(engine: &Engine, specs: &[TaskSpec], setup: Setup) -> Outcome<Vec<Task>> {
+async fn add(engine: &Engine, specs: &[TaskSpec]) -> Outcome<Vec<Task>> {
     let project = engine.project().await?;
-    if setup == Setup::Full
-        && let Some(asked) = untrusted(engine, &project)?
-    {
-        return Err(asked.refusal().hint("`--quick` does without them"));
-    }
+    check_consent(engine, &project, specs)?;
     let author = author(engine)?;
     for _ in 0..DRAWS {
         let new = |spec: &TaskSpec| -> Outcome<ops::NewTask> {
@@ -337,10 +335,22 @@ async fn add(engine: &Engine, specs: &[TaskSpec], setup: Setup) -> Outcome<Vec<T
     Err(Problem::new(Code::Internal, "no free id was found"))
 }
 
-/// The set-up commands of a project that nobody agreed to, as a keeper will see them: from the main checkout.
-pub(super) fn untrusted(engine: &Engine, project: &Project) -> Outcome<Option<ProjectCommands>> {
+/// Refuses tasks that would fail for what nobody agreed to.
+fn check_consent(engine: &Engine, project: &Project, specs: &[TaskSpec]) -> Outcome<()> {
+    let Some(asked) = untrusted(engine, project)? else { return Ok(()) };
+    let of_tasks = specs.iter().map(|spec| asked.clone().of_task(spec));
+    let Some(needed) = of_tasks.into_iter().find(|needed| !needed.is_empty()) else { return Ok(()) };
+    let refusal = needed.refusal();
+    if needed.without_setup().is_empty() {
+        return Err(refusal.hint("`--quick` does without set-up commands and copies"));
+    }
+    Err(refusal)
+}
+
+/// What a project wants and nobody agreed to, as a keeper will see them: from the main checkout.
+pub(super) fn untrusted(engine: &Engine, project: &Project) -> Outcome<Option<ProjectWishes>> {
     let there = engine.at(checkout(project))?;
-    trust::untrusted(engine.home(), there.config()?, &project.common_dir)
+    trust::untrusted(engine.home(), there.config()?, project)
 }
 
 fn git_problem(field: &str, error: &GitError) -> Problem {

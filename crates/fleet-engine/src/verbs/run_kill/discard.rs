@@ -1,15 +1,15 @@
 //! What becomes of the branch.
 
-use std::path::PathBuf;
-
 use fleet_core::id::RunId;
+use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
-use fleet_host::git::{self, GitError, KeepCommit, Oid};
-use fleet_store::ops;
+use fleet_host::git::{self, GitError, KeepCommits, Oid};
+use fleet_store::ops::{self, ListedRun};
 
 use super::{KillOutcome, Killed, Manner, Target};
-use crate::home::Home;
 use crate::keeper::blocking;
+use crate::verbs::elsewhere::Here;
+use crate::verbs::project_git::ProjectGit;
 use crate::{Engine, clock};
 
 /// More attempts at one task than anybody makes.
@@ -27,15 +27,17 @@ pub(super) async fn settle(
     }
     let filter = ops::RunFilter { task: Some(target.task), ..Default::default() };
     let runs = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
-    let Some((run, branch)) = runs.into_iter().find_map(|row| Some((row.run.id, row.run.branch?))) else {
+    let Some(ListedRun { run, .. }) = runs.into_iter().find(|row| row.run.branch.is_some()) else {
         return Ok(());
     };
-    let projects = engine.call(ops::ListProjects).await?;
-    let Some(project) = projects.into_iter().find(|project| project.id == target.project) else {
+    one.remarks = remarks(engine, run.id).await?;
+    if let Some(place) = Here::of(engine)?.place_of(&run) {
+        one.detail = Some(format!("its branch is {place}"));
         return Ok(());
-    };
-    let vault = Home::new(engine.home()).vault(&project.common_dir);
-    let drop = Drop { repo: project.common_dir.into(), vault, branch: branch.clone(), run };
+    }
+    let Some(branch) = run.branch.clone() else { return Ok(()) };
+    let (run, project) = (run.id, engine.project_here(target.project).await?);
+    let drop = Drop { git: ProjectGit::at(engine, &project.common_dir), branch: branch.clone(), run };
     let discard = manner.discard;
     match blocking(move || if discard { drop.discard() } else { drop.look() }).await? {
         Ok(Left::Nothing) => {}
@@ -56,10 +58,16 @@ pub(super) async fn settle(
     Ok(())
 }
 
+/// Where the work is, as far as it is not where everybody looks for it.
+async fn remarks(engine: &Engine, run: RunId) -> Outcome<Vec<String>> {
+    let result = engine.call(ops::GetRun { run }).await?.result;
+    let result: Option<RunResult> = result.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(result.map(|result| result.remarks).unwrap_or_default())
+}
+
 /// A branch that may go.
 struct Drop {
-    repo: PathBuf,
-    vault: PathBuf,
+    git: ProjectGit,
     branch: String,
     run: RunId,
 }
@@ -78,7 +86,7 @@ enum Left {
 
 impl Drop {
     fn tip(&self) -> Result<Option<Oid>, GitError> {
-        git::branch_commit(&self.repo, &self.branch)
+        git::branch_commit(&self.git.repo, &self.branch)
     }
 
     fn look(&self) -> Result<Left, GitError> {
@@ -88,15 +96,14 @@ impl Drop {
     /// Kept first, deleted then: whenever this ends, the commits are somewhere.
     fn discard(&self) -> Result<Left, GitError> {
         let Some(tip) = self.tip()? else { return Ok(Left::Nothing) };
-        let snapshot = git::keep_commit(&KeepCommit {
-            repo: &self.repo,
-            vault: &self.vault,
+        let snapshot = git::keep_commit(&KeepCommits {
+            repo: &self.git.repo,
+            vault: &self.git.vault,
             run: self.run.as_str(),
-            commit: &tip,
-            why: "its branch was discarded",
+            commits: &[(tip.clone(), "its branch was discarded".to_owned())],
             at_seconds: clock::now().0 / 1_000,
         })?;
-        Ok(if git::delete_branch(&self.repo, &self.branch, &tip)? {
+        Ok(if git::delete_branch(&self.git.repo, &self.branch, &tip)? {
             Left::Snapshot(snapshot)
         } else {
             Left::Moved

@@ -21,7 +21,10 @@ const MOST: i64 = 10_000;
 pub async fn find(engine: &Engine, request: &Request) -> Outcome<Found> {
     let batch = request.batch.as_deref().map(str::parse::<BatchId>).transpose().map_err(problems::id)?;
     let everywhere = request.all_projects || batch.is_some();
-    let project = if everywhere { None } else { engine.known_project().await?.map(|project| project.id) };
+    // Outside of a repository only an id says which task is meant.
+    let is_outside = engine.repository().is_err();
+    let project =
+        if everywhere || is_outside { None } else { engine.known_project().await?.map(|project| project.id) };
     let mut open = Open { targets: Vec::new(), more: false };
     if everywhere || project.is_some() {
         open = look(engine, ops::TaskFilter { project, batch, ..Default::default() }).await?;
@@ -38,7 +41,10 @@ pub async fn find(engine: &Engine, request: &Request) -> Outcome<Found> {
             found => found,
         };
         if found.is_empty() {
-            return Err(nothing(engine, text).await);
+            return Err(match engine.repository() {
+                Err(problem) if !everywhere && !is_id(text) => problem,
+                _ => nothing(engine, text).await,
+            });
         }
         meant.extend(found);
     }
@@ -163,6 +169,10 @@ async fn task_of(engine: &Engine, text: &str) -> Outcome<Option<TaskId>> {
         Err(StoreError::RunNotFound(_)) => Ok(None),
         Err(error) => Err(problems::store(error)),
     }
+}
+
+fn is_id(text: &str) -> bool {
+    IdPrefix::<TaskId>::parse(text).is_ok() || IdPrefix::<RunId>::parse(text).is_ok()
 }
 
 /// Why a pattern means nothing.

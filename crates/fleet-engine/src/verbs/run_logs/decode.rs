@@ -144,11 +144,11 @@ fn entry(event: AgentEvent) -> Option<LogEntry> {
             input: tokens.input.saturating_add(tokens.cache_read).saturating_add(tokens.cache_write),
             output: tokens.output,
         },
-        AgentEvent::Cost { .. } => return None,
+        AgentEvent::Cost { .. } | AgentEvent::Model { .. } | AgentEvent::WorksIn { .. } => return None,
         AgentEvent::RateLimit { until, text } => {
             LogEntry::Trouble { text: format!("{text}{}", pause(until)) }
         }
-        AgentEvent::Retry { text, .. } => LogEntry::Trouble { text },
+        AgentEvent::Retry { text, .. } | AgentEvent::Warning { text } => LogEntry::Trouble { text },
         AgentEvent::Denied { tool, text } => LogEntry::Trouble { text: format!("{tool} was denied: {text}") },
         AgentEvent::Error { reason, text } => LogEntry::Error { reason, text },
         AgentEvent::Question { text } => LogEntry::Question { text },
@@ -162,6 +162,7 @@ fn entry(event: AgentEvent) -> Option<LogEntry> {
 fn pause(until: Option<When>) -> String {
     match until {
         Some(When::At(at)) => format!(" (until {})", crate::clock::local(at)),
+        Some(When::Local(time)) => format!(" (until {time})"),
         Some(When::After(span)) => format!(" (for {})", fleet_core::time::Span(span)),
         None => String::new(),
     }

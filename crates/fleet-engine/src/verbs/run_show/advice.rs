@@ -8,6 +8,7 @@ use fleet_store::ops::RunDetail;
 
 use super::name;
 use crate::Engine;
+use crate::verbs::elsewhere::Here;
 use crate::verbs::reasons;
 
 /// What to do next, most useful first.
@@ -29,11 +30,20 @@ pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec
         RunState::Succeeded => after_success(detail, &name, &mut next),
         RunState::Failed | RunState::TimedOut | RunState::Lost | RunState::Cancelled => {
             if let Some(reason) = run.reason {
+                let limits = detail.task.as_ref().map(|task| task.spec.limits);
+                next.extend(limits.and_then(|limits| reasons::more_use(run, limits)));
                 next.extend(reasons::remedy(engine, reason, run.task, &run.agent)?);
             }
             next.push(format!("`fleet logs {name}` shows what it did, `fleet diff {name}` what it changed"));
             next.extend(again(detail).filter(|_| newest.is_none()));
         }
+    }
+    if let Some(place) = Here::of(engine)?.place_of(run) {
+        let needs_its_files = |line: &String| {
+            ["`fleet diff", "`fleet logs", "`git merge"].iter().any(|text| line.contains(text))
+        };
+        next.retain(|line| !needs_its_files(line));
+        next.insert(0, format!("its work is {place}: `fleet diff {name}` there shows it"));
     }
     Ok(next)
 }

@@ -1,20 +1,21 @@
-//! What only this process knows, written into a task.
+//! What the runner that starts a task does not know, written into it.
 //!
 //! A task that says nothing about its agent, its model or its limits takes what is configured when it starts: a change
 //! reaches tasks that are already queued. But the runner that starts it is another process, which has not seen the
-//! variables and flags of this one. What those say is what its author said.
+//! variables and flags of this one: what those say is what its author said. And it has one agent for the tasks of all
+//! projects that name none: what the file of the project says comes before that.
 
 use std::time::Duration;
 
 use fleet_core::problem::Outcome;
 use fleet_core::task::{AgentName, TaskSpec, Tuning};
 
-use crate::{Engine, problems};
+use crate::{Engine, problems, trust};
 
 /// The longest that the settings take: a task that says no bound would have the configured one.
 const NO_BOUND: Duration = Duration::from_hours(30 * 24);
 
-/// Fills in what variables and flags of this process say, where the author left it out.
+/// Fills in what variables and flags of this process say, and the agent of the project, where the author left it out.
 pub(crate) fn settle(engine: &Engine, spec: &mut TaskSpec) -> Outcome<()> {
     let config = engine.config()?;
     let agent = spec.agent.as_ref().map_or(config.agent(), AgentName::as_str).to_owned();
@@ -22,6 +23,9 @@ pub(crate) fn settle(engine: &Engine, spec: &mut TaskSpec) -> Outcome<()> {
     let says_model = spec.model.is_none() && config.is_here_alone(&model_key);
     let tuning = Tuning::of(&spec.meta).map_err(problems::field)?;
     let says_effort = tuning.effort.is_none() && config.is_here_alone(&format!("agents.{agent}.effort"));
+    if spec.agent.is_none() && config.is_of_project("agent") {
+        trust::take_agent(spec, &agent)?;
+    }
     // A model is one of an agent, and so are the words for effort: with another one they would be wrong.
     if spec.agent.is_none() && (says_model || says_effort || config.is_here_alone("agent")) {
         spec.agent = Some(agent.parse().map_err(problems::field)?);
@@ -44,7 +48,10 @@ pub(crate) fn settle(engine: &Engine, spec: &mut TaskSpec) -> Outcome<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use fleet_core::limits::Limits;
+    use fleet_testkit::repo::Repo;
 
     use super::*;
     use crate::Start;
@@ -53,10 +60,16 @@ mod tests {
     /// What becomes of a task of this agent, in a home with this file.
     fn settled(file: &str, variables: &[(&str, &str)], agent: Option<&str>) -> TaskSpec {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("config.toml"), file).unwrap();
-        let home = dir.path().to_str().unwrap();
+        settled_in(dir.path(), file, variables, agent)
+    }
+
+    /// The same in a directory.
+    fn settled_in(dir: &Path, file: &str, variables: &[(&str, &str)], agent: Option<&str>) -> TaskSpec {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("config.toml"), file).unwrap();
+        let home = home.path().to_str().unwrap();
         let all = variables.iter().copied().chain([("FLEET_HOME", home), ("HOME", home)]);
-        let environment = Environment::from_pairs(all).with_current_directory(dir.path());
+        let environment = Environment::from_pairs(all).with_current_directory(dir);
         let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
         let mut spec = TaskSpec::new("a task".parse().unwrap());
         spec.agent = agent.map(|agent| agent.parse().unwrap());
@@ -107,6 +120,19 @@ mod tests {
         assert_eq!(effort(&max, Some("claude")).as_deref(), Some("max"));
         assert_eq!(effort(&max, Some("gemini")), None);
         assert_eq!(effort(&[], Some("codex")), None, "a file is seen by everybody");
+    }
+
+    #[test]
+    fn the_agent_of_the_project_comes_before_that_of_the_user() {
+        let repo = Repo::init();
+        repo.write(".fleet/config.toml", "agent = 'codex'");
+        let agent = |variables: &[(&str, &str)], agent| {
+            let spec = settled_in(repo.path(), "agent = 'demo'", variables, agent);
+            format!("{} {}", spec.agent.unwrap(), spec.meta.len())
+        };
+        assert_eq!(agent(&[], None), "codex 1", "it is noted who chose it");
+        assert_eq!(agent(&[("FLEET_AGENT", "gemini")], None), "gemini 0");
+        assert_eq!(agent(&[], Some("codex")), "codex 0");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use fleet_core::event::Fact;
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
-use fleet_core::run::{Run, RunState};
+use fleet_core::run::{Reason, Run, RunState};
 use fleet_core::time::Span;
 use fleet_store::ops;
 
@@ -63,10 +63,25 @@ fn said(fact: Fact) -> Option<String> {
             None => format!("the provider limits the account: {text}"),
         },
         Fact::RunDenied { tool, text } => format!("the agent was not allowed to use {tool}: {text}"),
+        Fact::RunError { reason: Some(Reason::OutsideWorkspace), text } => {
+            format!("codefleet saw that {text}")
+        }
         Fact::RunError { text, .. } => format!("the agent reported an error: {text}"),
-        Fact::RunWarned { text } => format!("it was near a limit: {text}"),
+        Fact::RunWarned { text } => format!("warning: {text}"),
         Fact::RunStopping { why } => format!("it was stopped: {why}"),
         Fact::RunReported { status, summary } => format!("the agent declared `{status}`: {summary}"),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_codefleet_saw_is_not_told_as_the_words_of_the_agent() {
+        let error = |reason| said(Fact::RunError { reason: Some(reason), text: "it wrote /x".to_owned() });
+        assert_eq!(error(Reason::OutsideWorkspace).unwrap(), "codefleet saw that it wrote /x");
+        assert_eq!(error(Reason::Auth).unwrap(), "the agent reported an error: it wrote /x");
+    }
 }

@@ -1,18 +1,15 @@
 //! What comes next for a task by itself, and what it waits for.
 
 use fleet_core::deps;
-use fleet_core::limits::Limits;
 use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
 use fleet_core::task::{Status, Task, TaskState};
 use fleet_store::ops;
 
-use super::Next;
-use crate::home::Home;
-use crate::runner::registry;
+use super::{Next, takers};
 use crate::verbs::{reasons, task_show};
 use crate::views::Moment;
-use crate::{Engine, agents, clock, problems, runner};
+use crate::{Engine, agents, clock, runner};
 
 pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
     Ok(match task.status(engine.now()) {
@@ -20,19 +17,25 @@ pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<N
             Next::now("it goes on until its agent is through or a limit is reached")
         }
         Status::In(TaskState::Done) => Next::now("nothing, unless somebody says more: `fleet prompt`"),
-        Status::In(TaskState::Failed) => Next::now("nothing: a person has to look"),
+        Status::In(TaskState::Failed) => Next::now("nothing by itself: it needs your attention"),
         Status::In(TaskState::Cancelled) => Next::now("nothing, unless somebody retries it"),
         Status::In(TaskState::Held) => Next::now("nothing until it is released"),
         Status::In(TaskState::Waiting) => Next::now("nothing until somebody answers"),
         Status::Blocked => blocked(engine, task).await?,
-        Status::Scheduled => {
-            let due = task.due().map(Moment);
-            let again = task.history.failures + task.history.waits > 0;
-            let text = if again { "it is tried again at that time" } else { "it starts at that time" };
-            Next { text: text.to_owned(), at: due }
-        }
-        Status::Ready | Status::In(TaskState::Queued) => ready(engine, agent, task.spec.limits).await?,
+        Status::Scheduled => scheduled(engine, task, agent).await?,
+        Status::Ready | Status::In(TaskState::Queued) => ready(engine, task, agent).await?,
     })
+}
+
+async fn scheduled(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
+    let again = task.history.failures + task.history.waits > 0;
+    let starts = if again { "it is tried again at that time" } else { "it starts at that time" };
+    let obstacle = takers::obstacle(engine, task.project, agent).await?;
+    let text = obstacle.map_or_else(
+        || starts.to_owned(),
+        |obstacle| format!("nothing as long as {obstacle}; otherwise {starts}"),
+    );
+    Ok(Next { text, at: task.due().map(Moment) })
 }
 
 async fn blocked(engine: &Engine, task: &Task) -> Outcome<Next> {
@@ -59,22 +62,21 @@ pub(super) async fn advice(engine: &Engine, task: &Task, agent: &str) -> Outcome
                 format!("or do not wait: `fleet task dep remove {} {direct}`", task.id),
             ])
         }
-        Status::Ready if !runner::can_start(engine, Some(agent))? => {
-            reasons::remedy(engine, Reason::AgentMissing, task.id, agent)
+        Status::Ready | Status::Scheduled => {
+            let mut advice = takers::advice(engine, task.project).await?;
+            if !runner::can_start(engine, Some(agent))? {
+                advice.extend(reasons::remedy(engine, Reason::AgentMissing, task.id, agent)?);
+            }
+            Ok(advice)
         }
-        _ => Ok(Vec::new()),
+        Status::In(_) => Ok(Vec::new()),
     }
 }
 
 /// Why a task that could start does not. The first obstacle is told; others come to light when it is gone.
-async fn ready(engine: &Engine, agent: &str, limits: Limits) -> Outcome<Next> {
-    let home = Home::new(engine.home());
-    let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
-    if up.is_empty() {
-        return Ok(Next::now("nothing: no runner is up here (`fleet start`)"));
-    }
-    if !runner::can_start(engine, Some(agent))? {
-        return Ok(Next::now(format!("nothing: `{agent}` cannot be started here (`fleet agents`)")));
+async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
+    if let Some(obstacle) = takers::obstacle(engine, task.project, agent).await? {
+        return Ok(Next::now(format!("nothing: {obstacle}")));
     }
     let now = clock::now();
     let account = agents::account(engine, agent)?;
@@ -85,7 +87,7 @@ async fn ready(engine: &Engine, agent: &str, limits: Limits) -> Outcome<Next> {
     }
     if let Some(budget) = agents::budget(engine.config()?) {
         let spent = engine.call(ops::Spending { now }).await?;
-        if let Err(shortage) = budget.reserve(&spent, limits) {
+        if let Err(shortage) = budget.reserve(&spent, task.spec.limits) {
             let text =
                 format!("nothing until there is more to spend: {shortage} (`fleet config set budget…`)");
             return Ok(Next::now(text));

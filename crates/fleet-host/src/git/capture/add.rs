@@ -190,7 +190,7 @@ fn change(checkout: &Checkout, index: &Scratch, paths: &[Vec<u8>], option: &str)
         return Ok(());
     }
     // For either purpose.
-    let target = Target::new(checkout, index, Purpose::Commit);
+    let target = Target::new(checkout, index, Purpose::CommitAndKeep);
     let (_list, file) = target.list(paths)?;
     target.git().args(["update-index", option, "-z", "--stdin"]).stdin(file).run()
 }

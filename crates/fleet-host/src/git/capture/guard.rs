@@ -4,7 +4,7 @@
 //! name: git does not look into what is excluded. What is in them is listed by other means (`nested.rs`, and here).
 //! Entries of the index that would lead git there are taken out before it compares files with them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
@@ -21,8 +21,11 @@ use crate::git::oid::Oid;
 /// How long the excluding arguments of one command may be in all: half of what the smallest system allows.
 const ARGUMENTS: usize = 96 << 10;
 
+/// How many folders are left out because of their size, at most: each is an argument.
+const MOST_LARGE: usize = 100;
+
 /// What git is kept away from, and what has to be listed in its place. Paths are relative to the root of the checkout.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Guard {
     /// Folders that git must not enter.
     hidden: Vec<Vec<u8>>,
@@ -32,6 +35,8 @@ pub(super) struct Guard {
     pub(super) plain: Vec<Vec<u8>>,
     /// Folders that cannot be listed and are not ignored.
     pub(super) closed: Vec<Vec<u8>>,
+    /// New folders that are left out because of their size.
+    pub(super) large: Vec<Vec<u8>>,
 }
 
 impl Guard {
@@ -57,6 +62,7 @@ impl Guard {
             repositories: kept(&repositories),
             plain: kept(&bad),
             closed: kept(&closed),
+            large: Vec::new(),
         };
         guard.hide();
         Ok(guard)
@@ -84,6 +90,25 @@ impl Guard {
         self.plain = outermost(&self.plain).iter().map(|path| path.to_vec()).collect();
     }
 
+    /// The same, without the folders that have most of the new files: what is left has at most so many of them, as far as
+    /// that depends on folders.
+    pub(super) fn without_largest(
+        &self,
+        checkout: &Checkout,
+        index: &Scratch,
+        most: u64,
+    ) -> Result<Self, GitError> {
+        let mut folders = Folders::default();
+        let git = Git::within(checkout).index(index.path()).args(["ls-files", "-z"]).args(self.others());
+        git.records(&mut |path| {
+            folders.count(path);
+            Ok(())
+        })?;
+        let large = folders.largest(most);
+        let hidden = self.hidden.iter().chain(&large).cloned().collect();
+        Ok(Self { hidden, large, ..self.clone() })
+    }
+
     fn length(&self) -> usize {
         self.hidden.iter().map(|path| path.len() + 8).sum()
     }
@@ -106,6 +131,57 @@ impl Guard {
         each: &mut dyn FnMut(&[u8]) -> Result<(), GitError>,
     ) -> Result<(), GitError> {
         self.plain.iter().try_for_each(|folder| list_files(checkout, folder, &self.repositories, each))
+    }
+}
+
+/// How many new files there are in each folder, those in the folders in it included.
+#[derive(Debug, Default)]
+struct Folders(HashMap<Vec<u8>, u64>);
+
+impl Folders {
+    fn count(&mut self, path: &[u8]) {
+        for folder in folders_above(path).skip(1) {
+            match self.0.get_mut(folder) {
+                Some(files) => *files += 1,
+                None => drop(self.0.insert(folder.to_vec(), 1)),
+            }
+        }
+    }
+
+    /// The folders without which there are at most so many files.
+    fn largest(mut self, most: u64) -> Vec<Vec<u8>> {
+        let mut largest = Vec::new();
+        while self.total() > most && largest.len() < MOST_LARGE {
+            let Some(folder) = self.main() else { break };
+            self.remove(&folder);
+            largest.push(folder);
+        }
+        largest
+    }
+
+    fn total(&self) -> u64 {
+        self.0.get(b"".as_slice()).copied().unwrap_or(0)
+    }
+
+    /// The innermost folder that has more than half of all files; if there is none, the largest one, unless it is so small
+    /// that it is not the cause.
+    fn main(&self) -> Option<Vec<u8>> {
+        let all = || self.0.iter().filter(|(folder, _)| !folder.is_empty());
+        let with_most =
+            all().filter(|(_, files)| **files * 2 > self.total()).max_by_key(|(folder, _)| folder.len());
+        let found = with_most.or_else(|| {
+            all().max_by_key(|(_, files)| **files).filter(|(_, files)| **files * 10 > self.total())
+        });
+        found.map(|(folder, _)| folder.clone())
+    }
+
+    fn remove(&mut self, folder: &[u8]) {
+        let files = self.0.get(folder).copied().unwrap_or(0);
+        for above in folders_above(folder) {
+            self.0.entry(above.to_vec()).and_modify(|all| *all -= files);
+        }
+        let inside = joined(folder, b"");
+        self.0.retain(|path, _| path != folder && !path.starts_with(&inside));
     }
 }
 
@@ -239,7 +315,33 @@ mod tests {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
 
+    use fleet_testkit::repo::Repo;
+
+    use super::super::index;
     use super::*;
+
+    /// Among what a tool has made, the work of an agent is not left out.
+    #[test]
+    fn new_folders_with_most_of_the_files_are_hidden() {
+        let repo = Repo::init();
+        let root = repo.path().canonicalize().unwrap();
+        let write = |path: &str| {
+            std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            std::fs::write(root.join(path), "x").unwrap();
+        };
+        write("src/main.rs");
+        repo.git(&["add", "-A"]);
+        repo.git(&["commit", "-q", "-m", "files"]);
+        (0..30).for_each(|number| write(&format!("junk/{}/{number}", number % 3)));
+        ["src/auth/a", "src/auth/b", "src/new.rs", "notes"].into_iter().for_each(write);
+        let git_dir = root.join(".git");
+        let checkout = Checkout { work_tree: root, git_dir: git_dir.clone(), common_dir: git_dir };
+        let index = index::copy(&checkout).unwrap().unwrap();
+        let guard = Guard::default().without_largest(&checkout, &index, 10).unwrap();
+        assert_eq!(guard.large, [b"junk".to_vec()]);
+        assert_eq!(guard.others().last().unwrap(), OsStr::new("--exclude=/junk"));
+        assert!(Guard::default().without_largest(&checkout, &index, 34).unwrap().large.is_empty());
+    }
 
     #[test]
     fn a_pattern_means_one_folder() {
@@ -265,6 +367,26 @@ mod tests {
         let mut guard = Guard { repositories: tops.collect(), ..Guard::default() };
         guard.hide();
         assert_eq!((guard.hidden.as_slice(), guard.plain.as_slice()), (&[Vec::new()][..], &[Vec::new()][..]));
+    }
+
+    #[test]
+    fn the_largest_folders_are_left_out() {
+        let left_out = |sizes: &[(&str, usize)], most| {
+            let mut folders = Folders::default();
+            for (folder, files) in sizes {
+                (0..*files).for_each(|number| {
+                    folders.count(&joined(folder.as_bytes(), number.to_string().as_bytes()));
+                });
+            }
+            let names = folders.largest(most).into_iter();
+            names.map(|name| String::from_utf8(name).unwrap()).collect::<Vec<_>>()
+        };
+        let nested = [("app/src", 5), ("app/modules/a", 40), ("app/modules/b", 40), ("", 3)];
+        assert_eq!(left_out(&nested, 10), ["app/modules"]);
+        assert_eq!(left_out(&[("a", 60), ("b", 60), ("c", 1)], 70).len(), 1);
+        assert_eq!(left_out(&[("a", 50), ("b", 60), ("c", 1)], 5), ["b", "a"]);
+        assert!(left_out(&[("", 60), ("a", 5)], 65).is_empty());
+        assert!(left_out(&[("", 60), ("a", 5)], 10).is_empty(), "it would not help");
     }
 
     #[test]

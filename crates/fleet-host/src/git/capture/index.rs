@@ -1,7 +1,7 @@
 //! An index of our own, next to the one that the agent works with.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +10,7 @@ use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
+use crate::git::random;
 use crate::git::refs;
 
 /// A file in a git directory that is removed when it is no longer needed. Those of a killed process go when the
@@ -44,6 +45,19 @@ impl Scratch {
         self.create()?.write_all(content).map_err(GitError::io(&self.path))?;
         let file = self.open()?;
         Ok((self, file))
+    }
+
+    /// Something for a command to read, in a file without a name: whoever is killed leaves nothing. Beside the system's
+    /// other temporary files, because a repository of the user's is no place for ours.
+    pub(in crate::git) fn input(content: &[u8]) -> Result<File, GitError> {
+        let scratch = Self::new(&std::env::temp_dir(), &format!("input-{}", random::hex(16)?));
+        let path = scratch.path.clone();
+        let mut options = OpenOptions::new();
+        let made = options.read(true).write(true).create_new(true).mode(0o600).open(&path);
+        let mut file = made.map_err(GitError::io(&path))?;
+        drop(scratch);
+        let filled = file.write_all(content).and_then(|()| file.rewind());
+        filled.map(|()| file).map_err(GitError::io(&path))
     }
 
     pub(in crate::git) fn open(&self) -> Result<File, GitError> {

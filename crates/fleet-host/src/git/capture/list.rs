@@ -12,7 +12,8 @@ use std::{ffi::OsStr, io};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::guard::{Entry, Guard};
-use super::paths::Paths;
+use super::paths::{Origin, Paths};
+use super::walk::joined;
 use super::{Skipped, SkippedWhy, Skips};
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
@@ -77,8 +78,10 @@ pub(super) fn list(
             walk.take(&record)
         })?;
     guard.list_plain(checkout, &mut |path| walk.take_plain(path))?;
-    for path in &guard.closed {
-        walk.listed.skips.add(Skipped { path: path.clone(), why: SkippedWhy::Unreadable });
+    let closed = guard.closed.iter().map(|path| (path.clone(), SkippedWhy::Unreadable));
+    let large = guard.large.iter().map(|path| (joined(path, b""), SkippedWhy::TooMany));
+    for (path, why) in closed.chain(large) {
+        walk.listed.skips.add(Skipped { path, why });
     }
     Ok(walk.listed)
 }
@@ -165,7 +168,8 @@ impl<'a> Walk<'a> {
             self.listed.gone.push(path.to_vec());
             return Ok(());
         }
-        match readable(&place, self.limits.max_file) {
+        let origin = if untracked { Origin::New } else { Origin::Tracked };
+        match readable(&place, self.limits.max_file).and_then(|bytes| self.paths.take_room(origin, bytes)) {
             Ok(bytes) => self.paths.push(path, bytes),
             // Told to git all the same, if it is tracked: that is how it learns of the removal.
             Err(SkippedWhy::Vanished) if untracked => Ok(()),

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use super::index::{self, Scratch};
 use crate::git::alternates;
@@ -33,8 +34,17 @@ impl Opened {
         } else {
             Foreign::nested(&outer.work_tree, OsStr::from_bytes(path).as_ref())?
         };
+        Self::of(foreign)
+    }
+
+    pub(super) fn of(foreign: Foreign) -> Result<Self, Unreadable> {
         let (head, refs, shallow) = (foreign.head()?, foreign.refs()?, foreign.shallow()?);
         Ok(Self { foreign, head, refs, shallow })
+    }
+
+    /// Its git directory.
+    pub(super) fn dir(&self) -> &Path {
+        self.foreign.dir()
     }
 
     /// The current commit, if there is one.
@@ -84,7 +94,9 @@ impl Mirror {
             fs::write(&file, commits.join("\n") + "\n").map_err(GitError::io(&file))?;
         }
         let git_dir = folder.path().to_owned();
-        let work_tree = outer.work_tree.join(OsStr::from_bytes(path));
+        let place = outer.work_tree.join(OsStr::from_bytes(path));
+        // One whose files are gone is only asked for its commits.
+        let work_tree = if place.is_dir() { place } else { outer.work_tree.clone() };
         let checkout = Checkout { work_tree, git_dir: git_dir.clone(), common_dir: git_dir };
         Ok(Self {
             index: index::from_head(&checkout)?,

@@ -25,6 +25,7 @@ use self::paths::Paths;
 use super::checkout::Checkout;
 use super::command::Git;
 use super::error::GitError;
+use super::new_entries::{Item, NewEntry};
 use super::oid::Oid;
 use super::refs;
 
@@ -48,11 +49,13 @@ pub struct Skipped {
 pub enum SkippedWhy {
     /// It may not be read.
     Unreadable,
-    /// It is larger than the caller allows.
+    /// It is larger than the caller allows, or than what is still taken in.
     TooLarge {
         /// How large it is.
         bytes: u64,
     },
+    /// It is one of more new files than are taken in, or a folder with many of them.
+    TooMany,
     /// It is neither a file nor a link: a pipe, a socket, a device.
     Special,
     /// It was gone before it could be read.
@@ -92,7 +95,7 @@ impl Skips {
         self.total += unnamed;
     }
 
-    fn add(&mut self, skipped: Skipped) {
+    pub(super) fn add(&mut self, skipped: Skipped) {
         self.total += 1;
         if self.named.len() < NAMED_SKIPS {
             self.named.push(skipped);
@@ -105,10 +108,8 @@ impl Skips {
 pub(super) enum Purpose {
     /// To lose nothing: also what is inside of submodules, or refused by a filter.
     Keep,
-    /// To become history: as `git add --all` would have it.
-    Commit,
-    /// For both.
-    Both,
+    /// Also to become history, as `git add --all` would have it.
+    CommitAndKeep,
 }
 
 impl Purpose {
@@ -118,12 +119,8 @@ impl Purpose {
         let git = Git::within(checkout).index(index.path());
         match self {
             Self::Keep => git.setting("index.skipHash=true"),
-            Self::Commit | Self::Both => git,
+            Self::CommitAndKeep => git,
         }
-    }
-
-    fn keeps(self) -> bool {
-        self != Self::Commit
     }
 }
 
@@ -150,9 +147,9 @@ pub(super) struct Tree {
 pub(super) struct Captured {
     /// An index that matches `commit` and knows the files.
     pub(super) index: Scratch,
-    /// What a commit has. Only if that was wanted.
+    /// What a commit has.
     pub(super) commit: Tree,
-    /// What a snapshot has. Only if that was wanted.
+    /// What a snapshot has.
     pub(super) keep: Tree,
     /// What is only inside of other repositories in the work tree.
     pub(super) nested: Option<Oid>,
@@ -183,7 +180,7 @@ pub(super) fn capture(wanted: Wanted<'_>) -> Result<Captured, GitError> {
     add::put(checkout, &index, &repositories.moved(&links))?;
     let tree = target.git().arg("write-tree").oid()?;
     let (commit, mut keep) = trees(&target, tree, listed.skips, added.refused)?;
-    let nested = if purpose.keeps() { repositories.keep(&mut keep.skips)? } else { None };
+    let nested = repositories.keep(&mut keep.skips)?;
     Ok(Captured { index, commit, keep, nested, bytes: paths.bytes, is_dense: added.is_dense })
 }
 
@@ -202,7 +199,7 @@ fn trees(
         skips
     };
     let commit = Tree { tree, skips: rejected(skips.clone(), &refused) };
-    if refused.is_empty() || !target.purpose.keeps() {
+    if refused.is_empty() {
         return Ok((commit.clone(), commit));
     }
     let copy = target.index.copied(&target.checkout.git_dir)?;
@@ -225,9 +222,8 @@ struct Looked {
 fn look(checkout: &Checkout, limits: Limits<'_>, survey: &Survey) -> Result<Looked, GitError> {
     let guard = Guard::of(checkout, survey)?;
     let list = |index: Scratch| {
-        let mut paths = Paths::new(checkout, survey)?;
         let taken = guard::take_out(checkout, &index, survey)?;
-        let mut listed = list::list(checkout, index.path(), limits, &guard, &mut paths)?;
+        let (mut listed, mut paths) = list_bounded((checkout, &index), limits, &guard, survey)?;
         add::put(checkout, &index, &taken)?;
         let (links, files): (Vec<_>, Vec<_>) = taken.into_iter().partition(Entry::is_link);
         list::list_tracked(checkout, limits, &files, &mut listed, &mut paths)?;
@@ -243,6 +239,42 @@ fn look(checkout: &Checkout, limits: Limits<'_>, survey: &Survey) -> Result<Look
         }
     }
     list(index::from_head(checkout)?)
+}
+
+/// Lists the work tree. Where there are more new files than are taken in, those of the largest new folders are left out,
+/// so that the work of an agent is not lost among what one of its tools has made.
+fn list_bounded(
+    (checkout, index): (&Checkout, &Scratch),
+    limits: Limits<'_>,
+    guard: &Guard,
+    survey: &Survey,
+) -> Result<(Listed, Paths), GitError> {
+    let mut paths = Paths::new(checkout, survey)?;
+    let listed = list::list(checkout, index.path(), limits, guard, &mut paths)?;
+    if !paths.is_overfull() {
+        return Ok((listed, paths));
+    }
+    let guard = guard.without_largest(checkout, index, paths::MOST_NEW_FILES)?;
+    let mut paths = Paths::new(checkout, survey)?;
+    let listed = list::list(checkout, index.path(), limits, &guard, &mut paths)?;
+    Ok((listed, paths))
+}
+
+/// The tree of an index of ours with these paths as they were before.
+pub(super) fn tree_without(
+    checkout: &Checkout,
+    index: &Scratch,
+    left_out: &[NewEntry],
+) -> Result<Oid, GitError> {
+    let copy = index.copied(&checkout.git_dir)?;
+    let paths: Vec<_> = left_out.iter().map(|entry| entry.path.clone()).collect();
+    add::forget(checkout, &copy, &paths)?;
+    let before = |NewEntry { path, before, .. }: &NewEntry| {
+        let Item { mode, object } = before.clone().filter(|before| !before.is_folder())?;
+        Some(Entry { mode, object, path: path.clone() })
+    };
+    add::put(checkout, &copy, &left_out.iter().filter_map(before).collect::<Vec<_>>())?;
+    Git::within(checkout).index(copy.path()).arg("write-tree").oid()
 }
 
 /// Takes excluded paths that the agent has staged out of an index of ours, unless they are in `HEAD` by now: a commit that

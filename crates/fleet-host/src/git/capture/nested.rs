@@ -2,24 +2,25 @@
 //!
 //! Git would record no more than the id of their current commit, which nobody else has. So the files of those that
 //! are not tracked are captured like all others, and what is only inside of a tracked one (changed files, commits
-//! that no remote has) is kept beside the tree. Git never sees these repositories themselves (`mirror.rs`). One that
+//! that no remote has) is kept beside the tree. So are commits of submodules whose files are gone. Git never sees these repositories themselves (`mirror.rs`). One that
 //! cannot be read keeps its files, and is reported.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
 use super::add::{self, Target};
 use super::guard::{self, Entry, Guard};
 use super::index::Scratch;
 use super::list::{Limits, Listed, readable};
 use super::mirror::{Mirror, Opened};
-use super::paths::Paths;
+use super::paths::{Origin, Paths};
 use super::walk::{Survey, joined, outermost};
 use super::{Purpose, Skipped, SkippedWhy, Skips};
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
-use crate::git::foreign::ForeignError;
+use crate::git::foreign::{Foreign, ForeignError};
 use crate::git::oid::Oid;
 
 /// How deep repositories may be inside of each other; deeper ones are reported as skipped.
@@ -30,6 +31,9 @@ const MOST: usize = 500;
 
 /// The name under which commits are kept in the tree of a nested repository.
 const BUNDLE: &str = ".fleet-commits.bundle";
+
+/// The folder for those whose files are not in the work tree.
+const WITHOUT_FILES: &str = ".fleet-git";
 
 /// A repository inside of the work tree.
 #[derive(Debug)]
@@ -165,7 +169,7 @@ impl<'a> Repositories<'a> {
             return Ok(());
         }
         let place = self.root.work_tree.join(OsStr::from_bytes(&full));
-        match readable(&place, self.limits.max_file) {
+        match readable(&place, self.limits.max_file).and_then(|bytes| paths.take_room(Origin::New, bytes)) {
             // A link to a repository, which is there as one of those inside or not at all.
             Ok(_) if place.is_dir() && !place.is_symlink() => Ok(()),
             Ok(bytes) => paths.push(&full, bytes),
@@ -179,7 +183,8 @@ impl<'a> Repositories<'a> {
 
     /// A tree of what would be lost with the repositories; `None` if nothing would.
     pub(super) fn keep(&mut self, skips: &mut Skips) -> Result<Option<Oid>, GitError> {
-        if self.found.is_empty() {
+        let modules = self.modules();
+        if self.found.is_empty() && modules.is_empty() && self.skips.total == 0 {
             return Ok(None);
         }
         let index = Scratch::new(&self.root.git_dir, "nested");
@@ -196,11 +201,42 @@ impl<'a> Repositories<'a> {
             self.skip(path, SkippedWhy::Rejected);
         }
         all.append(&mut self.found);
+        self.add_without_files(modules, &mut all)?;
         for nested in &all {
             any |= self.keep_commits(&target, nested)?;
         }
         skips.append(std::mem::take(&mut self.skips));
         if any { target.git().arg("write-tree").oid().map(Some) } else { Ok(None) }
+    }
+
+    /// The repositories of submodules in the agent's `.git`.
+    fn modules(&mut self) -> Vec<(PathBuf, Foreign)> {
+        Foreign::modules(&self.root.work_tree).unwrap_or_else(|_| {
+            self.skip(b".git/modules".to_vec(), SkippedWhy::BrokenRepository);
+            Vec::new()
+        })
+    }
+
+    /// Adds those of them that no folder of the work tree belongs to any more, as after `git rm` of a submodule.
+    fn add_without_files(
+        &mut self,
+        modules: Vec<(PathBuf, Foreign)>,
+        all: &mut Vec<Nested>,
+    ) -> Result<(), GitError> {
+        let is_known = |foreign: &Foreign| {
+            all.iter().filter_map(|nested| nested.opened.as_ref()).any(|opened| opened.dir() == foreign.dir())
+        };
+        let left: Vec<_> = modules.into_iter().filter(|(_, foreign)| !is_known(foreign)).collect();
+        for (name, foreign) in left {
+            let path = joined(WITHOUT_FILES.as_bytes(), name.as_os_str().as_bytes());
+            let opened = Opened::of(foreign).ok();
+            if opened.as_ref().is_none_or(Opened::is_partly_read) {
+                self.skip(path.clone(), SkippedWhy::BrokenRepository);
+            }
+            let mirror = self.mirror(opened.as_ref(), &path)?;
+            all.push(Nested { path, opened, mirror, flattened: true });
+        }
+        Ok(())
     }
 
     /// Adds the files of a tracked repository, if it has any that its current commit does not have.

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 
+use super::SkippedWhy;
 use super::index::Scratch;
 use super::walk::{Survey, folders_above};
 use crate::git::checkout::Checkout;
@@ -12,8 +13,39 @@ use crate::git::error::GitError;
 /// Smaller files are stored together before git reads them, if they are many; larger ones are streamed by git.
 pub(super) const LARGE: u64 = 512 << 10;
 
+/// More new files than this are not what an agent wrote, but what one of its tools left, and to store them takes minutes.
+pub(super) const MOST_NEW_FILES: u64 = 250_000;
+
+/// More bytes than this take minutes as well, and the room of all of them once more.
+const MOST_BYTES: u64 = 8 << 30;
+
 /// How many large files are remembered.
 const SAMPLES: usize = 32;
+
+/// Where a file comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// From a commit, and it was changed.
+    Tracked,
+    /// From nowhere.
+    New,
+}
+
+/// How much more is taken in.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    files: u64,
+    bytes: u64,
+}
+
+impl Room {
+    fn take(&mut self, bytes: u64) -> Result<u64, SkippedWhy> {
+        let files = self.files.checked_sub(1).ok_or(SkippedWhy::TooMany)?;
+        let left = self.bytes.checked_sub(bytes).ok_or(SkippedWhy::TooLarge { bytes })?;
+        *self = Self { files, bytes: left };
+        Ok(bytes)
+    }
+}
 
 /// A list of paths in a file, as `-z` wants them: there may be millions.
 #[derive(Debug)]
@@ -34,6 +66,9 @@ pub(super) struct Paths {
     pub(super) large: Vec<Vec<u8>>,
     /// How many bytes there are in all.
     pub(super) bytes: u64,
+    /// For changed files, of which there are never more than a commit has. New ones do not take their place.
+    tracked: Room,
+    new: Room,
 }
 
 impl Paths {
@@ -50,7 +85,22 @@ impl Paths {
             large_bytes: 0,
             large: Vec::new(),
             bytes: 0,
+            tracked: Room { files: u64::MAX, bytes: MOST_BYTES },
+            new: Room { files: MOST_NEW_FILES, bytes: MOST_BYTES },
         })
+    }
+
+    /// Sees whether a file of so many bytes is still taken in.
+    pub(super) fn take_room(&mut self, origin: Origin, bytes: u64) -> Result<u64, SkippedWhy> {
+        match origin {
+            Origin::Tracked => self.tracked.take(bytes),
+            Origin::New => self.new.take(bytes),
+        }
+    }
+
+    /// Whether there are as many new files as are taken in, or more.
+    pub(super) fn is_overfull(&self) -> bool {
+        self.new.files == 0
     }
 
     /// Adds a path of a file with so many bytes.
@@ -89,5 +139,18 @@ impl Paths {
     pub(super) fn open(&mut self) -> Result<File, GitError> {
         self.out.flush().map_err(GitError::io(self.file.path()))?;
         self.file.open()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_takes_no_room() {
+        let mut room = Room { files: 2, bytes: 10 };
+        assert_eq!(room.take(11), Err(SkippedWhy::TooLarge { bytes: 11 }));
+        assert_eq!((room.take(10), room.take(0)), (Ok(10), Ok(0)));
+        assert_eq!(room.take(0), Err(SkippedWhy::TooMany));
     }
 }

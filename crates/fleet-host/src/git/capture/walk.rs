@@ -16,8 +16,8 @@ use rustix::io::Errno;
 
 use crate::git::error::GitError;
 
-/// More entries than any work tree has. A capture of them would not end.
-const ENTRIES: u64 = 50_000_000;
+/// More entries than any work tree has. To look at them takes a minute on a slow disk, and git much longer.
+const ENTRIES: u64 = 10_000_000;
 
 /// Git reads a file of patterns into memory; a larger one than this is no file of patterns.
 const PATTERNS: u64 = 8 << 20;
@@ -36,17 +36,19 @@ pub(in crate::git) struct Survey {
     pub(super) bad_ignore: Vec<Vec<u8>>,
     /// The same for `.gitattributes`.
     pub(super) bad_attributes: Vec<Vec<u8>>,
+    /// How many files and folders there are in all.
+    pub(in crate::git) entries: u64,
 }
 
 impl Survey {
     /// Walks through the work tree.
     pub(in crate::git) fn of(root: &Path) -> Result<Self, GitError> {
         let mut survey = Self::default();
-        walk(root, Vec::new(), &mut |found| {
+        survey.entries = walk(root, Vec::new(), &mut |found| {
             survey.note(root, found);
             Enter::Yes
         })?;
-        let Self { repositories, closed, bad_ignore, bad_attributes } = &mut survey;
+        let Self { repositories, closed, bad_ignore, bad_attributes, .. } = &mut survey;
         for paths in [repositories, closed, bad_ignore, bad_attributes] {
             paths.sort_unstable();
         }
@@ -104,6 +106,7 @@ impl Survey {
             closed: below(&self.closed),
             bad_ignore: below(&self.bad_ignore),
             bad_attributes: below(&self.bad_attributes),
+            entries: self.entries,
         }
     }
 }
@@ -139,12 +142,12 @@ pub(super) enum Enter {
 }
 
 /// Walks through a folder of the work tree, without entering any `.git`. Each folder is asked about as an entry before
-/// it is entered.
+/// it is entered. How many entries there were.
 pub(super) fn walk(
     root: &Path,
     start: Vec<u8>,
     each: &mut dyn FnMut(&Found<'_>) -> Enter,
-) -> Result<(), GitError> {
+) -> Result<u64, GitError> {
     let top = open(root, FOLDER, Mode::empty()).map_err(|errno| GitError::io(root)(errno.into()))?;
     let mut pending = vec![start];
     let mut entries = 0_u64;
@@ -162,10 +165,10 @@ pub(super) fn walk(
             Err(_) => drop(each(&Found::Closed { folder: &folder })),
         }
         if entries > ENTRIES {
-            return Err(GitError::Refused(format!("{} has more than {ENTRIES} files", root.display())));
+            return Err(GitError::TooManyFiles { path: root.to_owned(), limit: ENTRIES });
         }
     }
-    Ok(())
+    Ok(entries)
 }
 
 fn list(root: &OwnedFd, folder: &[u8], each: &mut dyn FnMut(&[u8], FileType)) -> Result<(), Errno> {

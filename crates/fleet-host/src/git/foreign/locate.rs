@@ -1,15 +1,20 @@
 //! Where a repository inside of a work tree has its git directory.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::folder::{Folder, Kind};
+use super::folder::{Entry, Folder, Kind};
 use super::{Foreign, Unreadable};
 
 /// A pointer file holds one path.
 const POINTER_LIMIT: u64 = 8192;
+/// More worktrees than this are not somebody's work.
+const MOST_WORKTREES: usize = 100;
+/// More repositories of submodules than this, or deeper ones, are not looked for.
+const MOST_MODULES: usize = 500;
+const DEEPEST_MODULE: usize = 16;
 
 /// The `.git` folder of the work tree itself.
 pub(super) fn of(work_tree: &Path) -> Result<Foreign, Unreadable> {
@@ -35,6 +40,66 @@ pub(super) fn nested(root: &Path, folder: &Path) -> Result<Foreign, Unreadable> 
         None => return Err(Unreadable::new(&dot_git, "it does not exist")),
     };
     with_common(&root, own)
+}
+
+/// The worktrees of the git directory `common`, with their names.
+pub(super) fn worktrees(common: &Folder) -> Result<Vec<(String, Foreign)>, Unreadable> {
+    let mut found = Vec::new();
+    for (name, own) in folders(common, "worktrees", MOST_WORKTREES)? {
+        let common = Some(common.descend(Path::new(""))?);
+        found.push((name.to_string_lossy().into_owned(), Foreign { own, common }));
+    }
+    Ok(found)
+}
+
+/// The git directories of submodules that are kept in the `.git` folder of a work tree, with their paths below that.
+pub(super) fn modules(work_tree: &Path) -> Result<Vec<(PathBuf, Foreign)>, Unreadable> {
+    let root = Folder::root(work_tree)?;
+    let mut found = Vec::new();
+    if root.kind(".git")? == Some(Kind::Folder)
+        && let Some(dot_git) = root.enter(".git")?
+    {
+        modules_in(&dot_git, Path::new(""), &mut found)?;
+        for (name, worktree) in folders(&dot_git, "worktrees", MOST_WORKTREES)? {
+            modules_in(&worktree, &Path::new("worktrees").join(name), &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Adds those in the folder `modules` of a git directory.
+fn modules_in(git_dir: &Folder, path: &Path, found: &mut Vec<(PathBuf, Foreign)>) -> Result<(), Unreadable> {
+    let Some(folder) = git_dir.enter("modules")? else { return Ok(()) };
+    let mut open = vec![(path.join("modules"), folder)];
+    while let Some((path, folder)) = open.pop() {
+        let too_many = path.components().count() > DEEPEST_MODULE || found.len() > MOST_MODULES;
+        if too_many {
+            return Err(Unreadable::new(folder.path(), "it has too many repositories of submodules"));
+        }
+        let is_git_dir =
+            folder.kind("HEAD")? == Some(Kind::File) && folder.kind("objects")? == Some(Kind::Folder);
+        if is_git_dir {
+            open.extend(folder.enter("modules")?.map(|inner| (path.join("modules"), inner)));
+            found.push((path, Foreign { own: folder, common: None }));
+        } else {
+            let inner = folders_of(&folder, MOST_MODULES)?.into_iter();
+            open.extend(inner.map(|(name, inner)| (path.join(name), inner)));
+        }
+    }
+    Ok(())
+}
+
+/// The folders in the folder `name`, if there is one.
+fn folders(above: &Folder, name: &str, limit: usize) -> Result<Vec<(OsString, Folder)>, Unreadable> {
+    above.enter(name)?.map_or(Ok(Vec::new()), |folder| folders_of(&folder, limit))
+}
+
+fn folders_of(folder: &Folder, limit: usize) -> Result<Vec<(OsString, Folder)>, Unreadable> {
+    let mut found = Vec::new();
+    for Entry { name, .. } in folder.entries(limit)?.into_iter().filter(|entry| entry.kind == Kind::Folder) {
+        found.extend(folder.enter(&name)?.map(|inner| (name, inner)));
+    }
+    Ok(found)
 }
 
 fn named_by_file(root: &Folder, place: &Folder) -> Result<Folder, Unreadable> {

@@ -26,7 +26,7 @@ use super::oid::Oid;
 
 pub(in crate::git) use self::objects::Staged;
 pub(in crate::git) use self::refs::Refs;
-pub(in crate::git) use self::take::{Take, TakeError, take};
+pub(in crate::git) use self::take::{Take, TakeError, check, take};
 
 /// An index of five million entries.
 const INDEX_LIMIT: u64 = 1 << 30;
@@ -84,6 +84,17 @@ impl Foreign {
     /// file that names a folder inside of `root`, as those of submodules and linked worktrees do.
     pub(in crate::git) fn nested(root: &Path, folder: &Path) -> Result<Self, Unreadable> {
         locate::nested(root, folder)
+    }
+
+    /// The worktrees that were made of it, with their names. Their files may be anywhere, and do not count.
+    pub(in crate::git) fn worktrees(&self) -> Result<Vec<(String, Self)>, Unreadable> {
+        locate::worktrees(self.common())
+    }
+
+    /// The repositories of submodules in the `.git` folder of a work tree, with their paths in it. They stay there when
+    /// their files are removed.
+    pub(in crate::git) fn modules(work_tree: &Path) -> Result<Vec<(PathBuf, Self)>, Unreadable> {
+        locate::modules(work_tree)
     }
 
     /// Where `HEAD` and the index are, for messages.

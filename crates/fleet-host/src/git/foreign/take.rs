@@ -70,10 +70,23 @@ pub(in crate::git) enum TakeError {
 
 /// Copies what the tips reach and the known commits do not into the repository `vault`, all or nothing.
 pub(in crate::git) fn take(vault: &Path, take: &Take<'_>) -> Result<(), TakeError> {
+    match checked(vault, take)? {
+        Some((job, name)) => Ok(job.install(name.as_ref())?),
+        None => Ok(()),
+    }
+}
+
+/// Whether [`take`] would take it. Nothing is copied.
+pub(in crate::git) fn check(vault: &Path, take: &Take<'_>) -> Result<(), TakeError> {
+    checked(vault, take).map(drop)
+}
+
+/// A pack that passed all checks, and its name; `None` if there is nothing to take.
+fn checked<'a>(vault: &'a Path, take: &Take<'_>) -> Result<Option<(Job<'a>, Option<Oid>)>, TakeError> {
     let known: BTreeSet<&Oid> = take.known.iter().collect();
     let tips: BTreeSet<&Oid> = take.tips.iter().filter(|tip| !known.contains(tip)).collect();
     if tips.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let borrowed = Borrowed::by(vault)?;
     let is_partial = borrowed.is_partial();
@@ -87,7 +100,7 @@ pub(in crate::git) fn take(vault: &Path, take: &Take<'_>) -> Result<(), TakeErro
     if take.staged.is_some_and(Staged::has_packs) || is_partial || !absent.is_empty() {
         job.prove(&indexed.objects)?;
     }
-    Ok(job.install(indexed.name.as_ref())?)
+    Ok(Some((job, indexed.name)))
 }
 
 /// Tips and known commits, as git reads them from its input.

@@ -10,6 +10,7 @@ use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::files;
 use crate::git::gitdir::is_absence;
+use crate::plain;
 
 /// The work tree that uses a branch, by its full name.
 pub(in crate::git) fn place(repo: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
@@ -94,7 +95,7 @@ fn linked_place(git_dir: &Path) -> Result<Option<PathBuf>, GitError> {
 
 /// The content of a file, which need not be there.
 fn content(file: &Path) -> Result<Vec<u8>, GitError> {
-    match fs::read(file) {
+    match plain::read(file) {
         Err(error) if is_absence(&error) => Ok(Vec::new()),
         content => content.map_err(GitError::io(file)),
     }

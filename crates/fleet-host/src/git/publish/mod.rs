@@ -88,6 +88,11 @@ pub enum NotPublished {
         /// What is in its way.
         why: String,
     },
+    /// A git of theirs holds a lock, or was killed and left it.
+    Locked {
+        /// The file.
+        lock: PathBuf,
+    },
 }
 
 impl fmt::Display for NotPublished {
@@ -97,6 +102,9 @@ impl fmt::Display for NotPublished {
             Self::Deleted => f.write_str("it was deleted"),
             Self::CheckedOut { place } => write!(f, "it is checked out at {}", place.display()),
             Self::NameTaken { why } => f.write_str(why),
+            Self::Locked { lock } => {
+                write!(f, "locked by {}, which a git that was killed may have left", lock.display())
+            }
         }
     }
 }
@@ -121,9 +129,19 @@ pub fn publish(wanted: &Publish<'_>) -> Result<Published, GitError> {
             // A lock of theirs, or the branch moved in between: the next look tells which.
             Err(error) => {
                 remove_own_lock(wanted, &name);
-                retries.pause_after(error)?;
+                if let Err(error) = retries.pause_after(error) {
+                    return locked(error);
+                }
             }
         }
+    }
+}
+
+/// A lock that stays is theirs to remove: the work is safe without the branch.
+fn locked(error: GitError) -> Result<Published, GitError> {
+    match error.lock_in_the_way() {
+        Some(lock) => Ok(Published::Kept(NotPublished::Locked { lock })),
+        None => Err(error),
     }
 }
 

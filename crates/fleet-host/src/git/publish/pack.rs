@@ -21,6 +21,7 @@ use crate::git::capture::Scratch;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
+use crate::git::loose;
 use crate::git::oid::Oid;
 use crate::git::random;
 use crate::git::temporary::Temporary;
@@ -196,14 +197,14 @@ fn is_partial(repo: &Path) -> bool {
 }
 
 /// Removes the `.keep` files that killed processes of ours left in the user's repository, and what did not become a
-/// pack, if they are older than `age`. How many. What was packed stays, for `git gc` to judge.
+/// pack or a ref, if they are older than `age`. How many. What was packed stays, for `git gc` to judge.
 pub fn sweep_keeps(repo: &Path, age: Duration) -> Result<usize, GitError> {
     let folder = repo.join("objects/pack");
     let entries = match fs::read_dir(&folder) {
         Err(error) if is_absence(&error) => return Ok(0),
         entries => entries.map_err(GitError::io(&folder))?,
     };
-    let mut swept = 0;
+    let mut swept = loose::sweep_drafts(repo, age).map_err(GitError::io(repo))?;
     for entry in entries {
         let path = entry.map_err(GitError::io(&folder))?.path();
         if is_abandoned(&path, age) {

@@ -1,82 +1,157 @@
-//! Keeping a commit that is about to lose its branch.
+//! Keeping commits that are about to lose their branches.
 
+use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
 use super::message::Facts;
-use super::{check_run, commit_tree, keep, stored};
-use crate::git::checkout::Checkout;
+use super::{FOLDER, OUR_EMAIL, OUR_NAME, check_run, stored};
+use crate::git::capture::Scratch;
+use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::foreign::{Take, TakeError, take};
 use crate::git::oid::Oid;
 use crate::git::refs;
+use crate::git::retries::Retries;
 use crate::git::vault::{Vault, beginnings, users_tips};
 
-/// Which commit to keep.
+/// Which commits to keep.
 #[derive(Debug, Clone, Copy)]
-pub struct KeepCommit<'a> {
-    /// The git common directory of the user's repository, which has the commit.
+pub struct KeepCommits<'a> {
+    /// The git common directory of the user's repository.
     pub repo: &'a Path,
-    /// Our own git directory, which is to have it.
+    /// Our own git directory, which is to have them. It has or borrows them.
     pub vault: &'a Path,
-    /// The run that it is kept under.
+    /// The run that they are kept under.
     pub run: &'a str,
-    /// The commit.
-    pub commit: &'a Oid,
-    /// Why, in a few words.
-    pub why: &'a str,
+    /// The commits, and why each is kept, in a few words.
+    pub commits: &'a [(Oid, String)],
     /// When, in seconds since 1970.
     pub at_seconds: i64,
 }
 
-/// Keeps a commit among the snapshots of a run, as a snapshot of a work tree that has nothing but that commit. The name
-/// of its ref, which may be an older one of the same content.
-pub fn keep_commit(wish: &KeepCommit<'_>) -> Result<String, GitError> {
+/// Keeps commits among the snapshots of a run, each as a snapshot of a work tree that has nothing but that commit. The
+/// names of their refs. A thousand cost hardly more than one.
+pub fn keep_commits(wish: &KeepCommits<'_>) -> Result<Vec<String>, GitError> {
     check_run(wish.run)?;
-    let vault = Vault::of(wish.repo, wish.vault)?;
-    let known = hold_beginnings(&vault, wish.commit)?;
-    import(wish.vault, wish.commit, &known)?;
-    let tree = refs::tree_of(wish.vault, wish.commit)?;
-    let facts = Facts {
-        run: wish.run.to_owned(),
-        why: wish.why.to_owned(),
-        at_seconds: wish.at_seconds,
-        head: Some(wish.commit.clone()),
-        staged: None,
-        nested: None,
-    };
-    let last = stored::last(wish.vault, wish.run)?;
-    if let Some(last) = &last
-        && last.tree == tree
-        && last.facts.same_content(&facts)
-    {
-        return Ok(last.ref_name.clone());
+    if wish.commits.is_empty() {
+        return Ok(Vec::new());
     }
-    // Writing a commit needs no files, so the git directory stands in for the checkout.
-    let repo = wish.vault.to_owned();
-    let checkout = Checkout { work_tree: repo.clone(), git_dir: repo.clone(), common_dir: repo };
-    let commit = commit_tree(&checkout, (&tree, &[wish.commit]), &facts.to_message(), wish.at_seconds)?;
-    let name = keep(&checkout, wish.run, last.map_or(1, |last| last.number.saturating_add(1)), &commit)?;
-    // Once more: somebody who gives up what nobody needs may not have seen the ref.
+    let vault = Vault::of(wish.repo, wish.vault)?;
+    let tips: Vec<Oid> = wish.commits.iter().map(|(commit, _)| commit.clone()).collect();
+    let known = hold_beginnings(&vault, &tips)?;
+    import(wish.vault, &tips, &known)?;
+    let names = name_all(wish, &write_all(wish)?)?;
+    // Once more: somebody who gives up what nobody needs may not have seen the refs.
     known.iter().try_for_each(|commit| vault.hold(commit))?;
-    Ok(name)
+    Ok(names)
 }
 
-/// Holds the commits at which a history leaves what the user's repository keeps in any case. A ref at the commit itself
-/// does not count: it is about to go.
-fn hold_beginnings(vault: &Vault, commit: &Oid) -> Result<Vec<Oid>, GitError> {
+/// The same for one commit. The name of its ref, which may be that of the last snapshot if that has the same content.
+pub fn keep_commit(wish: &KeepCommits<'_>) -> Result<String, GitError> {
+    if let Some(last) = stored::last(wish.vault, wish.run)?
+        && let [(commit, why)] = wish.commits
+        && last.facts.same_content(&facts(wish, commit, why))
+        && last.tree == refs::tree_of(wish.vault, commit)?
+    {
+        return Ok(last.ref_name);
+    }
+    let name = keep_commits(wish)?.into_iter().next();
+    name.ok_or_else(|| GitError::Refused("there is no commit to keep".to_owned()))
+}
+
+fn facts(wish: &KeepCommits<'_>, commit: &Oid, why: &str) -> Facts {
+    Facts {
+        run: wish.run.to_owned(),
+        why: why.to_owned(),
+        at_seconds: wish.at_seconds,
+        head: Some(commit.clone()),
+        staged: None,
+        nested: None,
+    }
+}
+
+/// Writes a commit on top of each of them, with the same files, by one git process.
+fn write_all(wish: &KeepCommits<'_>) -> Result<Vec<Oid>, GitError> {
+    const BRANCH: &str = "refs/fleet/unnamed";
+    let who = format!("{OUR_NAME} <{OUR_EMAIL}> {} +0000", wish.at_seconds.max(0));
+    let mut stream = String::new();
+    for (number, (commit, why)) in wish.commits.iter().enumerate() {
+        let message = facts(wish, commit, why).to_message();
+        let (mark, length) = (number + 1, message.len());
+        // Writing to a string cannot fail.
+        let _ = write!(
+            stream,
+            "commit {BRANCH}\nmark :{mark}\ncommitter {who}\ndata {length}\n{message}\nfrom {commit}\n\n"
+        );
+    }
+    // So that there is no such branch.
+    let _ = write!(stream, "reset {BRANCH}\n\n");
+    let (_stream, input) = Scratch::new(wish.vault, "stream").with(stream.as_bytes())?;
+    let marks = Scratch::new(wish.vault, "marks");
+    let mut option = std::ffi::OsString::from("--export-marks=");
+    option.push(marks.path());
+    Git::about(wish.vault)
+        .setting("fastimport.unpackLimit=0")
+        .args(["fast-import", "--quiet"])
+        .arg(option)
+        .stdin(input)
+        .run()?;
+    read_marks(&marks, wish.commits.len())
+}
+
+/// Reads lines such as `:1 OID`.
+fn read_marks(marks: &Scratch, count: usize) -> Result<Vec<Oid>, GitError> {
+    let text = fs::read_to_string(marks.path()).map_err(GitError::io(marks.path()))?;
+    let parse = |line: &str| {
+        let (mark, oid) = line.strip_prefix(':')?.split_once(' ')?;
+        Some((mark.parse::<usize>().ok()?, Oid::parse(oid).ok()?))
+    };
+    let mut found: Vec<(usize, Oid)> = text.lines().filter_map(parse).collect();
+    found.sort_unstable();
+    if found.len() == count {
+        Ok(found.into_iter().map(|(_, oid)| oid).collect())
+    } else {
+        Err(GitError::Refused(format!("git wrote {} of {count} commits", found.len())))
+    }
+}
+
+/// Gives the snapshots their numbers, all or none.
+fn name_all(wish: &KeepCommits<'_>, snapshots: &[Oid]) -> Result<Vec<String>, GitError> {
+    let mut retries = Retries::default();
+    let mut passed_over = 0;
+    loop {
+        let last = stored::last(wish.vault, wish.run)?.map_or(0, |last| last.number);
+        let first = last.saturating_add(1).saturating_add(passed_over);
+        let names: Vec<String> =
+            (first..).take(snapshots.len()).map(|number| format!("{FOLDER}/{}/{number}", wish.run)).collect();
+        let line = |(name, commit): (&String, &Oid)| format!("create {name} {commit}\n");
+        let lines: String = names.iter().zip(snapshots).map(line).collect();
+        let (_file, input) = Scratch::new(wish.vault, "names").with(lines.as_bytes())?;
+        match Git::about(wish.vault).args(["update-ref", "--no-deref", "--stdin"]).stdin(input).run() {
+            Ok(()) => return Ok(names),
+            // Somebody else was quicker, or a killed process left the lock of a number.
+            Err(error) => retries.pause_after(error)?,
+        }
+        passed_over += 1;
+    }
+}
+
+/// Holds the commits at which histories leave what the user's repository keeps in any case. Refs at the commits
+/// themselves do not count: they are about to go.
+pub(super) fn hold_beginnings(vault: &Vault, commits: &[Oid]) -> Result<Vec<Oid>, GitError> {
     let mut others = users_tips(vault)?;
     others.extend(vault.holds()?.all()?);
-    others.remove(commit);
-    let found = beginnings(vault, std::slice::from_ref(commit), &others)?;
+    others.retain(|other| !commits.contains(other));
+    let found = beginnings(vault, commits, &others)?;
     found.iter().try_for_each(|commit| vault.hold(commit))?;
     Ok(found)
 }
 
-/// Gives the vault a copy of a commit and all that it reaches, apart from what is held for it.
-pub(in crate::git) fn import(vault: &Path, commit: &Oid, known: &[Oid]) -> Result<(), GitError> {
-    let tips = std::slice::from_ref(commit);
-    take(vault, &Take { staged: None, tips, known }).map_err(|error| match error {
-        TakeError::Refused { why } => GitError::Refused(format!("commit {commit} cannot be kept: {why}")),
+/// Gives the vault a copy of commits and all that they reach, apart from what is held for them.
+fn import(vault: &Path, commits: &[Oid], known: &[Oid]) -> Result<(), GitError> {
+    take(vault, &Take { staged: None, tips: commits, known }).map_err(|error| match error {
+        TakeError::Refused { why } => GitError::Refused(format!("commits cannot be kept: {why}")),
         TakeError::Git(error) => error,
     })
 }

@@ -23,7 +23,7 @@ use super::oid::Oid;
 use super::refs;
 use super::vault::complete;
 
-pub use self::kept::{KeepCommit, keep_commit};
+pub use self::kept::{KeepCommits, keep_commit, keep_commits};
 pub use self::stored::{StoredSnapshot, drop_snapshots, list_snapshots, restore_branch};
 
 /// Where snapshots are.
@@ -213,7 +213,8 @@ fn part(checkout: &Checkout, facts: &Facts, tree: Option<&Oid>, what: &str) -> R
     commit_tree(checkout, (tree, &parents), &message, facts.at_seconds).map(Some)
 }
 
-fn commit_tree(
+/// Writes a commit of ours.
+pub(super) fn commit_tree(
     checkout: &Checkout,
     (tree, parents): (&Oid, &[&Oid]),
     message: &str,

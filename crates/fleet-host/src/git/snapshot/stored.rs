@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use super::kept::hold_beginnings;
 use super::message::Facts;
 use super::{folder, is_ours};
 use crate::git::capture::Scratch;
@@ -13,6 +14,7 @@ use crate::git::gitdir::is_absence;
 use crate::git::oid::Oid;
 use crate::git::publish::{Compression, NotPublished, Publish, Published, publish};
 use crate::git::refs;
+use crate::git::refused_files::check_snapshot;
 use crate::git::vault::{Vault, is_vault, put_lost_refs_aside};
 
 /// A snapshot in the repository.
@@ -48,12 +50,14 @@ pub fn list_snapshots(repo: &Path, run: Option<&str>) -> Result<Vec<StoredSnapsh
     Ok(all)
 }
 
-/// Makes a branch in the user's repository from a snapshot in the vault. Its name must be free.
+/// Makes a branch in the user's repository from a snapshot in the vault. Its name must be free. Files that git refuses do
+/// not get there by this way either.
 pub fn restore_branch((repo, vault): (&Path, &Path), snapshot: &Oid, branch: &str) -> Result<(), GitError> {
     if let Some(why) = refs::branch_conflict(repo, branch)? {
         return Err(GitError::BranchTaken { branch: branch.to_owned(), why });
     }
-    let known: Vec<Oid> = Vault::of(repo, vault)?.holds()?.all()?.into_iter().collect();
+    check_snapshot(vault, snapshot, &parents(vault, snapshot)?)?;
+    let known = hold_beginnings(&Vault::of(repo, vault)?, std::slice::from_ref(snapshot))?;
     let compression = Compression::Quick;
     let wanted =
         Publish { repo, vault, branch, commit: snapshot, expected: None, known: &known, compression };
@@ -64,6 +68,12 @@ pub fn restore_branch((repo, vault): (&Path, &Path), snapshot: &Oid, branch: &st
         }
         Published::Kept(other) => Err(GitError::Refused(other.to_string())),
     }
+}
+
+/// What a commit was made on: `HEAD` first, in the case of a snapshot.
+fn parents(vault: &Path, commit: &Oid) -> Result<Vec<Oid>, GitError> {
+    let answer = Git::about(vault).args(["rev-parse", &format!("{commit}^@")]).bytes()?;
+    Ok(String::from_utf8_lossy(&answer).lines().filter_map(|line| Oid::parse(line).ok()).collect())
 }
 
 /// Drops snapshots. One that has changed since it was listed stays, and all the others with it.
@@ -78,7 +88,7 @@ pub fn drop_snapshots(repo: &Path, snapshots: &[StoredSnapshot]) -> Result<(), G
     if commands.is_empty() {
         return Ok(());
     }
-    let (_file, input) = Scratch::new(repo, "refs").with(&commands)?;
+    let input = Scratch::input(&commands)?;
     Git::about(repo).args(["update-ref", "--no-deref", "--stdin", "-z"]).stdin(input).run()
 }
 

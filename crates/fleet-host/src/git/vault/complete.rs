@@ -8,77 +8,34 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::git::command::Git;
+use super::copied::copy_objects;
 use crate::git::error::GitError;
-use crate::git::foreign::{Take, TakeError, take};
+use crate::git::new_entries::{NewEntry, new_entries};
 use crate::git::oid::Oid;
 use crate::git::pack_index::PackIndex;
 
 /// Makes sure that the vault itself has all objects of a tree that are not in `from`, a commit that it keeps.
 pub(in crate::git) fn complete(vault: &Path, from: Option<&Oid>, tree: &Oid) -> Result<(), GitError> {
+    complete_new(vault, (from, tree), &new_entries(vault, from, tree)?)
+}
+
+/// The same, for one who knows what is new in the tree.
+pub(in crate::git) fn complete_new(
+    vault: &Path,
+    (from, tree): (Option<&Oid>, &Oid),
+    new: &[NewEntry],
+) -> Result<(), GitError> {
     // Without a lender it has everything itself.
     if !vault.join("objects/info/alternates").exists() {
         return Ok(());
     }
-    let mut wanted = match from {
-        Some(from) => changed(vault, from, tree)?,
-        None => all(vault, tree)?,
-    };
-    wanted.insert(tree.clone());
-    let missing = missing(vault, wanted)?;
+    let here = new.iter().map(|entry| &entry.now).filter(|item| item.is_here());
+    let missing = missing(vault, here.map(|item| &item.object).chain([tree]).cloned().collect())?;
     if missing.is_empty() {
         return Ok(());
     }
     let known: Vec<Oid> = from.into_iter().cloned().collect();
-    take(vault, &Take { staged: None, tips: &missing, known: &known }).map_err(|error| match error {
-        TakeError::Refused { why } => GitError::Refused(format!("files cannot be kept: {why}")),
-        TakeError::Git(error) => error,
-    })
-}
-
-/// The files and folders of `tree` that `from` does not have.
-fn changed(vault: &Path, from: &Oid, tree: &Oid) -> Result<BTreeSet<Oid>, GitError> {
-    let mut found = BTreeSet::new();
-    Git::about(vault)
-        .args([
-            "diff-tree",
-            "-r",
-            "-t",
-            "-z",
-            "--raw",
-            "--no-renames",
-            "--no-abbrev",
-            "--ignore-submodules=all",
-        ])
-        .args([from.as_str(), tree.as_str()])
-        .records(&mut |record| {
-            let text = String::from_utf8_lossy(record);
-            let Some(fields) = text.strip_prefix(':') else { return Ok(()) };
-            let fields: Vec<&str> = fields.split(' ').collect();
-            if let [_, mode, _, object, _] = fields.as_slice() {
-                found.extend(object_of(mode, object));
-            }
-            Ok(())
-        })?;
-    Ok(found)
-}
-
-fn all(vault: &Path, tree: &Oid) -> Result<BTreeSet<Oid>, GitError> {
-    let mut found = BTreeSet::new();
-    Git::about(vault).args(["ls-tree", "-r", "-t", "-z", tree.as_str()]).records(&mut |record| {
-        let text = String::from_utf8_lossy(record);
-        let mut words = text.split(['\t', ' ']);
-        if let (Some(mode), _, Some(object)) = (words.next(), words.next(), words.next()) {
-            found.extend(object_of(mode, object));
-        }
-        Ok(())
-    })?;
-    Ok(found)
-}
-
-/// The object of an entry; `None` if it has none, or is a link to another repository.
-fn object_of(mode: &str, object: &str) -> Option<Oid> {
-    (mode != "000000" && mode != "160000").then(|| Oid::parse(object).ok()).flatten()
+    copy_objects(vault, &missing, &known)
 }
 
 /// Those that are neither files nor in packs of the vault.

@@ -68,7 +68,7 @@ pub(super) fn put_bad_refs_aside(vault: &Vault) {
     }
 }
 
-fn bad(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn bad(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut found = Vec::new();
     for entry in entries.flatten() {

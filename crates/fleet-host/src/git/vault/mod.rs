@@ -7,12 +7,15 @@
 //! may prune at any moment.
 
 mod boundary;
+mod check;
 mod claims;
 mod complete;
+mod copied;
 mod given;
 mod heal;
 mod migrate;
 mod moved;
+mod place;
 mod repack;
 mod settings;
 mod tidy;
@@ -34,7 +37,8 @@ use super::stamp::Stamp;
 use crate::lock::Exclusive;
 
 pub(super) use self::boundary::{beginnings, users_tips};
-pub(super) use self::complete::complete;
+pub use self::check::check_vault;
+pub(super) use self::complete::{complete, complete_new};
 pub(super) use self::given::Given;
 pub(super) use self::heal::put_lost_refs_aside;
 pub use self::tidy::tidy_vault;
@@ -42,7 +46,7 @@ pub use self::tidy::tidy_vault;
 /// Another process brings the vault up to date within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Changes whenever this code would write something else into a vault.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// A configuration or list of patterns that is larger is a mistake.
 const LARGEST: u64 = 16 << 20;
 
@@ -54,14 +58,18 @@ const COPIED: [&str; 3] = ["info/exclude", "info/attributes", "shallow"];
 struct Origin {
     version: u32,
     repo: PathBuf,
+    /// Where the vault itself was then.
+    #[serde(default)]
+    place: PathBuf,
     config: Option<Stamp>,
     copied: [Option<Stamp>; COPIED.len()],
 }
 
 impl Origin {
-    fn of(repo: &Path) -> Self {
+    fn of(Vault { repo, dir }: &Vault) -> Self {
         let copied = COPIED.map(|name| Stamp::of(&repo.join(name)));
-        Self { version: VERSION, repo: repo.to_owned(), config: Stamp::of(&repo.join("config")), copied }
+        let config = Stamp::of(&repo.join("config"));
+        Self { version: VERSION, repo: repo.clone(), place: place::of(dir), config, copied }
     }
 }
 
@@ -86,7 +94,8 @@ impl Vault {
 
     /// Holds a commit in the user's repository.
     pub(super) fn hold(&self, commit: &Oid) -> Result<(), GitError> {
-        self.holds()?.add(commit)
+        self.holds()?.add(commit)?;
+        if self.is_mirror() { copied::copy(self, commit) } else { Ok(()) }
     }
 
     /// What is held in the user's repository for this vault.
@@ -97,7 +106,7 @@ impl Vault {
     fn is_current(&self) -> bool {
         let noted = fs::read(self.dir.join("origin.json")).ok();
         let noted = noted.and_then(|bytes| serde_json::from_slice::<Origin>(&bytes).ok());
-        noted == Some(Origin::of(&self.repo))
+        noted == Some(Origin::of(self))
             && self.is_whole()
             && held::vault_id(&self.dir).is_some()
             && !migrate::may_have_some(&self.repo)
@@ -126,28 +135,30 @@ impl Vault {
         if self.is_current() {
             return Ok(());
         }
-        if held::vault_id(&self.dir).is_none() {
-            let (name, id) = held::new_id()?;
-            self.write(name, id.as_bytes())?;
-        }
+        place::settle_id(self)?;
         // Read before it is copied: what changes meanwhile is found by the next look.
-        let origin = Origin::of(&self.repo);
+        let origin = Origin::of(self);
         let settings = settings::read(&self.repo)?;
         self.write("objects/info/alternates", &alternates::file(&[&self.repo.join("objects")]))?;
         self.write("config", settings.for_vault().as_bytes())?;
         self.write("agent-config", settings.for_agent().as_bytes())?;
         self.copy_files()?;
-        let partial = self.dir.join("partial");
-        if settings.is_partial() {
-            self.write("partial", b"")?;
-        } else {
-            remove(&partial)?;
-        }
+        self.mark("partial", settings.is_partial())?;
         self.write("HEAD", b"ref: refs/heads/none\n")?;
         let noted = serde_json::to_vec(&origin).map_err(io::Error::other).map_err(GitError::io(&self.dir))?;
         heal::put_bad_refs_aside(self);
+        if settings.is_mirror() && !self.is_mirror() {
+            put_lost_refs_aside(&self.dir)?;
+            copied::copy_all(self)?;
+        }
+        self.mark("mirror", settings.is_mirror())?;
         migrate::snapshots(self)?;
         self.write("origin.json", &noted)
+    }
+
+    /// Makes or removes the file that says something about the user's repository.
+    fn mark(&self, name: &str, is_so: bool) -> Result<(), GitError> {
+        if is_so { self.write(name, b"") } else { remove(&self.dir.join(name)) }
     }
 
     fn copy_files(&self) -> Result<(), GitError> {
@@ -182,6 +193,11 @@ impl Vault {
     /// Whether the user's repository leaves objects out and fetches them when they are needed.
     pub(super) fn is_partial(&self) -> bool {
         self.dir.join("partial").exists()
+    }
+
+    /// Whether a remote of the user's repository is mirrored into all refs, so that ours go when it is fetched.
+    pub(super) fn is_mirror(&self) -> bool {
+        self.dir.join("mirror").exists()
     }
 
     /// Our administrative folder for a workspace. Two stores that know the same repository have workspaces of the same

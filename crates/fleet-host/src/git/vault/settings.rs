@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
+use crate::git::held;
 
 /// How files look in a work tree, and who commits.
 const FILES: [&str; 12] = [
@@ -132,6 +133,12 @@ impl Settings {
         self.all.iter().any(|one| one.is("extensions.partialclone") || is_promisor(one))
     }
 
+    /// Whether fetching from a remote may remove the refs that hold commits for us.
+    pub(super) fn is_mirror(&self) -> bool {
+        let is_fetch = |one: &&Setting| one.section == "remote" && one.key == "fetch";
+        self.all.iter().filter(is_fetch).filter_map(|one| one.value.as_deref()).any(reaches_held)
+    }
+
     pub(super) fn for_vault(&self) -> String {
         let own = "\tbare = true\n\tlogAllRefUpdates = false\n[gc]\n\tauto = 0\n";
         self.text(own, Setting::is_for_vault)
@@ -164,6 +171,13 @@ impl Settings {
         }
         text
     }
+}
+
+/// Whether a refspec such as `+refs/*:refs/*` writes to the refs that hold commits.
+fn reaches_held(refspec: &str) -> bool {
+    let Some((_, target)) = refspec.split_once(':') else { return false };
+    let start = target.split_once('*').map(|(start, _)| start);
+    start.is_some_and(|start| held::PREFIX.starts_with(start) || start.starts_with(held::PREFIX))
 }
 
 fn escaped_name(name: &str) -> String {
@@ -207,6 +221,15 @@ mod tests {
         assert_eq!(repo.git(&["config", "user.name"]).trim(), "A \"B\" # C");
         assert_eq!(repo.git(&["config", "--type=bool", "filter.lfs.required"]).trim(), "true");
         assert_eq!(repo.git(&["config", "core.autocrlf"]).trim(), "input");
+    }
+
+    #[test]
+    fn a_mirror_is_known() {
+        let mirrors =
+            |refspec: &str| settings(&format!("[remote \"x\"]\n\tfetch = {refspec}\n")).1.is_mirror();
+        assert!(mirrors("+refs/*:refs/*") && mirrors("refs/fleet/*:refs/fleet/*"));
+        assert!(!mirrors("+refs/heads/*:refs/remotes/x/*") && !mirrors("+refs/heads/*:refs/heads/*"));
+        assert!(!mirrors("refs/heads/main") && !mirrors("+refs/*:refs/remotes/x/*"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::boundary::{boundary, copy_the_rest};
 use super::claims::Claims;
 use super::repack::repack;
-use super::{Vault, heal};
+use super::{Vault, copied, heal};
 use crate::git::commit::remove;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
@@ -37,6 +37,7 @@ pub fn tidy_vault(repo: &Path, dir: &Path) -> Result<(), GitError> {
 fn give_up_unneeded(vault: &Vault) -> Result<(), GitError> {
     let holds = vault.holds()?;
     let Some(needed) = needed(vault)? else { return Ok(()) };
+    copied::forget_unneeded(vault, &needed)?;
     let unneeded = &holds.all()? - &needed;
     if unneeded.is_empty() {
         return Ok(());

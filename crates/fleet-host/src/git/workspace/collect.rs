@@ -8,17 +8,15 @@ use std::fs;
 use std::sync::PoisonError;
 
 use super::clean::set_head;
-use super::slot::Claim;
-use super::{Workspace, given, size, sparse};
-use crate::git::alternates;
-use crate::git::capture::{Scratch, forget_excluded};
+use super::taking::Taking;
+use super::worktrees::{self, Worktree};
+use super::{Workspace, given, size};
 use crate::git::command::Git;
 use crate::git::commit::agents_commit;
 use crate::git::error::GitError;
 use crate::git::files::Head;
-use crate::git::foreign::{Foreign, ForeignError, Staged, Take, TakeError, Unreadable, take};
+use crate::git::foreign::{Foreign, ForeignError, Unreadable};
 use crate::git::oid::Oid;
-use crate::git::publish::{Compression, Publish, Published, publish};
 use crate::git::refs;
 use crate::git::stamp::Stamp;
 
@@ -62,8 +60,9 @@ struct State {
     head: Option<Oid>,
     branch: Option<Oid>,
     others: Vec<OtherWork>,
-    /// Commits that only the log of `HEAD` knows.
+    /// Commits that only the log of a `HEAD` knows.
     visited: Vec<Oid>,
+    worktrees: Vec<Worktree>,
     /// What of it could not be read.
     unread: Option<String>,
 }
@@ -80,6 +79,8 @@ impl Workspace {
     pub fn collect(&self) -> Result<Collected, GitError> {
         let mut seen_to = self.collecting.lock().unwrap_or_else(PoisonError::into_inner);
         self.checkout()?;
+        // Whatever comes of it: the next attempt to publish says so.
+        let _ = self.hold_again();
         let at = self.own_head()?;
         let nothing = Collected {
             head: at.clone(),
@@ -111,7 +112,7 @@ impl Workspace {
         let foreign = Foreign::of(&self.checkout.work_tree)?;
         let state = self.read(&foreign)?;
         let known: Vec<Oid> = self.claim.at.iter().chain(&self.claim.held).chain([at]).cloned().collect();
-        let mut taking = Taking { workspace: self, foreign: &foreign, known, staged: None };
+        let mut taking = Taking::new(self, &foreign, known);
         let mut unread = state.unread;
         let wanted: Vec<Oid> = state.head.iter().chain(&state.branch).cloned().collect();
         let taken = match taking.take(&wanted)? {
@@ -125,7 +126,7 @@ impl Workspace {
                 (at.clone(), self.claim.published.clone().or_else(|| self.claim.at.clone()))
             }
         };
-        let others = taking.take_each(state.others, &mut unread)?;
+        let mut others = taking.take_each(state.others, &mut unread)?;
         let visited: Vec<Oid> = state.visited.into_iter().filter(|tip| !seen_to.contains(tip)).collect();
         // Whatever is not whole any more was thrown away by the agent itself.
         let _ = taking.take(&visited)?;
@@ -141,6 +142,9 @@ impl Workspace {
             followed => followed?,
         }
         let staged = taking.index(&agents, &mut unread)?;
+        for worktree in &state.worktrees {
+            others.extend(worktree.staged(self, &mut taking, &mut unread)?);
+        }
         Ok(Collected { head, branch, others, staged, unread })
     }
 
@@ -186,7 +190,7 @@ impl Workspace {
                 Vec::new()
             })
         };
-        let (visited, stashes) = (logged(foreign.visited()), logged(foreign.stashes()));
+        let (mut visited, stashes) = (logged(foreign.visited()), logged(foreign.stashes()));
         let at_head = foreign.commit(&refs, &head);
         // A branch that was deleted while it was checked out: its commits are known to the log of `HEAD` alone.
         let is_own = matches!(&head, Head::Branch(name) if *name == own);
@@ -195,6 +199,8 @@ impl Workspace {
             let path = foreign.dir().join(&own);
             return Err(Unreadable { path, why: "the branch of the run cannot be read".to_owned() });
         }
+        let worktrees = worktrees::read(foreign, &refs, &mut unread);
+        visited.extend(worktrees.iter().flat_map(|worktree| worktree.visited.iter().cloned()));
         let given = given::noted(&self.checkout);
         let is_new = |name: &str, oid: &Oid| {
             name != own
@@ -206,16 +212,18 @@ impl Workspace {
             OtherWork { what: short.unwrap_or_else(|| name.clone()), commit: oid.clone() }
         });
         let stashes = stashes.into_iter().map(|commit| OtherWork { what: "stash".to_owned(), commit });
+        let beside = worktrees.iter().filter_map(Worktree::work);
         let mut seen: BTreeSet<Oid> =
             given.named.values().chain(&at_head).chain(refs.named.get(&own)).cloned().collect();
         let is_first = |other: &OtherWork| seen.insert(other.commit.clone());
         let mut others: Vec<OtherWork> =
-            stashes.chain(named).filter(is_first).take(MOST_OTHERS + 1).collect();
+            stashes.chain(named).chain(beside).filter(is_first).take(MOST_OTHERS + 1).collect();
         if others.len() > MOST_OTHERS {
             others.truncate(MOST_OTHERS);
             unread = Some(format!("it has more than {MOST_OTHERS} branches and stashes"));
         }
-        Ok(State { head: at_head, branch: refs.named.get(&own).cloned(), others, visited, unread })
+        let branch = refs.named.get(&own).cloned();
+        Ok(State { head: at_head, branch, others, visited, worktrees, unread })
     }
 
     /// Whether there is nothing in the agent's repository that was not given to it.
@@ -228,172 +236,5 @@ impl Workspace {
                 && found.others.is_empty()
                 && found.staged.is_none()
         })
-    }
-
-    /// Whether the branch in the user's repository has something of this run.
-    pub(super) fn is_published(&self) -> bool {
-        let published = self.published.lock().map_or(None, |published| published.clone());
-        published.is_some() && published != self.claim.at
-    }
-
-    /// Brings the branch in the user's repository to a commit that the vault has, unless a person did something to it.
-    pub fn publish(&self, commit: &Oid, compression: Compression) -> Result<Published, GitError> {
-        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
-        if published.as_ref() == Some(commit) {
-            return Ok(Published::Done);
-        }
-        // Known before it is done: whoever takes over tells what we did from what a person did.
-        let (at, intended) = (published.clone(), Some(commit.clone()));
-        let noted = self.held.write_claim(&Claim { published: at, intended, ..self.claim.clone() });
-        noted.map_err(|error| GitError::Refused(error.to_string()))?;
-        let known: Vec<Oid> = self.claim.held.iter().chain(published.iter()).cloned().collect();
-        let answer = publish(&Publish {
-            repo: &self.vault.repo,
-            vault: &self.vault.dir,
-            branch: &self.claim.branch,
-            commit,
-            expected: published.as_ref(),
-            known: &known,
-            compression,
-        })?;
-        if answer == Published::Done {
-            *published = Some(commit.clone());
-            // Without this note a branch that a person deletes would come back after a crash. The note of before is
-            // still right if it cannot be written.
-            let _ = self.held.write_claim(&Claim { published: published.clone(), ..self.claim.clone() });
-        }
-        Ok(answer)
-    }
-
-    /// Brings what the agent committed on its branch so far into the user's repository.
-    pub fn publish_commits(&self) -> Result<Option<Published>, GitError> {
-        let collected = self.collect()?;
-        match collected.branch.filter(|branch| Some(branch) != self.claim.at.as_ref()) {
-            Some(branch) => self.publish(&branch, Compression::Quick).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Where the branch in the user's repository was left, if it is there.
-    pub fn published(&self) -> Option<Oid> {
-        self.published.lock().map_or(None, |published| published.clone())
-    }
-}
-
-/// Objects of one agent on their way into the vault.
-struct Taking<'a> {
-    workspace: &'a Workspace,
-    foreign: &'a Foreign,
-    known: Vec<Oid>,
-    /// Its object files, once they are needed.
-    staged: Option<Staged>,
-}
-
-impl Taking<'_> {
-    fn staged(&mut self) -> Result<&Staged, ForeignError> {
-        let staged = match self.staged.take() {
-            Some(staged) => staged,
-            None => self.foreign.stage(&self.workspace.vault.dir)?,
-        };
-        Ok(self.staged.insert(staged))
-    }
-
-    /// Takes what these reach. The inner error says why the agent's objects are refused.
-    fn take(&mut self, tips: &[Oid]) -> Result<Result<(), String>, ForeignError> {
-        let tips: BTreeSet<&Oid> = tips.iter().filter(|tip| !self.known.contains(tip)).collect();
-        let tips: Vec<Oid> = tips.into_iter().cloned().collect();
-        if tips.is_empty() {
-            return Ok(Ok(()));
-        }
-        let (vault, known) = (self.workspace.vault.dir.clone(), self.known.clone());
-        let staged = self.staged()?;
-        match take(&vault, &Take { staged: Some(staged), tips: &tips, known: &known }) {
-            Ok(()) => {
-                self.known.extend(tips);
-                Ok(Ok(()))
-            }
-            Err(TakeError::Refused { why }) => Ok(Err(self.explained(why))),
-            Err(TakeError::Git(error)) => Err(error.into()),
-        }
-    }
-
-    /// A refusal, with its likely reason. What was shallow from the beginning is known to us as well.
-    fn explained(&self, why: String) -> String {
-        let given = self.workspace.vault.dir.join("shallow");
-        let given = fs::read_to_string(given).unwrap_or_default();
-        let is_new = |commit: &Oid| !given.lines().any(|line| line == commit.as_str());
-        if !self.foreign.shallow().is_ok_and(|shallow| shallow.iter().any(is_new)) {
-            return why;
-        }
-        format!(
-            "it has a shallow fetch, whose commits lack their parents (`git fetch --unshallow` gets them): {why}"
-        )
-    }
-
-    /// Takes all of them, or those that can be.
-    fn take_each(
-        &mut self,
-        others: Vec<OtherWork>,
-        unread: &mut Option<String>,
-    ) -> Result<Vec<OtherWork>, ForeignError> {
-        let all: Vec<Oid> = others.iter().map(|other| other.commit.clone()).collect();
-        if self.take(&all)?.is_ok() {
-            return Ok(others);
-        }
-        let mut taken = Vec::new();
-        for other in others {
-            match self.take(std::slice::from_ref(&other.commit))? {
-                Ok(()) => taken.push(other),
-                Err(why) => *unread = Some(why),
-            }
-        }
-        Ok(taken)
-    }
-
-    /// What the agent has staged, if its index is not the one that it was given.
-    fn index(&mut self, head: &Oid, unread: &mut Option<String>) -> Result<Option<Oid>, ForeignError> {
-        let workspace = self.workspace;
-        if workspace.index.is_some() && workspace.index == workspace.agent_index() {
-            return Ok(None);
-        }
-        let copy = Scratch::new(&workspace.checkout.git_dir, "staged");
-        if self.foreign.copy_index(&copy)?.is_none() {
-            return Ok(None);
-        }
-        let git = || Git::within(&workspace.checkout).index(copy.path());
-        let same = ["diff-index", "--cached", "--quiet", "--ignore-submodules=all", head.as_str(), "--"];
-        let is_same = || match git().args(same).answer() {
-            Err(GitError::TimedOut { .. }) => Ok(None),
-            answer => answer.map(|answer| answer.code),
-        };
-        let first_look = is_same()?;
-        if !matches!(first_look, Some(0 | 1)) {
-            *unread = Some("its index cannot be read".to_owned());
-            return Ok(None);
-        }
-        sparse::follow(&workspace.checkout, &copy)?;
-        if first_look == Some(0) {
-            return Ok(None);
-        }
-        if !workspace.claim.private.is_empty() {
-            forget_excluded(&workspace.checkout, &copy, &workspace.claim.private)?;
-            if is_same()? == Some(0) {
-                return Ok(None);
-            }
-        }
-        let borrowed = alternates::quoted(self.staged()?.dir());
-        let answer = git().env("GIT_ALTERNATE_OBJECT_DIRECTORIES", borrowed).arg("write-tree").answer()?;
-        // Conflicts cannot be written, but their sides are in the commits that are merged.
-        if answer.code != Some(0) {
-            return Ok(None);
-        }
-        let tree = answer.oid()?;
-        match self.take(std::slice::from_ref(&tree))? {
-            Ok(()) => Ok(Some(tree)),
-            Err(why) => {
-                *unread = Some(why);
-                Ok(None)
-            }
-        }
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -16,11 +17,17 @@ use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
 
+/// More files and folders than this take longer to be removed than a workspace takes to be made.
+const BULK: u64 = 20_000;
+
 /// Moves hazards away, apart from repositories among ignored files that stay: there git looks at nothing else. False if a
-/// folder is closed.
+/// folder is closed, or if there is so much to be removed that a new workspace is made sooner.
 pub(super) fn remove(area: &Area, checkout: &Checkout) -> Result<bool, WorkspaceError> {
     let root = &checkout.work_tree;
     let survey = Survey::of(root)?;
+    if is_bulky(area.keep, checkout, &survey) {
+        return Ok(false);
+    }
     let kept = harmless(area.keep, checkout, &survey, &["HEAD"])?;
     for path in survey.hazards().filter(|path| !kept.contains(path)) {
         area.move_aside(&root.join(OsStr::from_bytes(&path)))?;
@@ -30,9 +37,27 @@ pub(super) fn remove(area: &Area, checkout: &Checkout) -> Result<bool, Workspace
 
 /// Whether git can go from `HEAD` to a commit and look at all files without seeing a hazard.
 pub(super) fn has_none(keep: Keep, checkout: &Checkout, commit: &str) -> Result<bool, GitError> {
-    let survey = Survey::of(&checkout.work_tree)?;
+    let survey = match Survey::of(&checkout.work_tree) {
+        Err(GitError::TooManyFiles { .. }) => return Ok(false),
+        survey => survey?,
+    };
     let kept = harmless(keep, checkout, &survey, &["HEAD", commit])?;
     Ok(survey.closed.is_empty() && survey.hazards().all(|path| kept.contains(&path)))
+}
+
+/// Whether most of a workspace is not from a commit, and too much to be removed on the way of a user.
+fn is_bulky(keep: Keep, checkout: &Checkout, survey: &Survey) -> bool {
+    let tracked = || index_entries(&checkout.git_dir.join("index")).unwrap_or(0);
+    // There may be a folder for every file.
+    keep == Keep::Nothing && survey.entries > BULK && survey.entries > BULK + 2 * tracked()
+}
+
+/// How many files an index has, by its header.
+fn index_entries(index: &Path) -> Option<u64> {
+    let mut header = [0; 12];
+    fs::File::open(index).ok()?.read_exact(&mut header).ok()?;
+    let count = header.last_chunk::<4>().filter(|_| header.starts_with(b"DIRC"))?;
+    Some(u32::from_be_bytes(*count).into())
 }
 
 /// The repositories that are ignored and have nothing to do with what the index or one of the commits tracks.
@@ -93,7 +118,29 @@ fn drop_related(folders: &mut HashSet<Vec<u8>>, tracked: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use fleet_testkit::repo::Repo;
+
     use super::*;
+
+    #[test]
+    fn what_is_not_from_a_commit_may_be_too_much_to_be_removed() {
+        let repo = Repo::init();
+        fs::write(repo.path().join("file"), "x").unwrap();
+        repo.git(&["add", "-A"]);
+        let git_dir = repo.path().join(".git");
+        let work_tree = repo.path().to_owned();
+        let checkout = Checkout { work_tree, git_dir: git_dir.clone(), common_dir: git_dir.clone() };
+        let tracked = index_entries(&git_dir.join("index")).unwrap();
+        assert_eq!(tracked, repo.git(&["ls-files"]).lines().count() as u64);
+        let is_bulky = |keep, entries| {
+            let mut survey = Survey::default();
+            survey.entries = entries;
+            is_bulky(keep, &checkout, &survey)
+        };
+        let most = BULK + 2 * tracked;
+        assert!(!is_bulky(Keep::Nothing, most) && is_bulky(Keep::Nothing, most + 1));
+        assert!(!is_bulky(Keep::Ignored, most + 1), "they are there to stay");
+    }
 
     #[test]
     fn only_folders_apart_from_what_is_tracked_stay() {

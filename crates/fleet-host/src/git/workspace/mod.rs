@@ -9,7 +9,10 @@
 //! - `w1.json` says which run has the slot and how far it got. It is on disk before anything is changed and goes last,
 //!   so that a killed process leaves a note, never a riddle.
 //!
-//! Must never hand out a slot that was not proven clean a moment ago, never delete anything of a slot that has an
+//! A third, `w1.quarantined`, is there where a run ended whose processes may not all have been found: until the machine
+//! is restarted nobody gets that path, so that whatever they write there gets into nobody's work.
+//!
+//! Must never hand out a slot that was not proven clean a moment ago or that somebody works in, never delete anything of a slot that has an
 //! owner, and never delete in the way of a user: what cannot be used again is moved aside.
 
 mod agent_repo;
@@ -19,8 +22,10 @@ mod given;
 mod hazards;
 mod inside;
 mod linked;
+mod occupied;
 mod open;
 mod print;
+mod publishing;
 mod register;
 mod release;
 mod reopen;
@@ -28,8 +33,10 @@ mod seen;
 mod size;
 mod slot;
 mod sparse;
+mod taking;
 mod trash;
 mod untouched;
+mod worktrees;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -51,6 +58,7 @@ use self::slot::{Claim, Held};
 pub(in crate::git) use self::clean::set_head;
 pub use self::collect::{Collected, Marks, OtherWork};
 pub use self::inside::{Surrounding, surrounding};
+pub use self::occupied::OccupiedSlot;
 pub use self::seen::Seen;
 pub(in crate::git) use self::slot::claimed_commits;
 pub use self::slot::{Slot, SlotState};
@@ -105,6 +113,8 @@ pub struct Open {
     pub start: StartAt,
     /// What a start that only the vault has was made of: held in the user's repository as long as it is needed.
     pub borrowed: Vec<Oid>,
+    /// The folder that is taken if it is free.
+    pub preferred: Option<PathBuf>,
 }
 
 /// A workspace that belongs to a run. Dropped without [`release`](Workspace::release), it stays the run's, to be

@@ -1,9 +1,12 @@
 //! Opening a workspace: recycling a warm one, or making a new one.
 
+use std::path::Path;
 use std::sync::Mutex;
+use std::thread;
 
 use super::agent_repo::AgentRepo;
 use super::clean::{self, LONG};
+use super::occupied::Strangers;
 use super::print::Print;
 use super::register::register;
 use super::slot::{Claim, Held, Phase};
@@ -39,18 +42,26 @@ enum Recycled {
 }
 
 impl Area {
-    /// Opens a workspace on a branch: clean, with the files of the branch and no others, and a repository of its own.
+    /// Opens a workspace on a branch: clean, with the files of the branch and no others, and a repository of its own. One
+    /// that somebody works in, be it a person or what an agent left running, is passed over.
     ///
     /// A warm workspace that is as it was left costs no git process, another one two; a new one costs one, which writes
     /// all files. The user's repository is not changed, but for the commits that are held in it. A process that is killed
     /// in here leaves a slot that [`adopt`](Area::adopt) clears or hands out with nothing in it.
     pub fn open(&self, open: &Open) -> Result<Workspace, WorkspaceError> {
-        let start = self.start(open)?;
+        // Neither waits for the other, and both take milliseconds.
+        let (start, mut strangers) = thread::scope(|scope| {
+            let strangers = scope.spawn(|| Strangers::in_free_places(self));
+            (self.start(open), strangers.join().unwrap_or_default())
+        });
+        let start = start?;
         self.make_folders()?;
-        for place in self.places()? {
+        let mut places = self.places()?;
+        places.sort_by_key(|place| Some(&place.path) != open.preferred.as_ref());
+        for place in places {
             let Some(held) = place.try_hold()? else { continue };
             // Only under the lock is the absence of a note worth anything.
-            if place.beside("json").exists() || !place.path.exists() {
+            if !place.is_free() || strangers.are_in(&place) {
                 continue;
             }
             let held = match self.reopen(held, &start)? {
@@ -169,8 +180,8 @@ impl Area {
         self.discard(held)?;
         std::fs::create_dir(held.path()).map_err(WorkspaceError::io(held.path()))?;
         let checkout = register(&start.vault, held.path(), &start.at)?;
-        if start.vault.is_partial() {
-            fetch_files(held, &checkout, start)?;
+        if start.vault.is_partial() && !fetch_files(held, &checkout, start)? {
+            fetch_changed_files(held, None, start)?;
         }
         // With force: the workspace is empty, which looks as if all its files had been removed.
         let switched = switch(held, &checkout, &start.at, &["--force"])?;
@@ -274,8 +285,12 @@ fn switch(held: &Held, checkout: &Checkout, at: &Oid, how: &[&str]) -> Result<An
     Ok(git.args([at.as_str(), "--"]).answer()?)
 }
 
-/// Writes the files with the user's own repository, which knows from where to fetch those that it left out.
-fn fetch_files(held: &Held, checkout: &Checkout, start: &Start) -> Result<(), WorkspaceError> {
+/// Writes the files with the user's own repository, which knows from where to fetch those that it left out. False if it
+/// does not have the commit.
+fn fetch_files(held: &Held, checkout: &Checkout, start: &Start) -> Result<bool, WorkspaceError> {
+    if !is_in(&start.vault.repo, &start.at)? {
+        return Ok(false);
+    }
     Git::about(&start.vault.repo)
         .with_transports()
         .env("GIT_WORK_TREE", &checkout.work_tree)
@@ -283,31 +298,36 @@ fn fetch_files(held: &Held, checkout: &Checkout, start: &Start) -> Result<(), Wo
         .stdin(held.shared_lock()?)
         .patience(LONG)
         .args(["read-tree", "--reset", "-u", start.at.as_str()])
-        .run()
-        .map_err(WorkspaceError::from)
+        .run()?;
+    Ok(true)
 }
 
 /// Makes the user's own repository fetch the files in which a commit differs from what a warm workspace has. Comparing
-/// their content is how git is asked for all of them at once without touching a work tree.
+/// their content is how git is asked for all of them at once without touching a work tree. A commit that was made in the
+/// vault has the files of those that it was made of.
 fn fetch_changed_files(held: &Held, was_at: Option<Tip>, start: &Start) -> Result<(), WorkspaceError> {
     let repo = &start.vault.repo;
-    let is_there = |commit: &Oid| match refs::resolve_commit(repo, commit.as_str()) {
-        Ok(_) => Ok(true),
-        Err(GitError::NoSuchCommit { .. }) => Ok(false),
-        Err(error) => Err(error),
-    };
-    if !is_there(&start.at)? {
-        return Ok(());
-    }
     let from = match was_at {
-        Some(Tip::At(commit)) if is_there(&commit)? => commit,
+        Some(Tip::At(commit)) if is_in(repo, &commit)? => commit,
         // The empty tree, which every git has.
         _ => Git::about(repo).args(["hash-object", "-t", "tree", "/dev/null"]).oid()?,
     };
-    let git = Git::about(repo).with_transports().stdin(held.shared_lock()?).patience(LONG);
+    let is_there = is_in(repo, &start.at)?;
+    let wanted = if is_there { std::slice::from_ref(&start.at) } else { start.claim.held.as_slice() };
     let compare = ["diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv"];
-    git.args(compare).args([from.as_str(), start.at.as_str(), "--"]).feed(&mut |_| Ok(()))?;
+    for commit in wanted {
+        let git = Git::about(repo).with_transports().stdin(held.shared_lock()?).patience(LONG);
+        git.args(compare).args([from.as_str(), commit.as_str(), "--"]).feed(&mut |_| Ok(()))?;
+    }
     Ok(())
+}
+
+fn is_in(repo: &Path, commit: &Oid) -> Result<bool, GitError> {
+    match refs::resolve_commit(repo, commit.as_str()) {
+        Ok(_) => Ok(true),
+        Err(GitError::NoSuchCommit { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Checks the submodules out, with the repository that the agent will have and that nobody has touched yet. Which

@@ -7,8 +7,9 @@ use std::sync::Mutex;
 
 use super::clean;
 use super::linked;
+use super::occupied::Strangers;
 use super::register;
-use super::slot::{Claim, Held, Phase};
+use super::slot::{Claim, Held, Phase, Place};
 use super::untouched::{self, Used};
 use super::{Area, Keep, Slot, SlotState, Workspace, WorkspaceError};
 use crate::copy::remove_below;
@@ -33,6 +34,12 @@ impl Workspace {
         self.claim.phase = Phase::Releasing;
         self.held.write_claim(&self.claim)?;
         self.area.give_back(&self.held, None, Used::Somehow)
+    }
+
+    /// Has the path of this workspace never used again before the machine is restarted: somebody may be alive who writes to
+    /// it and cannot be found. Its folder is not recycled when it is given back; whoever works in it goes with it.
+    pub fn quarantine(&self) -> Result<(), WorkspaceError> {
+        self.held.quarantine()
     }
 
     /// Frees the slot, and moves the worktree as it is into a folder that nobody empties: for files that no snapshot
@@ -164,7 +171,7 @@ impl Area {
             Used::NotAtAll(seen) => untouched::tidy(held, checkout, seen),
         };
         let reusable = match checkout {
-            Some(checkout) if self.free_slots()? < self.pool => {
+            Some(checkout) if !held.place.is_quarantined() && self.has_room()? => {
                 is_tidy(checkout).unwrap_or(false) || clean::scrub(self, held, checkout).unwrap_or(false)
             }
             _ => false,
@@ -175,8 +182,14 @@ impl Area {
         held.remove_claim()
     }
 
-    fn free_slots(&self) -> Result<usize, WorkspaceError> {
-        Ok(self.places()?.iter().filter(|place| !place.beside("json").exists()).count())
+    /// Whether the pool can take one more. Those that somebody works in do not count: nobody can use them.
+    fn has_room(&self) -> Result<bool, WorkspaceError> {
+        let free: Vec<_> = self.places()?.into_iter().filter(Place::is_free).collect();
+        if free.len() < self.pool {
+            return Ok(true);
+        }
+        let mut strangers = Strangers::default();
+        Ok(free.iter().filter(|place| !strangers.are_in(place)).count() < self.pool)
     }
 
     /// Moves the folder of a slot aside, and what we know about it.
@@ -204,7 +217,7 @@ impl Area {
     }
 }
 
-fn is_of(place: &super::slot::Place, owner: &str) -> Result<bool, WorkspaceError> {
+fn is_of(place: &Place, owner: &str) -> Result<bool, WorkspaceError> {
     match place.claim() {
         Ok(claim) => Ok(claim.is_some_and(|claim| claim.owner == owner)),
         Err(WorkspaceError::DamagedClaim { .. }) => Ok(false),

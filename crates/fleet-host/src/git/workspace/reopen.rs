@@ -90,7 +90,13 @@ mod tests {
 
         fn wanted(&self, branch: &str) -> Open {
             let start = StartAt::New(self.base.clone());
-            Open { owner: branch.to_owned(), branch: branch.to_owned(), start, borrowed: Vec::new() }
+            Open {
+                owner: branch.to_owned(),
+                branch: branch.to_owned(),
+                start,
+                borrowed: Vec::new(),
+                preferred: None,
+            }
         }
 
         fn open(&self, branch: &str) -> Workspace {

@@ -13,9 +13,13 @@ use super::{Area, WorkspaceError};
 use crate::git::gitdir::is_absence;
 use crate::git::oid::Oid;
 use crate::lock::Exclusive;
+use crate::process::Identity;
 
 /// More worktrees than any machine can work in at once.
 const MOST: usize = 10_000;
+
+/// The extension of the note that keeps a path from being used again. It says in which boot it was written.
+const QUARANTINED: &str = "quarantined";
 
 /// How far a run got with its slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +112,21 @@ impl Place {
         }
     }
 
+    /// Whether processes may be alive that know this path and that nobody can find: until the machine is restarted.
+    pub(super) fn is_quarantined(&self) -> bool {
+        let note = self.beside(QUARANTINED);
+        match fs::read_to_string(&note) {
+            Ok(boot) if boot.trim() != Identity::current_boot() => fs::remove_file(&note).is_err(),
+            Err(error) => !is_absence(&error),
+            Ok(_) => true,
+        }
+    }
+
+    /// Whether it can be used: there is a folder, no run has it, and it is not in quarantine.
+    pub(super) fn is_free(&self) -> bool {
+        !self.beside("json").exists() && self.path.exists() && !self.is_quarantined()
+    }
+
     /// Locks the slot; `None` if a living process has it and keeps it. One that merely looks has it for a moment.
     pub(super) fn hold_soon(&self) -> Result<Option<Held>, WorkspaceError> {
         for _ in 0..40 {
@@ -177,6 +196,12 @@ impl Held {
         let _ = self.lock.write(bytes);
     }
 
+    /// Keeps everybody from using this path again before the machine is restarted.
+    pub(super) fn quarantine(&self) -> Result<(), WorkspaceError> {
+        let note = self.place.beside(QUARANTINED);
+        fs::write(&note, Identity::current_boot()).map_err(WorkspaceError::io(&note))
+    }
+
     /// Removes the note: the slot is free as soon as the lock is.
     pub(super) fn remove_claim(&self) -> Result<(), WorkspaceError> {
         let path = self.place.beside("json");
@@ -235,7 +260,9 @@ impl Area {
     pub(super) fn hold_empty(&self) -> Result<Held, WorkspaceError> {
         for number in 1..=MOST {
             let place = self.place(number);
-            let is_taken = |place: &Place| place.path.exists() || place.beside("json").exists();
+            let is_taken = |place: &Place| {
+                place.path.exists() || place.beside("json").exists() || place.is_quarantined()
+            };
             if is_taken(&place) {
                 continue;
             }

@@ -16,6 +16,12 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::git::gitdir::is_absence;
 
+/// Longer paths are made shorter: with a name more, the system must still take them.
+const LONGEST_PATH: usize = 700;
+
+/// So are deeper ones: each level is an open folder.
+const DEEPEST: usize = 64;
+
 /// How fast to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
@@ -42,20 +48,26 @@ pub struct Emptied {
 
 /// Removes what is in the trash, up to the pace. Links are removed, never followed. Several may do this at once.
 pub fn empty_trash(trash: &Path, pace: Pace) -> io::Result<Emptied> {
-    let mut work = Removal { pace, done: Emptied::default() };
-    let entries = match fs::read_dir(trash) {
-        Ok(entries) => entries,
-        Err(error) if is_absence(&error) => return Ok(Emptied { empty: true, ..Emptied::default() }),
-        Err(error) => return Err(error),
-    };
-    let mut complete = true;
-    for entry in entries {
-        complete &= work.remove(&entry?.path());
-        if work.is_over() {
+    let mut work = Removal { trash, pace, done: Emptied::default(), brought_up: 0 };
+    loop {
+        let entries = match fs::read_dir(trash) {
+            Ok(entries) => entries,
+            Err(error) if is_absence(&error) => return Ok(Emptied { empty: true, ..work.done }),
+            Err(error) => return Err(error),
+        };
+        let before = work.brought_up;
+        for entry in entries {
+            work.remove(&entry?.path());
+            if work.is_over() {
+                break;
+            }
+        }
+        // What was brought up need not have been listed.
+        if work.is_over() || work.brought_up == before {
             break;
         }
     }
-    work.done.empty = complete && fs::read_dir(trash)?.next().is_none();
+    work.done.empty = fs::read_dir(trash)?.next().is_none();
     Ok(work.done)
 }
 
@@ -73,9 +85,12 @@ pub fn move_to_trash(trash: &Path, path: &Path) -> io::Result<bool> {
     }
 }
 
-struct Removal {
+struct Removal<'a> {
+    trash: &'a Path,
     pace: Pace,
     done: Emptied,
+    /// How many folders were moved to the top of the trash.
+    brought_up: u64,
 }
 
 /// A folder whose content is being removed.
@@ -85,7 +100,7 @@ struct Level {
     complete: bool,
 }
 
-impl Removal {
+impl Removal<'_> {
     fn is_over(&self) -> bool {
         self.done.removed >= self.pace.at_most
     }
@@ -123,6 +138,10 @@ impl Removal {
             return self.count(&path, fs::remove_file(&path), bytes);
         }
         let _ = open_up(&path);
+        let is_deep = levels.len() > DEEPEST || path.as_os_str().len() > LONGEST_PATH;
+        if is_deep && self.bring_up(&path) {
+            return true;
+        }
         match fs::read_dir(&path) {
             Ok(entries) => {
                 levels.push(Level { path, entries, complete: true });
@@ -130,6 +149,14 @@ impl Removal {
             }
             Err(error) => self.count(&path, Err(error), 0),
         }
+    }
+
+    /// Moves a folder to the top of the trash, where what is in it has shorter paths. The system takes no path as long as
+    /// an agent can make one, step by step.
+    fn bring_up(&mut self, folder: &Path) -> bool {
+        let is_up = rename_new(folder, &self.trash.join(unique_name(Path::new("deep")))).is_ok();
+        self.brought_up += u64::from(is_up);
+        is_up
     }
 
     fn count(&mut self, _path: &Path, removed: io::Result<()>, bytes: u64) -> bool {

@@ -1,6 +1,7 @@
 //! A group of processes that nobody leaves.
 //!
-//! Owns the control group (Linux, version 2) of a run, where one may be made: under systemd as a user, or as root. It
+//! Owns the control group (Linux, version 2) of a run, where one may be made: in a scope of the user's systemd, which
+//! desktops start everything in and a runner asks for otherwise (`scope.rs`), or as root. It
 //! is the only thing that finds a process that has cleared its environment, lost its parent and outlived the keeper,
 //! and the only one that kills faster than a process can fork. All of it is optional: where there is no such group,
 //! there is none, and [`Tree`](super::Tree) does without.
@@ -12,6 +13,9 @@
 //! the group (then it could not be killed or counted as a whole).
 
 mod place;
+mod scope;
+
+pub use scope::{Scope, UserSystemd, enter_scope};
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -63,6 +67,19 @@ impl Group {
             return None;
         }
         Some(group)
+    }
+
+    /// The run in whose group this process is, by the outermost group of ours. Nobody leaves a group by forking.
+    pub fn run_of_this_process() -> Option<String> {
+        let mut parts = place::own()?;
+        let mut run = None;
+        loop {
+            let name = parts.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            run = name.strip_prefix(PREFIX).map(ToOwned::to_owned).or(run);
+            if !parts.pop() {
+                return run;
+            }
+        }
     }
 
     /// Whether the group can hold processes and is one of ours: what is read from a file is not taken for granted.
@@ -128,6 +145,13 @@ impl Group {
 pub struct Inside {
     group: Group,
     has_entered: bool,
+}
+
+impl Inside {
+    /// Whether the system let this process in. If not, what it starts is not in the group either.
+    pub fn has_entered(&self) -> bool {
+        self.has_entered
+    }
 }
 
 impl Drop for Inside {

@@ -4,6 +4,8 @@
 //! types, and nobody else asks the system.
 
 #[cfg(target_os = "linux")]
+mod open_files;
+#[cfg(target_os = "linux")]
 mod procfs;
 #[cfg(any(not(target_os = "linux"), test))]
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "here only its parsing is tested"))]
@@ -12,9 +14,20 @@ mod ps;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-pub(super) use procfs::{above, age, all, boot, io_bytes, last_pid, marked, one};
+pub(super) use open_files::used_paths;
+#[cfg(target_os = "linux")]
+pub(super) use procfs::{above, age, all, boot, io, is_doomed, last_pid, marked, one};
 #[cfg(not(target_os = "linux"))]
-pub(super) use ps::{above, age, all, boot, io_bytes, last_pid, marked, one};
+pub(super) use ps::{above, age, all, boot, io, is_doomed, last_pid, marked, one, used_paths};
+
+/// What a process has read and written so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Io {
+    /// How many bytes.
+    pub bytes: u64,
+    /// In how many calls.
+    pub calls: u64,
+}
 
 /// A process, as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::param::{clock_ticks_per_second, page_size};
 
-use super::{Entry, State};
+use super::{Entry, Io, State};
 
 /// The longest that `stat` can get is a few hundred bytes.
 const STAT_ROOM: usize = 2048;
@@ -42,14 +42,34 @@ pub(in crate::process) fn one(pid: i32) -> Option<Entry> {
     parse_stat(&room[..length])
 }
 
+/// Whether a process that is in the table is about to end: it was killed, or is on its way out. Until it is, it holds its
+/// locks.
+pub(in crate::process) fn is_doomed(pid: i32) -> bool {
+    const EXITING: u64 = 0x4;
+    const KILL: u64 = 1 << 8;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
+    let mut fields = fields.split_ascii_whitespace();
+    let is_out = matches!(fields.next(), Some("Z" | "X"));
+    let flags: u64 = fields.nth(5).and_then(|flags| flags.parse().ok()).unwrap_or(0);
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let pending = status.lines().filter_map(|line| {
+        let (name, mask) = line.split_once(":\t")?;
+        matches!(name, "SigPnd" | "ShdPnd").then(|| u64::from_str_radix(mask, 16).ok())?
+    });
+    is_out || flags & EXITING != 0 || pending.fold(0, |all, mask| all | mask) & KILL != 0
+}
+
 /// What a process has read and written, be it files, pipes or the network. Nothing for those of other users.
-pub(in crate::process) fn io_bytes(pid: i32) -> u64 {
+pub(in crate::process) fn io(pid: i32) -> Io {
     let counters = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
     let counted = counters.lines().filter_map(|line| line.split_once(": "));
-    counted
-        .filter(|(name, _)| matches!(*name, "rchar" | "wchar"))
-        .filter_map(|(_, n)| n.parse::<u64>().ok())
-        .sum()
+    let counted = counted.filter_map(|(name, number)| Some((name, number.parse::<u64>().ok()?)));
+    counted.fold(Io::default(), |io, (name, number)| match name {
+        "rchar" | "wchar" => Io { bytes: io.bytes.saturating_add(number), ..io },
+        "syscr" | "syscw" => Io { calls: io.calls.saturating_add(number), ..io },
+        _ => io,
+    })
 }
 
 /// The number that was given last. While it stays the same nobody is born.

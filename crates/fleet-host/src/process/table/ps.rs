@@ -4,11 +4,17 @@
 //! second are not used up within it.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::{Entry, State};
+use super::{Entry, Io, State};
+use crate::child::drive;
+
+/// How long `lsof` may take. It is asked when a workspace is opened, and somebody waits.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The columns that [`parse_line`] reads. The name is the last one, because it may contain spaces.
 const COLUMNS: &str = "pid=,ppid=,pgid=,stat=,rss=,time=,lstart=,ucomm=";
@@ -32,9 +38,14 @@ pub(in crate::process) fn one(pid: i32) -> Option<Entry> {
     said("ps", &["-o", COLUMNS, "-p", &pid.to_string()]).lines().find_map(parse_line)
 }
 
+/// `ps` does not show signals that are about to arrive.
+pub(in crate::process) const fn is_doomed(_pid: i32) -> bool {
+    false
+}
+
 /// Not told here, either.
-pub(in crate::process) fn io_bytes(_pid: i32) -> u64 {
-    0
+pub(in crate::process) fn io(_pid: i32) -> Io {
+    Io::default()
 }
 
 /// Not told here.
@@ -62,6 +73,26 @@ pub(in crate::process) fn marked(name: &str, pids: &mut dyn Iterator<Item = i32>
     found.filter(|(pid, _)| pids.contains(pid)).collect()
 }
 
+/// Calls `each` with every path that a process of this user has open, works in or runs from, and the process.
+pub(in crate::process) fn used_paths(each: &mut dyn FnMut(i32, &[u8])) {
+    let user = rustix::process::getuid().as_raw().to_string();
+    // Without `-n` and `-P` it would ask for the names of hosts and ports, without `-w` it would warn.
+    let lines = said_in_time("lsof", &["-n", "-P", "-w", "-u", &user, "-F", "pn"]);
+    parse_used_paths(&lines, each);
+}
+
+/// Each process is a line `pNUMBER`, followed by a line `nPATH` for each of its files.
+fn parse_used_paths(lines: &str, each: &mut dyn FnMut(i32, &[u8])) {
+    let mut process = None;
+    for line in lines.lines() {
+        match (line.split_at_checked(1), process) {
+            (Some(("p", pid)), _) => process = pid.parse().ok(),
+            (Some(("n", path)), Some(pid)) if path.starts_with('/') => each(pid, path.as_bytes()),
+            _ => {}
+        }
+    }
+}
+
 fn parse_marked(name: &str, line: &str) -> Option<(i32, Vec<u8>)> {
     let (pid, rest) = line.trim_start().split_once(' ')?;
     let (_, value) = rest.rsplit_once(&format!(" {name}="))?;
@@ -71,12 +102,29 @@ fn parse_marked(name: &str, line: &str) -> Option<(i32, Vec<u8>)> {
 
 /// What a program of the system says; nothing when it cannot be asked. In a fixed language and time zone, because a
 /// start must read the same from everywhere.
-#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
 fn said(program: &str, arguments: &[&str]) -> String {
+    let output = asking(program, arguments).output().map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&output).into_owned()
+}
+
+/// The same for a program that waits for file systems, which may be dead: what it says before its time is over.
+fn said_in_time(program: &str, arguments: &[&str]) -> String {
+    let mut command = asking(program, arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let Ok(child) = command.spawn() else { return String::new() };
+    let mut said = Vec::new();
+    let _ = drive(child, PATIENCE, &mut |piece| {
+        said.extend_from_slice(piece);
+        Ok::<(), Infallible>(())
+    });
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+fn asking(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null());
-    let output = command.output().map(|output| output.stdout).unwrap_or_default();
-    String::from_utf8_lossy(&output).into_owned()
+    command
 }
 
 fn parse_line(line: &str) -> Option<Entry> {
@@ -177,5 +225,15 @@ mod tests {
         let entry = one(pid).unwrap();
         assert_eq!(entry.pid, pid);
         assert!(all().iter().any(|other| (other.pid, other.start) == (pid, entry.start)));
+    }
+
+    #[test]
+    fn open_files_belong_to_the_process_above_them() {
+        let mut found = Vec::new();
+        parse_used_paths("p12\nfcwd\nn/work/w1\nf3\nn/tmp/a b\nn->0x12\np13\nn/x\n", &mut |pid, path| {
+            found.push((pid, String::from_utf8_lossy(path).into_owned()));
+        });
+        let expected = [(12, "/work/w1"), (12, "/tmp/a b"), (13, "/x")];
+        assert_eq!(found, expected.map(|(pid, path)| (pid, path.to_owned())));
     }
 }

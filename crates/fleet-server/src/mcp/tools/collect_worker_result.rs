@@ -1,6 +1,5 @@
 //! `collect_worker_result`
 
-use fleet_core::outcome::{AgentExit, RunResult};
 use fleet_core::problem::Outcome;
 use fleet_engine::verbs::run_logs::Stream;
 use fleet_engine::verbs::run_result;
@@ -57,12 +56,11 @@ impl Tool for This {
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
         let task = worker::seen(&engine, &args.worker_id).await?;
-        let mut worker = worker::one(&engine, task).await?;
+        let worker = worker::one(&engine, task).await?;
         let found = match &worker.run_id {
             Some(run) => run_result::run(&engine, run).await?.result,
             None => None,
         };
-        worker.exit_code = found.as_ref().and_then(exit_code);
         let result = found.as_ref().map(Open::result).transpose()?;
         let result_error = (result.is_none() && worker.over).then(|| missing(&worker));
         let (mut stdout_tail, mut stderr_tail) = (None, None);
@@ -72,14 +70,6 @@ impl Tool for This {
             (stdout_tail, stderr_tail) = (Some(end(Stream::Out).await?), Some(end(Stream::Err).await?));
         }
         Ok(Answer { worker, result, result_error, stdout_tail, stderr_tail })
-    }
-}
-
-fn exit_code(result: &RunResult) -> Option<i32> {
-    match result.exit {
-        AgentExit::Code(code) => Some(code),
-        AgentExit::Signal(signal) => Some(128 + signal),
-        AgentExit::NotStarted(_) => None,
     }
 }
 

@@ -78,6 +78,9 @@ fn describe<T: Tool>(name: &'static str) -> model::Tool {
 
 fn start<T: Tool>(call: Call, tool: &'static model::Tool, given: JsonObject) -> Answering {
     Box::pin(async move {
+        if matches!(T::NATURE, Nature::Reads) {
+            call.look_after_queue();
+        }
         match arguments::read(&tool.name, &tool.input_schema, given) {
             Ok(args) => answer::answer(T::run(call, args).await),
             Err(problem) => answer::refusal(&problem),

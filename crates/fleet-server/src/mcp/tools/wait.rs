@@ -78,8 +78,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Wait for workers and workflows";
-    const ABOUT: &'static str =
-        "Waits until workers and workflows are over (until: all or any), or until the timeout, whichever comes first, and says \
+    const ABOUT: &'static str = "Waits until workers and workflows are over (until: all or any), or until the timeout, whichever comes first, and says \
          how they stand. Use this instead of asking for the status again and again. When it says timed_out, do something else \
          or call it again; they go on in any case.";
     const NATURE: Nature = Nature::Reads;
@@ -225,6 +224,7 @@ impl Waiting {
                 () = call.abandoned() => return Ok(seen),
             }
             if !is_new {
+                call.look_after_queue();
                 tokio::time::sleep(PAUSE.min(rest)).await;
             }
         }

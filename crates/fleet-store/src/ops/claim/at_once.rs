@@ -8,34 +8,39 @@ use crate::ops::rows::{self, Described, task_columns};
 use crate::tx::{Tx, sql};
 use crate::value::Row;
 
-/// Gives nothing when a pause, a task that is due, a file scope or an agent that cannot be started constrains the
-/// choice. What it writes is what `Claim::start` writes; the story tests hold the two together. The accounts and the
-/// agents that can be started cost something, so a claimer without them has a text without them.
+/// Gives nothing when a pause, a task that is due, a file scope, or a project or an agent that is not here constrains the
+/// choice. What it writes is what `Claim::start` writes; the story tests hold the two together. What is
+/// here and the accounts cost something, so a claimer without them has a text without them.
 ///
-/// `$chosen` pairs tasks with runs. A claimer that wants one task, as most do, needs no numbering for that, which
-/// saves a tenth.
+/// `$paired` and `$chosen` pair tasks with runs. A claimer that wants one task, as most do, needs no numbering for that,
+/// which saves a tenth. The tasks are named by an array: PostgreSQL takes a limit that is a parameter for a tenth of the
+/// table, and would read the whole table to join it with so many. For the same reason one task has a limit that is no
+/// parameter, or it would be planned anew for each claim.
 macro_rules! at_once {
-    ($chosen:expr, $order:literal, ($column:expr, $account:expr)) => {
+    (($limit:literal, $paired:expr, $chosen:expr, $order:literal), ($column:expr, $account:expr)) => {
         concat!(
             "WITH head AS ( \
-               SELECT id, scoped, priority, agent FROM tasks WHERE status = 'ready' \
+               SELECT id, scoped, priority, agent, project FROM tasks WHERE status = 'ready' \
                  AND NOT EXISTS (SELECT 1 FROM pauses WHERE until > $1) \
                  AND NOT EXISTS (SELECT 1 FROM tasks WHERE deferred = 1 AND due <= $1) \
-               ORDER BY priority DESC, id LIMIT $2 FOR UPDATE SKIP LOCKED), \
-             moved AS ( \
+               ORDER BY priority DESC, id LIMIT ",
+            $limit,
+            " FOR UPDATE SKIP LOCKED), ",
+            $paired,
+            "moved AS ( \
                UPDATE tasks t SET state = 'running', fence = fence + 1, remark = NULL, version = version + 1, updated_at = $1 ",
             $chosen,
             "), \
              started AS ( \
                INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at",
             $column,
-            ") SELECT run, id, project, fence, 'preparing', $4, $7, coalesce(nullif(agent, ''), $5), $6, $1",
+            ") SELECT run, id, project, fence, 'preparing', $3, $6, coalesce(nullif(agent, ''), $4), $5, $1",
             $account,
             " FROM moved), \
              told AS ( \
                INSERT INTO events (at, project, task, run, kind, data) \
-                 SELECT $1, project, id, run, 'task.started', json_build_object('runner', $4::text, 'agent', \
-                   coalesce(nullif(agent, ''), $5::text), 'attempt', fence, 'lease_until', $6::bigint)::text \
+                 SELECT $1, project, id, run, 'task.started', json_build_object('runner', $3::text, 'agent', \
+                   coalesce(nullif(agent, ''), $4::text), 'attempt', fence, 'lease_until', $5::bigint)::text \
                  FROM (SELECT * FROM moved ",
             $order,
             ") AS m) \
@@ -47,21 +52,35 @@ macro_rules! at_once {
     };
     (one $unable:expr, $account:tt) => {
         at_once!(
-            concat!("WHERE t.id = (SELECT id FROM head WHERE NOT (scoped = 1", $unable, ")) RETURNING t.*, $3::text AS run"),
-            "",
+            (
+                "1",
+                "",
+                concat!(
+                    "WHERE t.id = (SELECT id FROM head WHERE NOT (scoped = 1",
+                    $unable,
+                    ")) RETURNING t.*, $2::text AS run"
+                ),
+                ""
+            ),
             $account
         )
     };
     (many $unable:expr, $account:tt) => {
         at_once!(
-            concat!(
-                "FROM (SELECT id, row_number() OVER (ORDER BY priority DESC, id) AS place FROM head) AS h \
-                   JOIN jsonb_array_elements_text($3::text::jsonb) WITH ORDINALITY AS r (run, place) ON r.place = h.place \
-                 WHERE t.id = h.id AND NOT EXISTS (SELECT 1 FROM head WHERE scoped = 1",
-                $unable,
-                ") RETURNING t.*, r.run"
+            (
+                "jsonb_array_length($2::text::jsonb)",
+                concat!(
+                    "paired AS ( \
+                       SELECT h.id, r.run FROM (SELECT id, row_number() OVER (ORDER BY priority DESC, id) AS place FROM head) AS h \
+                         JOIN jsonb_array_elements_text($2::text::jsonb) WITH ORDINALITY AS r (run, place) ON r.place = h.place \
+                       WHERE NOT EXISTS (SELECT 1 FROM head WHERE scoped = 1",
+                    $unable,
+                    ")), "
+                ),
+                "WHERE t.id = ANY (ARRAY(SELECT id FROM paired)) \
+                 RETURNING t.*, (SELECT p.run FROM paired p WHERE p.id = t.id) AS run",
+                "ORDER BY priority DESC, id"
             ),
-            "ORDER BY priority DESC, id",
             $account
         )
     };
@@ -71,12 +90,18 @@ macro_rules! at_once {
     ($how:ident knowing) => {
         at_once!(
             $how
-            " OR ($8::text IS NOT NULL AND \
-               coalesce(nullif(agent, ''), $5) NOT IN (SELECT jsonb_array_elements_text($8::text::jsonb)))",
-            (", account", ", $9::text::jsonb ->> coalesce(nullif(agent, ''), $5)")
+            " OR ($7::text IS NOT NULL AND \
+               coalesce(nullif(agent, ''), $4) NOT IN (SELECT jsonb_array_elements_text($7::text::jsonb))) \
+             OR ($9::text IS NOT NULL AND project NOT IN (SELECT jsonb_array_elements_text($9::text::jsonb)))",
+            (", account", ", $8::text::jsonb ->> coalesce(nullif(agent, ''), $4)")
         )
     };
 }
+
+const ONE: &str = at_once!(one plain);
+pub(super) const ONE_KNOWING: &str = at_once!(one knowing);
+const MANY: &str = at_once!(many plain);
+pub(super) const MANY_KNOWING: &str = at_once!(many knowing);
 
 impl Claim {
     /// The whole claim, if this engine can do it in one statement and nothing constrains it.
@@ -84,17 +109,16 @@ impl Claim {
         if tx.dialect() != Dialect::Postgres || self.is_bounded() {
             return Ok(None);
         }
-        let knows = self.able.is_some() || !self.accounts.is_empty();
+        let knows = self.able.is_some() || self.projects.is_some() || !self.accounts.is_empty();
         let (text, runs) = match (self.runs.as_slice(), knows) {
-            ([run], false) => (at_once!(one plain), run.to_string()),
-            ([run], true) => (at_once!(one knowing), run.to_string()),
-            (runs, false) => (at_once!(many plain), serde_json::json!(runs).to_string()),
-            (runs, true) => (at_once!(many knowing), serde_json::json!(runs).to_string()),
+            ([run], false) => (ONE, run.to_string()),
+            ([run], true) => (ONE_KNOWING, run.to_string()),
+            (runs, false) => (MANY, serde_json::json!(runs).to_string()),
+            (runs, true) => (MANY_KNOWING, serde_json::json!(runs).to_string()),
         };
         let mut statement = sql!(
             text,
             self.now,
-            self.slots(),
             runs,
             self.runner.as_str(),
             self.default_agent.as_str(),
@@ -103,7 +127,9 @@ impl Claim {
         );
         if knows {
             let able = self.able.as_ref().map(|able| serde_json::json!(able).to_string());
-            statement.params.extend([able.into(), serde_json::json!(self.accounts).to_string().into()]);
+            let projects = self.projects.as_ref().map(|projects| serde_json::json!(projects).to_string());
+            let accounts = serde_json::json!(self.accounts).to_string();
+            statement.params.extend([able.into(), accounts.into(), projects.into()]);
         }
         let rows = tx.query_alone(statement).await?;
         if rows.is_empty() {

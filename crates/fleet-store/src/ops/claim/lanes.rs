@@ -1,4 +1,7 @@
 //! The constrained claim: one claimer at a time looks at the head of every lane and lets the pure scheduler choose.
+//!
+//! The number of statements does not depend on the number of lanes: one walks from lane to lane along the index, one
+//! reads the heads of those that could start something.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +12,7 @@ use fleet_core::task::Task;
 
 use super::Claim;
 use crate::StoreError;
+use crate::dialect::Dialect;
 use crate::ops::deps::id_list;
 use crate::ops::ledger::{spending, spent};
 use crate::ops::rows::{self, Described, task_columns};
@@ -21,16 +25,79 @@ const SCOPED_LOOKAHEAD: i64 = 64;
 #[derive(Debug, Clone)]
 struct Lane {
     agent: String,
-    project: String,
+    project: ProjectId,
     scoped: i64,
 }
+
+impl Lane {
+    fn read(mut row: Row) -> Result<Self, StoreError> {
+        Ok(Self { agent: row.text()?, project: row.parse()?, scoped: row.int()? })
+    }
+}
+
+/// One of three ways to the next lane: from a lane `l`, by the columns of the index that stay as they are.
+macro_rules! next_lane {
+    ($same:literal, $order:literal) => {
+        concat!(
+            "(SELECT n.id FROM tasks n {by_lane} WHERE n.status = 'ready' AND ",
+            $same,
+            " ORDER BY ",
+            $order,
+            " LIMIT 1)"
+        )
+    };
+}
+
+/// The lanes that have ready tasks. A comparison of rows would say in one line which lane is next, but SQLite uses only
+/// the first column of such a comparison with an index.
+pub(super) const LANES: &str = concat!(
+    "WITH RECURSIVE lanes (agent, project, scoped) AS ( \
+       SELECT f.agent, f.project, f.scoped FROM ( \
+         SELECT agent, project, scoped FROM tasks {by_lane} WHERE status = 'ready' \
+         ORDER BY agent, project, scoped LIMIT 1) AS f \
+       UNION ALL \
+       SELECT t.agent, t.project, t.scoped FROM lanes l CROSS JOIN tasks t WHERE t.id = coalesce(",
+    next_lane!("n.agent = l.agent AND n.project = l.project AND n.scoped > l.scoped", "n.scoped"),
+    ", ",
+    next_lane!("n.agent = l.agent AND n.project > l.project", "n.project, n.scoped"),
+    ", ",
+    next_lane!("n.agent > l.agent", "n.agent, n.project, n.scoped"),
+    ")) SELECT agent, project, scoped FROM lanes"
+);
+
+/// The best tasks of lanes: a JSON list of agent and project, with a scope or without, so many of each.
+macro_rules! head_of_lane {
+    ($columns:literal) => {
+        concat!(
+            "SELECT ",
+            $columns,
+            " FROM tasks h {by_lane} WHERE h.status = 'ready' AND h.agent = j.value ->> 0 \
+               AND h.project = j.value ->> 1 AND h.scoped = $2 \
+             ORDER BY h.priority DESC, h.id LIMIT $3 {skip_locked}"
+        )
+    };
+}
+
+pub(super) const HEADS_SQLITE: &str = concat!(
+    "SELECT t.priority, t.id, t.project, t.agent, t.scope, t.limits FROM {items 1} CROSS JOIN tasks t WHERE t.id IN (",
+    head_of_lane!("h.id"),
+    ")"
+);
+
+/// A subquery that depends on the lane would be run for every task there is; a lateral one is run for every lane.
+pub(super) const HEADS_POSTGRES: &str = concat!(
+    "SELECT head.* FROM {items 1} CROSS JOIN LATERAL (",
+    head_of_lane!("h.priority, h.id, h.project, h.agent, h.scope, h.limits"),
+    ") AS head"
+);
 
 impl Claim {
     /// The best tasks that nothing stands in the way of, each with what is put aside for it.
     pub(super) async fn constrained<T: Tx>(&self, tx: &mut T) -> Result<Vec<(Task, Bounds)>, StoreError> {
         tx.lock(Lock::Claim).await?;
-        let mut load = self.load(tx).await?;
-        let heads = self.lanes(tx, &load).await?.iter().map(|lane| self.head(lane)).collect();
+        let (mut load, mut lanes) = self.load(tx).await?;
+        lanes.retain(|lane| self.could_start(lane, &load));
+        let heads = self.heads(tx.dialect(), &lanes);
         let mut queue = Vec::new();
         for row in tx.query_all(heads).await?.into_iter().flatten() {
             queue.push(self.candidate(row)?);
@@ -44,13 +111,14 @@ impl Claim {
         read_in_order(tx, &chosen).await
     }
 
-    /// What runs now, who is paused, and what was spent. Runs know their agent; of a task that names none, another claimer may
-    /// have started it with another default.
-    async fn load<T: Tx>(&self, tx: &mut T) -> Result<Load, StoreError> {
+    /// What runs now, who is paused, what was spent, and the lanes that have ready tasks. Runs know their agent; of a task
+    /// that names none, another claimer may have started it with another default.
+    async fn load<T: Tx>(&self, tx: &mut T) -> Result<(Load, Vec<Lane>), StoreError> {
         let mut statements = vec![
             sql!("SELECT account FROM pauses WHERE until > $1", self.now),
             sql!("SELECT project, agent, count(*) FROM runs WHERE ended_at IS NULL GROUP BY project, agent"),
             sql!("SELECT project, scope FROM tasks WHERE status = 'running' AND scoped = 1"),
+            sql!(LANES),
         ];
         statements.extend(self.budget.map(|_| spending(self.now)));
         let mut answers = tx.query_all(statements).await?.into_iter();
@@ -69,10 +137,11 @@ impl Claim {
         for mut row in next() {
             load.scopes.entry(row.parse()?).or_default().push(row.json()?);
         }
+        let lanes = next().into_iter().map(Lane::read).collect::<Result<_, _>>()?;
         if let Some(budget) = self.budget {
             load.purse = Some(Purse { budget, spent: spent(next())? });
         }
-        Ok(load)
+        Ok((load, lanes))
     }
 
     /// The agents that use these accounts.
@@ -89,40 +158,32 @@ impl Claim {
         if stored.is_empty() { self.default_agent.as_str().to_owned() } else { stored }
     }
 
-    /// The lanes that have ready tasks and could start one: a walk from lane to lane along the index.
-    async fn lanes<T: Tx>(&self, tx: &mut T, load: &Load) -> Result<Vec<Lane>, StoreError> {
-        let mut lanes = Vec::new();
-        let mut last = Lane { agent: String::new(), project: String::new(), scoped: -1 };
-        loop {
-            let next = sql!(
-                "SELECT agent, project, scoped FROM tasks \
-                 WHERE status = 'ready' AND (agent, project, scoped) > ($1, $2, $3) \
-                 ORDER BY agent, project, scoped LIMIT 1",
-                last.agent.as_str(),
-                last.project.as_str(),
-                last.scoped,
-            );
-            let Some(mut row) = tx.query_one(next).await? else { return Ok(lanes) };
-            last = Lane { agent: row.text()?, project: row.text()?, scoped: row.int()? };
-            let project = last.project.parse().map_err(|error| StoreError::Malformed(format!("{error}")))?;
-            let agent = self.agent(last.agent.clone());
-            if self.can_start(&agent) && load.lane(project, &agent, &self.caps).is_ok() {
-                lanes.push(last.clone());
-            }
-        }
+    fn could_start(&self, lane: &Lane, load: &Load) -> bool {
+        let agent = self.agent(lane.agent.clone());
+        self.has(lane.project)
+            && self.can_start(&agent)
+            && load.lane(lane.project, &agent, &self.caps).is_ok()
     }
 
-    fn head(&self, lane: &Lane) -> Statement {
-        let lookahead = if lane.scoped == 1 { SCOPED_LOOKAHEAD } else { 0 };
-        sql!(
-            "SELECT priority, id, project, agent, scope, limits FROM tasks \
-             WHERE status = 'ready' AND agent = $1 AND project = $2 AND scoped = $3 \
-             ORDER BY priority DESC, id LIMIT $4 {skip_locked}",
-            lane.agent.as_str(),
-            lane.project.as_str(),
-            lane.scoped,
-            self.slots().saturating_add(lookahead),
-        )
+    /// What reads the heads of these lanes: those without a scope, and those with one.
+    fn heads(&self, dialect: Dialect, lanes: &[Lane]) -> Vec<Statement> {
+        let text = match dialect {
+            Dialect::Sqlite => HEADS_SQLITE,
+            Dialect::Postgres => HEADS_POSTGRES,
+        };
+        let mut statements = Vec::new();
+        for (scoped, lookahead) in [(0, 0), (1, SCOPED_LOOKAHEAD)] {
+            let named: Vec<_> = lanes
+                .iter()
+                .filter(|lane| lane.scoped == scoped)
+                .map(|lane| (&lane.agent, lane.project))
+                .collect();
+            if !named.is_empty() {
+                let limit = self.slots().saturating_add(lookahead);
+                statements.push(sql!(text, serde_json::json!(named).to_string(), scoped, limit));
+            }
+        }
+        statements
     }
 
     fn candidate(&self, mut row: Row) -> Result<(i64, Candidate), StoreError> {

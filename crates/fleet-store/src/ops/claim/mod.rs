@@ -1,19 +1,22 @@
 //! Claiming: the best ready tasks, atomically, never twice.
 //!
-//! Usually nothing constrains the choice: no caps, no budget, no paused account, no file scopes. Then the head of the
+//! Usually nothing constrains the choice: no caps, no budget, no paused account, no file scopes, nothing that this claimer
+//! does not have. Then the head of the
 //! ready index is taken as it is, and many claimers work side by side. Otherwise one claimer at a time counts what
 //! runs and what was spent, looks at the head of every lane (agent, project, with or without a scope) and lets the pure
 //! scheduler choose. Lanes keep the cost flat: a hundred thousand tasks of a paused agent are one lane that is skipped.
 
 mod at_once;
 mod lanes;
+#[cfg(test)]
+mod plans;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use fleet_core::budget::{Bounds, Budget};
 use fleet_core::event::Fact;
-use fleet_core::id::RunId;
+use fleet_core::id::{ProjectId, RunId};
 use fleet_core::run::{Run, RunState, Totals};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{AgentName, Task, TaskMove};
@@ -38,6 +41,8 @@ pub struct Claim {
     pub default_agent: AgentName,
     /// The agents that can be started there; `None` is any. Tasks of others are left to other claimers.
     pub able: Option<BTreeSet<AgentName>>,
+    /// The projects that have a checkout there; `None` is any. Tasks of others are left to other claimers.
+    pub projects: Option<BTreeSet<ProjectId>>,
     /// The accounts of agents, by which they are paused; one that is not among them goes by the agent's name.
     pub accounts: BTreeMap<AgentName, String>,
     /// How many may run at once.
@@ -122,7 +127,9 @@ impl Claim {
         let head = tx.query(sql!(HEAD, self.slots())).await?;
         let tasks =
             head.into_iter().map(|row| rows::task(row, Described::Joined)).collect::<Result<Vec<_>, _>>()?;
-        let free = |task: &Task| task.spec.scope.is_empty() && self.can_start(self.agent_of(task));
+        let free = |task: &Task| {
+            task.spec.scope.is_empty() && self.can_start(self.agent_of(task)) && self.has(task.project)
+        };
         Ok(Some(tasks).filter(|tasks| tasks.iter().all(free)))
     }
 
@@ -138,6 +145,10 @@ impl Claim {
 
     fn can_start(&self, agent: &str) -> bool {
         self.able.as_ref().is_none_or(|able| able.iter().any(|name| name.as_str() == agent))
+    }
+
+    fn has(&self, project: ProjectId) -> bool {
+        self.projects.as_ref().is_none_or(|projects| projects.contains(&project))
     }
 
     async fn start<T: Tx>(
@@ -185,6 +196,7 @@ impl Claim {
             activity: None,
             percent: None,
             decoded: 0,
+            batches: 0,
             stop: None,
             lease_until: self.now.plus(self.lease),
             created_at: self.now,

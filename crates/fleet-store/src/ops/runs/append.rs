@@ -13,7 +13,8 @@ use crate::ops::rows::json;
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// Appends what a stretch of the agent's output says. The run remembers how far its output was read, in the same
-/// transaction: a keeper that crashes and reads a stretch again changes nothing with it.
+/// transaction: a keeper that crashes and reads a stretch again changes nothing with it. What comes from no output is
+/// known by the number of its batch.
 #[derive(Debug, Clone)]
 pub struct AppendRunEvents {
     /// The run.
@@ -24,6 +25,8 @@ pub struct AppendRunEvents {
     pub from: i64,
     /// Where it ends; the same, for events that are not of the agent's output.
     pub to: i64,
+    /// Which batch of the run this is: each has a higher number than those before it.
+    pub batch: i64,
     /// What it says, and when that was read.
     pub facts: Vec<(Millis, Fact)>,
     /// What the run has used by now, if that is known anew.
@@ -89,8 +92,8 @@ impl AppendRunEvents {
             "UPDATE runs SET decoded = $4, input_tokens = coalesce($5, input_tokens), \
              output_tokens = coalesce($6, output_tokens), micro_usd = coalesce($7, micro_usd), \
              activity = coalesce($8, activity), session = coalesce($9, session), \
-             meter = coalesce($10, meter) \
-             WHERE id = $1 AND fence = $2 AND decoded = $3 AND ended_at IS NULL \
+             meter = coalesce($10, meter), batches = CASE WHEN batches < $11 THEN $11 ELSE batches END \
+             WHERE id = $1 AND fence = $2 AND decoded = $3 AND ended_at IS NULL AND (decoded < $4 OR batches < $11) \
              RETURNING project, task, micro_usd - booked_micro_usd, input_tokens + output_tokens - booked_tokens",
             self.run,
             self.fence,
@@ -102,6 +105,7 @@ impl AppendRunEvents {
             self.activity.as_deref().map(|text| bounded(text, LONGEST_ACTIVITY)),
             self.session.as_deref().map(|text| bounded(text, LONGEST_SESSION)),
             self.meter.as_ref().map(json).transpose()?,
+            self.batch,
         );
         let row = tx.query_one(advance).await?;
         row.map(|mut row| {

@@ -13,7 +13,7 @@ use super::row::about_run;
 use crate::StoreError;
 use crate::ops::pauses;
 use crate::ops::rows::{record, write_agent};
-use crate::tx::{Tx, sql};
+use crate::tx::Tx;
 
 /// What decides about a failed run, beside the run and its task. The default is the usual policy, without anybody who
 /// could take over.
@@ -53,7 +53,7 @@ impl EndRun {
             pauses::strike(tx, run, &trouble, &detail).await?;
         }
         let next = match policy.action(reason) {
-            Action::HandOver => self.after.next(tx, task, (run, self.now)).await?,
+            Action::HandOver => self.next(tx, task, run).await?,
             _ => None,
         };
         let (failures, waits) = (task.history.failures, task.history.waits);
@@ -82,6 +82,13 @@ impl EndRun {
         Ok(Consequence { event: TaskMove::Requeue, fact })
     }
 
+    /// Who takes over from the agent of a run, if there is somebody.
+    async fn next<T: Tx>(&self, tx: &mut T, task: &Task, run: &Run) -> Result<Option<AgentName>, StoreError> {
+        let Ok(failed) = run.agent.parse::<AgentName>() else { return Ok(None) };
+        let paused = pauses::lasting(tx, self.now).await?;
+        Ok(self.after.successor_for(task, (&failed, run.account()), &paused))
+    }
+
     async fn hand_over<T: Tx>(
         &self,
         tx: &mut T,
@@ -90,8 +97,7 @@ impl EndRun {
         (to, reason): (AgentName, Reason),
     ) -> Result<(), StoreError> {
         let fact = Fact::TaskHandedOver { from: run.agent.clone(), to: to.to_string(), reason };
-        // Back to the one that its author wanted is no longer handed over.
-        task.history.handed_to = Some(to).filter(|to| Some(to) != self.after.own(task));
+        self.after.give(task, to);
         write_agent(tx, task).await?;
         record(tx, self.now, about_run(run), &fact).await
     }
@@ -103,35 +109,32 @@ impl After {
         task.spec.agent.as_ref().or(self.default_agent.as_ref())
     }
 
-    /// Who takes over from the agent of a run, if there is somebody.
-    async fn next<T: Tx>(
+    /// Who takes over a task from an agent with this account, if there is somebody.
+    pub(in crate::ops) fn successor_for(
         &self,
-        tx: &mut T,
         task: &Task,
-        (run, now): (&Run, Millis),
-    ) -> Result<Option<AgentName>, StoreError> {
-        let Ok(failed) = run.agent.parse::<AgentName>() else { return Ok(None) };
+        (failed, account): (&AgentName, &str),
+        paused: &BTreeMap<String, Millis>,
+    ) -> Option<AgentName> {
         let mut agents: Vec<&AgentName> = Vec::new();
-        for agent in self.own(task).into_iter().chain(&self.fallback).chain([&failed]) {
+        for agent in self.own(task).into_iter().chain(&self.fallback).chain([failed]) {
             if !agents.contains(&agent) {
                 agents.push(agent);
             }
         }
-        if agents.len() < 2 {
-            return Ok(None);
-        }
-        let mut paused = BTreeMap::new();
-        for mut row in tx.query(sql!("SELECT account, until FROM pauses WHERE until > $1", now)).await? {
-            paused.insert(row.text()?, Millis(row.int()?));
-        }
         let helper = |agent: &&AgentName| {
-            let account = if **agent == failed { run.account() } else { self.account(agent) };
+            let account = if *agent == failed { account } else { self.account(agent) };
             Helper { agent: (*agent).clone(), paused_until: paused.get(account).copied() }
         };
-        Ok(successor(&agents.iter().map(helper).collect::<Vec<_>>(), &failed))
+        successor(&agents.iter().map(helper).collect::<Vec<_>>(), failed)
     }
 
-    fn account<'a>(&'a self, agent: &'a AgentName) -> &'a str {
+    /// Gives a task to an agent. Back to the one that its author wanted is no longer handed over.
+    pub(in crate::ops) fn give(&self, task: &mut Task, to: AgentName) {
+        task.history.handed_to = Some(to).filter(|to| Some(to) != self.own(task));
+    }
+
+    pub(in crate::ops) fn account<'a>(&'a self, agent: &'a AgentName) -> &'a str {
         self.accounts.get(agent).map_or(agent.as_str(), String::as_str)
     }
 }

@@ -19,7 +19,7 @@ pub struct RunDetail {
     pub run: Run,
     /// Its task, unless that was deleted.
     pub task: Option<Task>,
-    /// Its project.
+    /// Its project, as the place of the run has it.
     pub project: Project,
     /// What its agent declared.
     pub report: Option<RunReport>,
@@ -42,7 +42,7 @@ const TASK_OF_RUN: &str = concat!(
 
 const PROJECT_OF_RUN: &str = concat!(
     "SELECT ",
-    project_columns!(),
+    project_columns!("r.place"),
     " FROM runs r JOIN projects p ON p.id = r.project WHERE r.id = $1"
 );
 

@@ -18,7 +18,7 @@ macro_rules! run_columns {
     () => {
         "r.id, r.task, r.project, r.fence, r.state, r.reason, r.detail, r.runner, r.place, r.agent, r.model, r.branch, \
          r.base, r.workspace, r.keeper, r.session, r.meter, r.input_tokens, r.output_tokens, r.micro_usd, r.activity, \
-         r.percent, r.decoded, r.stop, r.lease_until, r.created_at, r.started_at, r.ended_at, r.reserved_micro_usd, \
+         r.percent, r.decoded, r.batches, r.stop, r.lease_until, r.created_at, r.started_at, r.ended_at, r.reserved_micro_usd, \
          r.reserved_tokens, r.account"
     };
 }
@@ -48,6 +48,7 @@ pub(in crate::ops) fn run(row: &mut Row) -> Result<Run, StoreError> {
         activity: row.optional_text()?,
         percent: row.optional_int()?.map(|percent| u8::try_from(percent).unwrap_or(u8::MAX)),
         decoded: row.int()?,
+        batches: row.int()?,
         stop: row.optional_json()?,
         lease_until: Millis(row.int()?),
         created_at: Millis(row.int()?),

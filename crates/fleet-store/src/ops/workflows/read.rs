@@ -71,7 +71,7 @@ const ONE: &str = concat!(
     "SELECT ",
     workflow_columns!(),
     ", ",
-    project_columns!(),
+    project_columns!("''"),
     " FROM workflows w JOIN projects p ON p.id = w.project WHERE w.id = $1"
 );
 

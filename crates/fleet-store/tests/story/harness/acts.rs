@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use fleet_core::deps::Edge;
 use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::project::Sighting;
 use fleet_core::run::{Ending, Run, RunMove};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Task, TaskMove, TaskSpec, TaskState};
 use fleet_store::ops::{
-    AddDependency, AddTasks, AdvanceRun, After, Author, Claim, Claimed, DeleteTask, EndRun, EnsureProject,
-    ExpireLeases, GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, RemoveDependency, RenewLease,
-    RunDetail, TaskDetail,
+    AddDependency, AddTasks, AdvanceRun, After, Author, Checkout, Claim, Claimed, DeleteTask, EndRun,
+    EnsureProject, ExpireLeases, GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, RemoveDependency,
+    RenewLease, RunDetail, TaskDetail,
 };
 
 use super::Rig;
@@ -25,10 +26,16 @@ pub(crate) const PERSON: Author = Author::Person { spawn_depth: 2 };
 /// How long claims of the rig hold.
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
 
+/// A repository at a place.
+pub(crate) fn checkout(place: &str, dir: &str, name: &str) -> Checkout {
+    Checkout { place: place.to_owned(), common_dir: dir.to_owned(), name: name.to_owned() }
+}
+
 impl Rig {
     pub(crate) async fn project(&self, dir: &str) -> ProjectId {
         let (id, now) = (self.id(), self.now());
-        self.ok(EnsureProject { id, common_dir: dir.to_owned(), name: dir.to_owned(), now }).await.id
+        let checkout = checkout(HERE, dir, dir);
+        self.ok(EnsureProject { id, checkout, seen: Sighting::default(), now }).await.id
     }
 
     /// A task of the usual project, not yet added.
@@ -112,6 +119,7 @@ impl Rig {
             runs: (0..slots).map(|_| self.id()).collect(),
             default_agent: "claude".parse().unwrap(),
             able: None,
+            projects: None,
             accounts: BTreeMap::new(),
             caps: Caps::default(),
             budget: None,

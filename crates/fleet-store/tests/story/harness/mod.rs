@@ -15,7 +15,7 @@ use fleet_core::time::Millis;
 use fleet_store::ops::NewTask;
 use fleet_store::{Op, Store, StoreError};
 
-pub(crate) use acts::{HERE, LEASE};
+pub(crate) use acts::{HERE, LEASE, checkout};
 pub(crate) use place::{Engine, Place};
 
 /// Makes two tests of each scenario: `name::sqlite` and `name::postgres`.

@@ -36,8 +36,10 @@ pub(crate) async fn postgres(url: &str) -> Client {
 }
 
 /// Every table of the store but that of the events.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 14] = [
     "projects",
+    "checkouts",
+    "hosts",
     "tasks",
     "task_descriptions",
     "task_labels",

@@ -33,6 +33,7 @@ fn render(agents: &[AgentView], now: Millis) -> String {
         column("LOGIN", &|agent| login(agent).to_owned()),
         column("MODEL", &|agent| agent.model.clone().unwrap_or_default()),
         column("TRUST", &|agent| agent.trust.to_owned()),
+        column("ENFORCED", &|agent| agent.enforced.to_owned()),
         column("LIMITS", &|agent| held_back(agent, now)),
         column("ACCOUNT", &|agent| agent.account.clone()).spare(),
         column("PROMPTS", &|agent| if agent.takes_prompts { "while it works" } else { "" }.to_owned())

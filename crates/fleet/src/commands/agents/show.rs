@@ -85,11 +85,20 @@ fn about(shown: &Response, now: Millis) -> String {
     ])
 }
 
+/// What keeps an agent to a trust, in words.
+fn kept_by(enforced: &str) -> &'static str {
+    match enforced {
+        "sandbox" => "enforced by: the agent's own sandbox",
+        "tools" => "enforced by: the agent itself, by the tools that it has or asks for",
+        _ => "enforced by: none",
+    }
+}
+
 fn level(level: &TrustLevel) -> String {
     let (mark, word) = if level.chosen {
         ("*", strong(&format!("{:<9}", level.trust)))
     } else {
         (" ", format!("{:<9}", level.trust))
     };
-    format!("{mark} {word}  {}", escaped(level.means))
+    format!("{mark} {word}  {}\n    {}", escaped(level.means), dim(kept_by(level.enforced)))
 }

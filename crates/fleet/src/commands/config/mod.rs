@@ -10,6 +10,7 @@ mod validate;
 use clap::Subcommand;
 use fleet_core::problem::Outcome;
 use fleet_engine::config::ConfigFile;
+use fleet_engine::verbs::lineage;
 
 use super::Context;
 use crate::Done;
@@ -41,7 +42,9 @@ impl Config {
     }
 }
 
-/// The file that a command changes: the repository's with `--in-project`, else the user's.
+/// The file that a command changes: the repository's with `--in-project`, else the user's. Only people change settings: an
+/// agent could give itself more than its user did.
 fn file(context: &Context, in_project: bool) -> Outcome<ConfigFile> {
+    lineage::people_only(&context.engine, "change the configuration")?;
     if in_project { context.engine.project_config() } else { Ok(context.engine.user_config()) }
 }

@@ -39,7 +39,7 @@ impl Delete {
                         .show(&serde_json::json!({ "deleted": [] }), || "nothing was deleted".to_owned());
                 }
                 None => {
-                    let problem = Problem::new(Code::Usage, "nobody is there to ask, so nothing was deleted");
+                    let problem = Problem::new(Code::Usage, "no terminal to confirm, so nothing was deleted");
                     return Err(problem.hint("`--yes` deletes without asking"));
                 }
             }

@@ -42,6 +42,7 @@ impl List {
         let narrowed = !statuses.is_empty() || !labels.is_empty() || batch.is_some();
         let request = Request { statuses, all, labels, batch, all_projects, limit };
         let list = task_list::run(&context.engine, request).await?;
+        context.start_missed_runner().await;
         let empty = match (narrowed, all) {
             (true, _) => "no task fits; `fleet task list` without conditions shows everything that is open",
             (false, true) => "no tasks yet; `fleet task add \"…\"` adds one",

@@ -29,6 +29,7 @@ impl Ready {
         let Self { labels, all_projects, limit } = self;
         let request = Request { labels, all_projects, limit, ..Request::default() };
         let list = task_list::ready(&context.engine, request).await?;
+        context.start_missed_runner().await;
         rows::show(
             context,
             &list,

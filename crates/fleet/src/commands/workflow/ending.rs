@@ -26,7 +26,7 @@ pub(crate) async fn conclude(context: &Context, seen: &Response, end: End) -> Do
     }
     if end == End::Left {
         context.output.note(&format!(
-            "the work goes on without you: `fleet workflow watch {id}` shows it, `fleet workflow cancel {id}` stops it"
+            "agents keep running: `fleet workflow watch {id}` shows it, `fleet workflow cancel {id}` stops it"
         ));
         interrupted();
     }

@@ -21,6 +21,7 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let id = workflow_watch::find(&context.engine, &self.id).await?;
+        context.tell_unattended().await;
         let (seen, end) = follow_workflow(context, id).await?;
         ending::conclude(context, &seen, end).await
     }

@@ -135,10 +135,31 @@ pub(crate) fn used_up_plan(cli: Cli) {
     assert_eq!(stage.committed(&task, "out.txt"), CONTENT);
     let agent = stage.agent(cli.name());
     let pause = seconds_between(&runs[1]["ended_at"], &agent["paused_until"]);
-    // The others tell a time of day without a zone, or nothing: a quarter of an hour, and up to a quarter more.
+    // The others tell nothing: a quarter of an hour, and up to a quarter more. Codex tells the minute.
     let (least, most) = match cli {
-        Cli::Claude => (i64::from(QUOTA_SECONDS) - 120, i64::from(QUOTA_SECONDS) + 60),
-        Cli::Codex | Cli::Gemini | Cli::Opencode => (890, 1_200),
+        Cli::Claude | Cli::Codex => (i64::from(QUOTA_SECONDS) - 180, i64::from(QUOTA_SECONDS) + 60),
+        Cli::Gemini | Cli::Opencode => (890, 1_200),
     };
     assert!((least..=most).contains(&pause), "{pause} s");
+    // Whoever comes later need not wait for the first either.
+    let later = stage.add(cli.name(), WRITE, 0);
+    stage.work();
+    let runs = stage.runs_of(&later);
+    assert_eq!(
+        (runs.len(), &runs[0]["agent"], &runs[0]["state"]),
+        (1, &other.name().into(), &"succeeded".into())
+    );
+}
+
+/// A provider that says when to come back is believed, also by an agent that was stopped while it waited for that.
+pub(crate) fn told_when_to_come_back(cli: Cli) {
+    let Some(stage) = Stage::new(&[(cli, "429-after-50")]) else { return };
+    let stage = stage.with("FLEET_LIMITS_IDLE", "3s");
+    let task = stage.add(cli.name(), WRITE, 0);
+    stage.work();
+    let run = stage.run_of(&task);
+    assert_eq!(run["reason"], "rate_limited", "{run}");
+    let pause = seconds_between(&run["started_at"], &stage.agent(cli.name())["paused_until"]);
+    // Without that it is half a minute, and up to a quarter more.
+    assert!((45..90).contains(&pause), "{pause} s");
 }

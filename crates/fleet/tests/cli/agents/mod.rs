@@ -53,9 +53,33 @@ fn the_built_in_agent_is_always_there() {
         shown["trust_levels"].as_array().unwrap().iter().map(|level| &level["chosen"]).collect();
     assert_eq!(chosen, [false, true, false]);
     let text = world.fleet.ok(&["agents", "show", "demo"]);
+    assert!(text.contains("enforced by: none"), "{text}");
     assert!(text.contains("* sandbox") && text.contains("fleet config set agents.demo.trust"), "{text}");
     let (code, _, hints) = error(&world.fleet.fail(3, &["agents", "show", "nobody", "--json"]));
     assert!(code == "agent-missing" && hints.contains("`demo`"), "{hints}");
+}
+
+#[test]
+fn what_is_not_enforced_is_not_called_a_sandbox() {
+    let world = world();
+    let enforced = || {
+        let all = world.fleet.env("PATH", "/nowhere").json(&["agents"]);
+        let of = |name: &str| {
+            all["agents"].as_array().unwrap().iter().find(|agent| agent["name"] == name).unwrap()["enforced"]
+                .clone()
+        };
+        ["claude", "codex", "gemini", "opencode", "copilot"].map(of)
+    };
+    assert_eq!(enforced(), ["none", "sandbox", "none", "none", "none"]);
+    for agent in ["claude", "codex"] {
+        world.fleet.ok(&["config", "set", &format!("agents.{agent}.trust"), "read_only"]);
+    }
+    assert_eq!(enforced()[..2], ["tools", "sandbox"]);
+    world.fleet.ok(&["config", "set", "agents.codex.trust", "full"]);
+    assert_eq!(enforced()[1], "none");
+    let asks = world.fleet.ok(&["agents", "show", "copilot"]);
+    assert!(asks.contains("by the tools that it has or asks for"), "{asks}");
+    assert!(asks.contains("what it does without asking is not held back"), "{asks}");
 }
 
 #[test]

@@ -82,7 +82,20 @@ fn a_look_needs_no_change() {
     let output =
         stage.fleet.run(&["create", "look", "--read-only", "-p", &prompt("Look", "say all is well")]);
     assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.stdout.ends_with("all is well\n"), "what it found: {output:?}");
     assert!(output.stderr.contains("fleet show t"), "{output:?}");
+}
+
+#[test]
+fn findings_in_prose_are_shown() {
+    let stage = Stage::new();
+    let steps = "report I found two bugs, in a and in b.";
+    let output = stage.fleet.run(&["create", "look", "--read-only", "-p", &prompt("Look", steps)]);
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.stdout.ends_with("I found two bugs, in a and in b.\n"), "{output:?}");
+    let shown = stage.fleet.json(&["show", "look"]);
+    assert_eq!(shown["result"]["status"], "completed", "{shown}");
+    assert_eq!(shown["result"]["summary"], "I found two bugs, in a and in b.");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn ctrl_c_leaves_the_work_as_it_is() {
     let text = prompt("Long", "wait-for ../go-on 1m\nwrite a.txt x");
     let (code, _, stderr) = leave(&stage, &["create", "long", "-p", &text]);
     assert_eq!(code, Some(130), "{stderr}");
-    assert!(stderr.contains("goes on without you") && stderr.contains("fleet kill long"), "{stderr}");
+    assert!(stderr.contains("agents keep running") && stderr.contains("fleet kill long"), "{stderr}");
     let list = stage.fleet.json(&["task", "list"]);
     assert_eq!(list["tasks"][0]["state"], "running");
     let run = stage.fleet.json(&["task", "show", &id(&list["tasks"][0])]);

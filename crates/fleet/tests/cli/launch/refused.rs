@@ -1,6 +1,6 @@
 //! What cannot run is refused before anything is created.
 
-use super::super::support::error;
+use super::super::support::{World, error};
 use super::{Stage, prompt};
 
 #[track_caller]
@@ -126,4 +126,40 @@ fn commands_that_nobody_agreed_to_are_told_at_once() {
     assert_eq!(code, "untrusted");
     assert!(hints.contains("fleet trust") && hints.contains("--quick"), "{hints}");
     stage.fleet.ok(&["create", "x", "--quick", "-p", &prompt("Write", "write a.txt x")]);
+}
+
+/// Where neither commands nor their runner have a variable for the agent, and the project wants another one.
+fn stage_with_wishes() -> Stage {
+    let mut world = World::sqlite();
+    world.fleet = world.fleet.env("FLEET_AUTOSTART", "true");
+    let own = "agent = 'demo'\n[agents.mine]\nprogram = 'cat'\noutput = 'lines'\n";
+    std::fs::write(world.fleet.home().join("config.toml"), own).unwrap();
+    world.repo.write(".fleet/config.toml", "agent = 'mine'\nlimits.time = '9h'\n");
+    Stage { world }
+}
+
+#[test]
+fn what_you_say_yourself_needs_no_consent() {
+    let stage = stage_with_wishes();
+    let prompt = prompt("Write", "write a.txt x");
+    let (code, message, hints) = error(&stage.fleet.fail(4, &["create", "x", "-p", &prompt, "--json"]));
+    assert_eq!(code, "untrusted");
+    assert!(message.contains("`agent`, `limits.time`") && !hints.contains("--quick"), "{message} {hints}");
+    // The first one starts the runner, so it has no flags and variables that the runner could take over.
+    stage.fleet.ok(&["create", "named", "--agent", "demo", "--limit", "time=1h", "-p", &prompt]);
+    stage.fleet.ok(&["create", "flag", "-c", "agent=demo", "-c", "limits.time=9h", "-p", &prompt]);
+    stage.fleet.env("FLEET_AGENT", "demo").ok(&["create", "variable", "--limit", "time=1h", "-p", &prompt]);
+}
+
+#[test]
+fn the_agent_of_the_project_does_what_names_none_if_you_agree() {
+    let stage = stage_with_wishes();
+    let agent = |arguments: &[&str]| {
+        stage.fleet.json(&[&["task", "add", "--hold"], arguments].concat())["agent"].clone()
+    };
+    assert_eq!((agent(&["One"]), agent(&["Two", "--agent", "demo"])), ("mine".into(), "demo".into()));
+    let fleet = stage.fleet.env("FLEET_AUTOSTART", "false");
+    let task = fleet.ok(&["task", "add", "-q", "Three"]).trim_end().to_owned();
+    fleet.ok(&["run", "--until-idle"]);
+    assert_eq!(stage.fleet.json(&["why", &task])["reason"], "untrusted");
 }

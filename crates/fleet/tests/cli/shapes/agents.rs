@@ -5,7 +5,7 @@ use super::page::shape;
 
 const AGENT: &str = "name: string; title: string; is_default: boolean; program: string or null; \
     path: string or null; version: string or null; version_problem: string or null; login: object; \
-    model: string or null; models: list of strings; aliases: object; trust: string; cap: number or null; \
+    model: string or null; models: list of strings; aliases: object; trust: string; enforced: string; cap: number or null; \
     account: string; paused_until: time or null; pause_reason: string or null; takes_prompts: boolean";
 
 pub(super) fn answers_about_agents(world: &World) {
@@ -21,7 +21,7 @@ pub(super) fn answers_about_agents(world: &World) {
     let more = "trust_levels: list; effort: string or null; args: list of strings; system_prompt: boolean; \
         mcp: string or null; structured: boolean; context_limit: number or null; fallback: list of strings; install: string; login_help: string";
     shape(&shown, &format!("{AGENT}; {more}"));
-    shape(&shown["trust_levels"][0], "trust: string; means: string; chosen: boolean");
+    shape(&shown["trust_levels"][0], "trust: string; means: string; enforced: string; chosen: boolean");
     let tested = world.fleet.json(&["agents", "test", "demo"]);
     shape(
         &tested,

@@ -17,7 +17,7 @@ pub(super) fn answers_of_run_commands(world: &World) {
     is_run(&json(&["task", "show", id])["runs"][0], "");
     let list = json(&["list", "--all"]);
     shape(&list, "runs: list; more: boolean; elsewhere: number");
-    is_run(&list["runs"][0], SURROUNDED);
+    is_run(&list["runs"][0], &format!("{SURROUNDED}; elsewhere: string or null"));
     let shown = json(&["show", "seen"]);
     let more = "attempts: number; attempts_allowed: number; report: object or null; result: object or null; notes: list; \
         snapshots: list; setup_log: list of strings; files: list; next: list of strings";

@@ -36,13 +36,25 @@ pub(super) fn answers_of_other_commands(world: &World) {
         "client: string; scope: string; file: string; done: string; command: list of strings; \
          changes: list of strings; dry_run: boolean",
     );
+    world.repo.write(".fleet/templates/task.md", "{task}");
     let agreed = json(&["trust", "--yes"]);
-    shape(&agreed, "project: string; commands: list; trusted: boolean; changed: boolean");
+    shape(&agreed["files"][0], "path: string; sha256: string or null");
+    shape(
+        &agreed,
+        "project: string; commands: list; files: list; trusted: boolean; untrusted: list; changed: boolean",
+    );
     shape(&agreed["commands"][0], "key: string; value: list of strings; origin: object");
     let listing = json(&["trust", "--list"]);
     shape(&listing, "trusted: list; here: object or null");
-    shape(&listing["trusted"][0], "project: string; hash: string; at: time");
-    shape(&listing["here"], "project: string; commands: list; trusted: boolean");
+    shape(
+        &listing["trusted"][0],
+        "project: string; hash: string; setting: string or null; file: string or null; content: string or null; \
+         at: time",
+    );
+    shape(
+        &listing["here"],
+        "project: string; commands: list; files: list; trusted: boolean; untrusted: list",
+    );
     shape(&json(&["trust", "--revoke"]), "project: string; revoked: boolean");
     shape(&json(&["explain"])["codes"][0], "code: string; summary: string");
     shape(&json(&["explain", "usage"]), "code: string; summary: string; text: string");

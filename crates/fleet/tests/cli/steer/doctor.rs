@@ -89,6 +89,100 @@ fn agents_that_cannot_be_started_are_told_with_what_to_do() {
     assert!(found.to_string().contains(&format!("fleet task edit {task} --agent")), "{found}");
     let usual = yard.fleet.env("FLEET_AGENT", "far").json(&["doctor"]);
     assert!(about(&usual, "agents").1.contains("are for far, which cannot be started here"), "{usual}");
-    assert!(usual.to_string().contains("fleet config set agent NAME"), "{usual}");
+    assert!(usual.to_string().contains("the variable FLEET_AGENT sets it"), "{usual}");
     assert_eq!(usual["healthy"], true, "others work");
+}
+
+#[test]
+fn the_usual_agent_is_chosen_where_it_is_set() {
+    let yard = Yard::new();
+    let own = yard.fleet.home().join("config.toml");
+    let far = "agents.far.program = '/no/such/program'\n";
+    fs::write(&own, format!("agent = 'far'\n{far}")).unwrap();
+    let found = yard.fleet.json(&["doctor"]).to_string();
+    assert!(found.contains("): `fleet config set agent NAME`\""), "{found}");
+    fs::write(&own, format!("agent = 'demo'\n{far}")).unwrap();
+    fs::create_dir_all(yard.repo.path().join(".fleet")).unwrap();
+    fs::write(yard.repo.path().join(".fleet/config.toml"), "agent = 'far'\n").unwrap();
+    let found = yard.fleet.json(&["doctor"]).to_string();
+    assert!(found.contains(".fleet/config.toml:1): `fleet config set agent NAME --in-project`"), "{found}");
+}
+
+#[test]
+fn tasks_whose_time_will_come_need_a_runner_too() {
+    let yard = Yard::new();
+    let add = ["task", "add", "-q", "Later", "--agent", "demo", "--not-before", "1h"];
+    let later = yard.fleet.ok(&add).trim_end().to_owned();
+    for look in [["list"], ["status"]] {
+        let said = yard.fleet.run(&look).stderr;
+        assert!(said.contains("1 task is scheduled and no runner is up here"), "{look:?} said {said:?}");
+    }
+    let said = about(&yard.fleet.json(&["doctor"]), "runner");
+    assert_eq!(said, (false, "tasks are scheduled, and no runner is up".to_owned()));
+    let why = yard.fleet.json(&["why", &later]);
+    assert!(why["next"].as_str().unwrap().starts_with("nothing as long as no runner is up here"), "{why}");
+    assert!(why["next_at"].is_string(), "{why}");
+}
+
+#[test]
+fn tasks_of_a_repository_that_is_gone_are_no_work_for_a_runner() {
+    let mut yard = Yard::new();
+    let task = yard.add("one", "write a x");
+    let (git, path) = (yard.repo.path().join(".git"), yard.repo.path().canonicalize().unwrap());
+    fs::rename(&git, yard.repo.path().join("moved.git")).unwrap();
+    let status = yard.fleet.run(&["status"]);
+    assert!(!status.stderr.contains("ready"), "{status:?}");
+    assert!(status.stdout.contains(&format!("agents cannot work in {}", path.display())), "{status:?}");
+    let found = yard.fleet.json(&["doctor"]);
+    assert_eq!(about(&found, "runner"), (true, "none is up, and none is needed".to_owned()));
+    let (good, said) = about(&found, "repositories");
+    let gone = format!("{} is not a git repository any more", path.display());
+    assert!(!good && said.contains(&gone), "{said}");
+    yard.start_runner();
+    wait_until(SOON, "a runner", || yard.fleet.json(&["status"])["runners"] != Value::Array(vec![]));
+    let why = yard.fleet.json(&["why", &task]);
+    assert!(why["next"].as_str().unwrap().contains(&gone), "{why}");
+    assert!(why["advice"].to_string().contains("move it back to"), "{why}");
+    assert!(!why.to_string().contains("--project DIR"), "{why}");
+}
+
+#[test]
+fn a_runner_that_was_started_just_now_is_not_said_to_be_missing() {
+    let mut yard = Yard::new();
+    yard.fleet = yard.fleet.env("FLEET_AUTOSTART", "true");
+    let started = yard.fleet.json(&["start"]);
+    let quiet = yard.fleet.env("FLEET_AUTOSTART", "false");
+    quiet.ok(&["task", "add", "-q", "Later", "--agent", "demo", "--not-before", "1h"]);
+    let pid = i32::try_from(started["runner"]["pid"].as_i64().unwrap()).unwrap();
+    signal(pid, "-KILL");
+    wait_until(SOON, "its end", || quiet.json(&["status"])["runners"] == Value::Array(vec![]));
+    let said = yard.fleet.run(&["status"]);
+    yard.fleet.ok(&["stop"]);
+    assert!(said.stderr.contains("1 task is scheduled and no runner was up: started one"), "{said:?}");
+    assert!(!said.stdout.contains("no runner is up"), "{said:?}");
+}
+
+#[test]
+fn a_damaged_vault_is_found() {
+    let yard = Yard::new();
+    yard.add("one", "write a x");
+    yard.finish_all();
+    assert_eq!(about(&yard.fleet.json(&["doctor"]), "snapshots"), (true, "1 vault, no damage".to_owned()));
+    let vault = yard.fleet.home().join("vaults").join(&yard.names("vaults")[0]);
+    let damage = |name: &str, content: Option<&[u8]>| {
+        let file = vault.join(name);
+        let before = fs::read(&file).unwrap_or_default();
+        match content {
+            Some(content) => fs::write(&file, content).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        let found = yard.fleet.fail(7, &["doctor", "--json"]).stdout;
+        let (good, said) = about(&serde_json::from_str(&found).unwrap(), "snapshots");
+        assert!(!good && said.contains("is damaged"), "{name}: {said}");
+        if before.is_empty() { fs::remove_file(&file).unwrap() } else { fs::write(&file, before).unwrap() }
+    };
+    damage("HEAD", None);
+    damage("refs/fleet/snapshots/bad", Some(b"nonsense\n"));
+    damage("objects/pack/pack-1.idx", Some(b"no index\n"));
+    assert!(about(&yard.fleet.json(&["doctor"]), "snapshots").0);
 }

@@ -51,7 +51,7 @@ fn patterns_stop_agents_and_cancel_tasks() {
     let queued = yard.fleet.ok(&["task", "add", "-q", "waits", "--after", &first, "--branch", "fan-C"]);
     let queued = queued.trim_end();
     let refused = yard.fleet.fail(2, &["kill", "fan-*"]);
-    assert!(refused.stderr.contains("nobody is there to ask"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no terminal to confirm"), "{}", refused.stderr);
     assert!(
         ["fan-A", "fan-B", "fan-C"].iter().all(|name| refused.stderr.contains(name)),
         "{}",
@@ -213,4 +213,42 @@ fn cancelling_a_running_task_keeps_its_work() {
         (Some("cancelled"), Some("not needed"))
     );
     assert_eq!(yard.file("slow", "a"), "x");
+}
+
+#[test]
+fn an_id_says_which_task_is_meant_outside_of_a_repository() {
+    let yard = Yard::new();
+    let (first, second) = (yard.add("one-off", "say hi"), yard.add("two", "say hi"));
+    let outside = yard.fleet.cwd(yard.fleet.user_home());
+    assert_eq!(error(&outside.fail(3, &["kill", "one-off", "--yes", "--json"])).0, "not-a-repository");
+    let killed = outside.json(&["kill", &first, "--yes"]);
+    assert_eq!(killed["killed"][0]["task"], *first, "{killed}");
+    assert_eq!(yard.fleet.json(&["task", "show", &first])["state"], "cancelled");
+    assert_eq!(yard.fleet.json(&["task", "show", &second])["state"], "queued");
+}
+
+#[test]
+fn what_could_not_be_brought_to_the_branch_is_not_said_to_be_there() {
+    let mut yard = Yard::new();
+    let task = yard.add_staying("mine", "write a x\ncommit first\nwrite b y");
+    yard.start_runner();
+    yard.at_work(&["mine"]);
+    wait_until(SOON, "the commit is published", || yard.has_branch("mine"));
+    // A repository that takes nothing any more, be it full or read-only.
+    let packs = yard.repo.path().join(".git/objects/pack");
+    let aside = yard.repo.path().join(".git/objects/aside");
+    fs::rename(&packs, &aside).unwrap();
+    fs::write(&packs, "").unwrap();
+    let said = yard.fleet.ok(&["kill", "mine", "--yes", "--wait", "1m"]);
+    assert!(
+        said.contains("could not be brought to its branch") && !said.contains("its work is on"),
+        "{said}"
+    );
+    fs::remove_file(&packs).unwrap();
+    fs::rename(&aside, &packs).unwrap();
+    wait_until(SOON, "it is brought there later", || {
+        yard.fleet.run(&["run", "--until-idle"]);
+        yard.repo.git(&["ls-tree", "--name-only", "mine"]).contains('b')
+    });
+    assert_eq!(yard.task(&task)["state"], "cancelled");
 }

@@ -31,6 +31,21 @@ fn an_agent_that_uses_much_at_once_is_not_stopped_while_there_is_enough() {
     assert_eq!(yard.fleet.json(&["status"])["spent_today"], 21_000_000, "all of it, once");
 }
 
+/// Nobody can hold it to what it does not tell.
+#[test]
+fn a_limit_that_could_not_hold_is_told() {
+    let yard = Yard::new();
+    for (branch, steps) in [("silent", "write a x"), ("tells", "write a x\nusage 1000 10 0")] {
+        let script = format!("```demo\n{steps}\n```");
+        let args = ["--agent", "demo", "--branch", branch, "--limit", "tokens=9k", "-d", &script];
+        yard.fleet.ok(&[&["task", "add", "-q", branch], &args[..]].concat());
+    }
+    yard.finish_all();
+    let is_warned =
+        |branch| yard.fleet.json(&["why", branch])["evidence"].to_string().contains("could not hold");
+    assert_eq!((is_warned("silent"), is_warned("tells")), (true, false));
+}
+
 /// Its work is over; what is left is a process that does not end.
 #[test]
 fn an_agent_that_is_through_is_not_tried_again_because_of_a_shutdown() {

@@ -1,5 +1,8 @@
 //! Saying more to agents: who is told, what is kept, what is taken up again.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use fleet_testkit::wait_until;
 use serde_json::Value;
 
@@ -26,7 +29,7 @@ fn what_is_said_before_a_task_starts_is_kept() {
     assert!(said.contains(&task) && said.contains("its agent is told when it starts"), "{said}");
     yard.fleet.ok(&["task", "hold", &task]);
     let file = yard.sign("more.md");
-    std::fs::write(&file, "\u{1b}[2JAnd more").unwrap();
+    fs::write(&file, "\u{1b}[2JAnd more").unwrap();
     let said = ada.ok(&["prompt", &task, "--file", file.to_str().unwrap()]);
     assert!(said.contains("held") && said.contains(&format!("fleet task release {task}")), "{said}");
     assert_eq!(yard.task(&task)["state"], "held");
@@ -69,7 +72,7 @@ fn a_task_is_not_done_while_somebody_has_more_to_say() {
     yard.start_runner();
     wait_until(SOON, "the agent", || yard.task(&task)["runs"][0]["state"] == "running");
     yard.fleet.ok(&["prompt", "login", "More"]);
-    std::fs::write(&go, "").unwrap();
+    fs::write(&go, "").unwrap();
     wait_until(SOON, "its end", || yard.task(&task)["state"] == "done");
     let shown = yard.task(&task);
     let runs: Vec<&Value> = shown["runs"].as_array().unwrap().iter().map(|run| &run["state"]).collect();
@@ -142,9 +145,9 @@ fn what_cannot_be_said_changes_nothing() {
     let task = yard.add("login", "hang");
     yard.fleet.ok(&["task", "hold", &task]);
     let large = yard.sign("large");
-    std::fs::write(&large, "x".repeat((1 << 20) + 1)).unwrap();
+    fs::write(&large, "x".repeat((1 << 20) + 1)).unwrap();
     let binary = yard.sign("binary");
-    std::fs::write(&binary, b"\xff\xfe").unwrap();
+    fs::write(&binary, b"\xff\xfe").unwrap();
     let (large, binary) = (large.to_str().unwrap(), binary.to_str().unwrap());
     let nowhere = yard.sign("no-such-file");
     for (exit, code, arguments) in [
@@ -212,12 +215,44 @@ fn what_an_agent_was_told_in_vain_is_told_again() {
     assert_eq!((&shown["state"], &shown["prompts"][0]["run"]), (&"done".into(), &shown["runs"][0]["id"]));
     for run in shown["runs"].as_array().unwrap() {
         let folder = yard.fleet.home().join("runs").join(run["id"].as_str().unwrap());
-        let told = std::fs::read_to_string(folder.join("prompt.md")).unwrap();
+        let told = fs::read_to_string(folder.join("prompt.md")).unwrap();
         assert_eq!(told.matches("Mind the tests").count(), 1, "{told}");
     }
     yard.fleet.ok(&["prompt", "login", "And the docs"]);
     yard.finish_all();
     let folder = yard.fleet.home().join("runs").join(yard.run_of(&task));
-    let told = std::fs::read_to_string(folder.join("prompt.md")).unwrap();
+    let told = fs::read_to_string(folder.join("prompt.md")).unwrap();
     assert!(told.contains("And the docs") && !told.contains("Mind the tests"), "that is done: {told}");
+}
+
+/// An agent that knows nothing of what it said before: the same run tells it everything.
+#[test]
+fn a_conversation_that_is_gone_is_begun_anew_in_the_same_run() {
+    let yard = Yard::new();
+    let program = yard.sign("forgetful");
+    let script = "#!/bin/sh\nif [ $1 = again ]; then echo \"I do not know $2\" >&2; exit 1; fi\n\
+        echo session s-$$\ncat > told.txt\n";
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let config = format!(
+        "[agents.forgetful]\nprogram = '{}'\nprompt = 'stdin'\nargs = ['new']\nresume_args = ['again', '{{session}}']\n\
+         session_pattern = 'session (\\S+)'\n",
+        program.display()
+    );
+    fs::write(yard.fleet.home().join("config.toml"), config).unwrap();
+    let add = ["task", "add", "-q", "Fix it", "--agent", "forgetful", "--branch", "login"];
+    let task = yard.fleet.ok(&add).trim_end().to_owned();
+    yard.finish_all();
+    yard.fleet.ok(&["prompt", "login", "Mind the tests"]);
+    yard.finish_all();
+    let shown = yard.task(&task);
+    let runs = shown["runs"].as_array().unwrap();
+    assert_eq!((runs.len(), &shown["state"], &shown["failures"]), (2, &"done".into(), &0.into()), "{shown}");
+    assert_ne!(runs[0]["session"], runs[1]["session"]);
+    let told = yard.repo.git(&["show", "login:told.txt"]);
+    for part in ["You work alone", "This is attempt 2.", "Fix it", "Mind the tests"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let events = yard.fleet.ok(&["events", "-n", "50"]);
+    assert!(events.contains("it could not go on with its conversation"), "{events}");
 }

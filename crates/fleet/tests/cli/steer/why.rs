@@ -29,7 +29,7 @@ fn a_refused_key_is_explained_with_what_to_do() {
     let run = yard.fleet.json(&["show", &task]);
     assert_eq!((&run["attempts"], &run["state"]), (&1.into(), &"failed".into()), "never tried again: {run}");
     let said = yard.fleet.ok(&["why", &task]);
-    assert!(said.contains("reason") && said.contains("how that is known"), "{said}");
+    assert!(said.contains("reason") && said.contains("evidence"), "{said}");
 }
 
 #[test]
@@ -144,4 +144,25 @@ fn a_question_is_answered_as_it_says() {
     works(&yard);
     let told = why(&yard, "asks");
     assert_eq!((&told["status"], &told["attempt"]), (&"done".into(), &2.into()), "{told}");
+}
+
+/// Whatever it says, and whatever it left on its branch.
+#[test]
+fn an_agent_that_writes_into_the_checkout_of_its_user_fails() {
+    let yard = Yard::new();
+    let stray = yard.repo.path().join("stray.txt");
+    let script = format!("write a x\nwrite \"{}\" x\ndone It is done.", stray.display());
+    let task = yard.add("login", &script);
+    yard.finish_all();
+    let why = yard.fleet.json(&["why", &task]);
+    assert_eq!(why["reason"], "outside_workspace", "{why}");
+    let what = why["what"].as_str().unwrap();
+    assert!(what.contains("stray.txt, which is outside of its workspace"), "{what}");
+    assert!(why["evidence"].to_string().contains("codefleet saw that it wrote"), "{why}");
+    assert!(why["advice"].to_string().contains("anywhere, except into your checkout"), "{why}");
+    assert_eq!(yard.task(&task)["state"], "failed");
+    assert_eq!(yard.repo.git(&["show", "login:a"]), "x", "its work is kept");
+    yard.add("fine", "write b x");
+    yard.finish_all();
+    assert_eq!(yard.repo.git(&["show", "fine:b"]), "x");
 }

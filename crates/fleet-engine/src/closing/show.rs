@@ -1,0 +1,178 @@
+//! Showing: the leftovers committed, the branch brought to the user, and what git then says about the work.
+
+use fleet_core::id::RunId;
+use fleet_core::outcome::Names;
+use fleet_host::git::{
+    self, Checkout, Collected, CommitAndSnapshot, CommitLeftovers, Compression, GitError, Leftovers, Oid,
+    Published, Workspace,
+};
+
+use super::save::{Saved, keep_others, left_branch, wanted};
+use crate::clock;
+use crate::keeper::stage::StageRun;
+
+/// Cleaning a workspace of more files than this takes longer than writing a new one mostly does.
+const BULK: usize = 10_000;
+
+/// What git shows of a run's work.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    /// Whether the branch has nothing of its own.
+    pub(crate) is_empty: bool,
+    pub(crate) saved: Saved,
+    /// What people should know about where the work is.
+    pub(crate) remarks: Vec<String>,
+    pub(crate) commits: usize,
+    pub(crate) files: usize,
+    pub(crate) names: Names,
+}
+
+/// How much of the work is in safety after it was shown; `None` if it should be tried again.
+pub(crate) fn saved_in(shown: &Result<Shown, GitError>) -> Option<Saved> {
+    match shown {
+        Ok(shown) => Some(shown.saved.clone()),
+        Err(error) => error.is_too_much().then_some(Saved::Incomplete),
+    }
+}
+
+/// What there is of a run that did nothing at all, as with most tasks that only look: one question instead of many.
+/// Changes nothing. `None` if something was done, or if it cannot be told.
+pub(crate) fn show_nothing(workspace: &Workspace, base: &Oid) -> Option<Shown> {
+    let saved = Saved::NothingToSave(workspace.untouched(base)?);
+    Some(Shown { is_empty: true, saved, ..Shown::default() })
+}
+
+/// Commits what the agent left uncommitted, puts everything in safety, brings the branch to the user and tells what
+/// there is now.
+///
+/// In this order: when the branch is published, or cannot be, a snapshot has everything. Until it has, everything stays
+/// where it is.
+pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str) -> Result<Shown, GitError> {
+    let (collected, run_name) = (workspace.collect()?, run.to_string());
+    let checkout = workspace.checkout()?;
+    // First, so that the snapshot of the work is the last: `fleet undo` takes that.
+    let others = keep_others(workspace, &run_name, &collected);
+    let commit = CommitLeftovers { checkout: &checkout, message, exclude: workspace.private() };
+    let staged = collected.staged.as_ref();
+    let snapshot = wanted(workspace, (&checkout, staged), (&run_name, "at the end"), clock::now());
+    let (leftovers, snapshot) = git::commit_and_snapshot(&CommitAndSnapshot { commit, snapshot, base })?;
+    others?;
+    let head = leftovers.head.clone().unwrap_or_else(|| collected.head.clone());
+    let skips = snapshot.map(|snapshot| snapshot.skips).unwrap_or_default();
+    let saved = Saved::but(&skips, collected.unread.as_ref());
+    let mut remarks = remarks(&leftovers, &collected, &saved);
+    // An agent that detached its HEAD or made a branch of its own did its work there. The branch follows if that loses
+    // nothing.
+    let left = left_branch(workspace, &collected)?;
+    let work = Work { run, base, target: left.unwrap_or(&head), head: &head, is_dense: leftovers.is_dense };
+    remarks.extend(publish(workspace, &work)?);
+    if work.target == base {
+        return Ok(Shown { is_empty: head == *base, saved, remarks, ..Shown::default() });
+    }
+    let shown = compare(&checkout, base, work.target)?;
+    let bulk = if shown.files > BULK { Saved::Bulky } else { Saved::All };
+    Ok(Shown { saved: bulk.and(saved), remarks, ..shown })
+}
+
+/// The committed work of a run.
+struct Work<'a> {
+    run: RunId,
+    base: &'a Oid,
+    /// Where the branch should be.
+    target: &'a Oid,
+    /// What the agent has checked out, with what it left uncommitted.
+    head: &'a Oid,
+    is_dense: bool,
+}
+
+/// Brings the branch of the run to where its work is. What people should know, if the branch does not have all of it.
+fn publish(workspace: &Workspace, work: &Work<'_>) -> Result<Option<String>, GitError> {
+    let Work { run, base, target, head, is_dense } = *work;
+    let compression = if is_dense { Compression::None } else { Compression::Quick };
+    // A branch on which nothing was done need not be made.
+    let published = if target == base && workspace.published().is_none() {
+        Published::Done
+    } else {
+        workspace.publish(target, compression)?
+    };
+    if let Published::Kept(why) = published {
+        let branch = workspace.branch();
+        return Ok(Some(format!(
+            "the branch {branch} was left alone ({why}): `fleet undo {run}` makes a branch of the work"
+        )));
+    }
+    let has_all = target == head || git::is_ancestor(&workspace.area().vault, head, target)?;
+    Ok((!has_all).then(|| {
+        format!(
+            "the branch does not have all of the work, because the agent left it: `fleet undo {run}` makes a branch of it"
+        )
+    }))
+}
+
+/// What becomes of the branch of a run that changed nothing: it goes, unless it is where work of others was joined.
+pub(crate) fn settle_empty_branch(
+    workspace: &Workspace,
+    base: &Oid,
+    stage: Option<&StageRun>,
+) -> Result<(), GitError> {
+    let area = workspace.area();
+    if stage.is_some_and(|stage| !stage.is_known(area, base)) {
+        return workspace.publish(base, Compression::Quick).map(drop);
+    }
+    // A branch that is at the same commit and was not made by this task is a person's.
+    if workspace.published().as_ref() != Some(base) {
+        return Ok(());
+    }
+    git::delete_branch(&area.repo, workspace.branch(), base).map(drop)
+}
+
+/// The same for a workspace in which the checks had begun: the agent's work was committed before, and what is left there
+/// is theirs. Neither commits nor saves anything.
+pub(crate) fn show_committed(workspace: &Workspace, base: &Oid) -> Result<Shown, GitError> {
+    let checkout = workspace.checkout()?;
+    let head = git::head_commit(&checkout.git_dir)?;
+    let target = match workspace.published() {
+        // The agent had left its branch, which was published as it was.
+        Some(at) if !git::is_ancestor(&checkout.common_dir, &at, &head)? => at,
+        _ => head.clone(),
+    };
+    if target == *base {
+        return Ok(Shown { is_empty: head == *base, ..Shown::default() });
+    }
+    compare(&checkout, base, &target)
+}
+
+fn compare(checkout: &Checkout, base: &Oid, head: &Oid) -> Result<Shown, GitError> {
+    let changes = git::changes(&checkout.common_dir, base, head)?;
+    let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    let names = Names {
+        files: changes.files.iter().map(|file| text(&file.path)).collect(),
+        commits: changes.commits.iter().map(|commit| commit.oid.to_string()).collect(),
+    };
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let (commits, files) = (count(changes.commits_total), count(changes.files_total));
+    Ok(Shown { commits, files, names, ..Shown::default() })
+}
+
+/// What becomes of a workspace that cannot be saved as a whole.
+pub(super) const KEPT: &str = "its folder is kept in worktrees/.kept of the fleet's home";
+
+/// Work that is not where everybody looks for it.
+fn remarks(leftovers: &Leftovers, collected: &Collected, saved: &Saved) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some(why) = &collected.unread {
+        let why = why.lines().next().unwrap_or_default();
+        remarks.push(format!("the agent's own repository could not be read, so {KEPT}: {why}"));
+    }
+    if leftovers.skips.total > 0 {
+        let first = leftovers.skips.named.iter().take(5);
+        let names: Vec<_> = first.map(|skipped| String::from_utf8_lossy(&skipped.path)).collect();
+        let place = if *saved == Saved::Incomplete { format!("; {KEPT}") } else { String::new() };
+        remarks.push(format!(
+            "not committed, but kept: {} ({} in all){place}",
+            names.join(", "),
+            leftovers.skips.total
+        ));
+    }
+    remarks
+}

@@ -1,0 +1,148 @@
+//! Ending a process that does not come on.
+//!
+//! Owns the bound on what a keeper, or whoever acts in its place, does besides its agent. Reading a pipe that nobody
+//! writes to, or a disk that does not answer, ends never, and blocks whatever would notice: so a thread of its own
+//! waits, and what it calls ends the process. Must never bound the work of an agent, which has limits of its own.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use fleet_host::process::{Identity, Tree};
+
+/// The exit status of a process that was stuck: the same as that of a temporary failure in `sysexits.h`.
+pub(crate) const STUCK: i32 = 75;
+
+/// Longer than any git command may take.
+pub(crate) const LONGEST_STEP: Duration = Duration::from_mins(150);
+
+/// Processes that a stuck one has started get this long to die.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// It mostly waits; at its end it reads the table of processes.
+const STACK: usize = 256 * 1024;
+
+/// Watches over one step at a time, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    step: Mutex<Step>,
+    changed: Condvar,
+}
+
+/// What is being watched.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Bounded(Duration),
+    /// Somebody else sees to its end.
+    Unbounded,
+    Over,
+}
+
+impl Guard {
+    /// `end` is called, once, when a step takes too long. Starts without a bound.
+    pub(crate) fn new(end: impl FnOnce() + Send + 'static) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared { step: Mutex::new(Step::Unbounded), changed: Condvar::new() });
+        let watched = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("stuck".to_owned()).stack_size(STACK);
+        thread.spawn(move || {
+            if watched.is_stuck() {
+                end();
+            }
+        })?;
+        Ok(Self { shared })
+    }
+
+    /// Ends this process, and all that it has started, when a step takes too long.
+    pub(crate) fn of_this_process() -> std::io::Result<Self> {
+        Self::new(|| {
+            let me = Identity::current();
+            let marker = ("FLEET_STUCK".to_owned(), me.pid.to_string());
+            let tree = Tree { root: me.clone(), marker, keeper: Some(me), group: None };
+            let _ = tree.kill_now(KILL_PATIENCE, &mut || {});
+            std::process::exit(STUCK)
+        })
+    }
+
+    /// From now on, something that may take this long.
+    pub(crate) fn within(&self, bound: Duration) {
+        self.shared.change(Step::Bounded(bound));
+    }
+
+    /// From now on, something that has bounds of its own.
+    pub(crate) fn pause(&self) {
+        self.shared.change(Step::Unbounded);
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.shared.change(Step::Over);
+    }
+}
+
+impl Shared {
+    fn step(&self) -> MutexGuard<'_, Step> {
+        self.step.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, step: Step) {
+        *self.step() = step;
+        self.changed.notify_all();
+    }
+
+    /// Waits until a step takes too long, or all are over.
+    fn is_stuck(&self) -> bool {
+        let mut step = self.step();
+        loop {
+            match *step {
+                Step::Over => return false,
+                Step::Unbounded => {
+                    step = self.changed.wait(step).unwrap_or_else(PoisonError::into_inner);
+                }
+                Step::Bounded(bound) => {
+                    let waited = self.changed.wait_timeout(step, bound);
+                    let (next, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                    if timeout.timed_out() && matches!(*next, Step::Bounded(_)) {
+                        return true;
+                    }
+                    step = next;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+
+    use super::*;
+
+    const MOMENT: Duration = Duration::from_millis(20);
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    #[test]
+    fn only_a_step_that_takes_too_long_ends_the_process() {
+        let (told, heard) = channel();
+        let guard = Guard::new(move || told.send(()).unwrap()).unwrap();
+        guard.within(MINUTE);
+        guard.pause();
+        assert_eq!(heard.recv_timeout(MOMENT * 5), Err(RecvTimeoutError::Timeout));
+        guard.within(MOMENT);
+        assert_eq!(heard.recv_timeout(MINUTE), Ok(()));
+    }
+
+    #[test]
+    fn whoever_is_through_in_time_is_left_alone() {
+        let (told, heard) = channel::<()>();
+        let guard = Guard::new(move || told.send(()).unwrap()).unwrap();
+        guard.within(MINUTE);
+        drop(guard);
+        assert_eq!(heard.recv_timeout(MINUTE), Err(RecvTimeoutError::Disconnected), "its thread is gone");
+    }
+}

@@ -1,0 +1,100 @@
+//! What a task takes of the wishes of its project.
+//!
+//! Owns that what its author said instead, and what it does without, needs no consent.
+
+use fleet_core::problem::Outcome;
+use fleet_core::task::{AgentName, MetaKey, MetaValue, OWN_META, TaskSpec};
+
+use super::{OF_SETUP, ProjectWishes};
+use crate::config::{Setting, Value};
+use crate::keeper::setup;
+use crate::problems;
+
+impl ProjectWishes {
+    /// Those that this task depends on.
+    #[must_use]
+    pub(crate) fn of_task(mut self, spec: &TaskSpec) -> Self {
+        self.commands.retain(|setting| takes(spec, setting));
+        self
+    }
+}
+
+/// Gives a task the agent that the file of its project names.
+pub(crate) fn take_agent(spec: &mut TaskSpec, agent: &str) -> Outcome<()> {
+    spec.agent = Some(agent.parse().map_err(problems::field)?);
+    let key: MetaKey = agent_key().parse().map_err(problems::field)?;
+    spec.meta.insert(key, agent.parse::<MetaValue>().map_err(problems::field)?);
+    Ok(())
+}
+
+/// The metadata that names the agent if the project chose it, not the author.
+fn agent_key() -> String {
+    format!("{OWN_META}project_agent")
+}
+
+fn takes(spec: &TaskSpec, Setting { key, value, .. }: &Setting) -> bool {
+    match key.as_str() {
+        "agent" => spec.agent.as_ref().is_none_or(|agent| is_of_project(spec, agent)),
+        "limits.time" => spec.limits.seconds.is_none(),
+        "limits.idle" => spec.limits.idle_seconds.is_none(),
+        // They are in every task, whoever said them.
+        "tasks.retries" => *value == Value::Integer(spec.retry.retries.into()),
+        key => !(OF_SETUP.contains(&key) && setup::is_skipped(spec)),
+    }
+}
+
+/// One that was given to somebody else since has the agent that people chose.
+fn is_of_project(spec: &TaskSpec, agent: &AgentName) -> bool {
+    let key = agent_key();
+    spec.meta.iter().any(|(name, value)| name.as_str() == key && value.as_str() == agent.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Origin;
+
+    fn left(spec: &TaskSpec) -> Vec<String> {
+        let text = |text: &str| Value::String(text.to_owned());
+        let setting = |(key, value): (&str, Value)| Setting {
+            key: key.to_owned(),
+            value,
+            origin: Origin::Project { path: "config.toml".into(), line: 1 },
+        };
+        let wishes = [
+            ("agent", text("codex")),
+            ("tasks.retries", Value::Integer(9)),
+            ("limits.time", text("9h")),
+            ("limits.idle", text("1h")),
+            ("limits.log", text("1GB")),
+            ("workspaces.setup", Value::List(vec!["make".to_owned()])),
+        ];
+        let commands = wishes.into_iter().map(setting).collect();
+        let asked = ProjectWishes { project: "/a".to_owned(), commands, files: Vec::new() };
+        asked.of_task(spec).commands.into_iter().map(|setting| setting.key).collect()
+    }
+
+    #[test]
+    fn what_the_author_said_needs_no_consent() {
+        let mut spec = TaskSpec::new("a task".parse().unwrap());
+        spec.retry.retries = 9;
+        let all = ["agent", "tasks.retries", "limits.time", "limits.idle", "limits.log", "workspaces.setup"];
+        assert_eq!(left(&spec), all);
+        spec.agent = Some("codex".parse().unwrap());
+        spec.retry.retries = 1;
+        (spec.limits.seconds, spec.limits.idle_seconds) = (Some(1), Some(1));
+        assert_eq!(left(&spec), ["limits.log", "workspaces.setup"]);
+        let (key, value) = setup::SKIP;
+        spec.meta.insert(key.parse().unwrap(), value.parse().unwrap());
+        assert_eq!(left(&spec), ["limits.log"]);
+    }
+
+    #[test]
+    fn an_agent_that_the_project_chose_needs_consent() {
+        let mut spec = TaskSpec::new("a task".parse().unwrap());
+        take_agent(&mut spec, "codex").unwrap();
+        assert_eq!(left(&spec)[0], "agent");
+        spec.agent = Some("demo".parse().unwrap());
+        assert_eq!(left(&spec)[0], "limits.time", "somebody gave it to another one");
+    }
+}

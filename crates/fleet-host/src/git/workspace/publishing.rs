@@ -1,0 +1,75 @@
+//! The branch of a run in the user's repository.
+
+use std::sync::PoisonError;
+
+use super::Workspace;
+use super::slot::Claim;
+use crate::git::error::GitError;
+use crate::git::oid::Oid;
+use crate::git::publish::{Compression, Publish, Published, publish};
+
+impl Workspace {
+    /// Whether the branch in the user's repository has something of this run.
+    pub(super) fn is_published(&self) -> bool {
+        let published = self.published.lock().map_or(None, |published| published.clone());
+        published.is_some() && published != self.claim.at
+    }
+
+    /// Brings the branch in the user's repository to a commit that the vault has, unless a person did something to it.
+    pub fn publish(&self, commit: &Oid, compression: Compression) -> Result<Published, GitError> {
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        if published.as_ref() == Some(commit) {
+            return Ok(Published::Done);
+        }
+        // Known before it is done: whoever takes over tells what we did from what a person did.
+        let (at, intended) = (published.clone(), Some(commit.clone()));
+        let noted = self.held.write_claim(&Claim { published: at, intended, ..self.claim.clone() });
+        noted.map_err(|error| GitError::Refused(error.to_string()))?;
+        let known: Vec<Oid> = self.hold_again()?.into_iter().chain(published.clone()).collect();
+        let answer = publish(&Publish {
+            repo: &self.vault.repo,
+            vault: &self.vault.dir,
+            branch: &self.claim.branch,
+            commit,
+            expected: published.as_ref(),
+            known: &known,
+            compression,
+        })?;
+        if answer == Published::Done {
+            *published = Some(commit.clone());
+            // Without this note a branch that a person deletes would come back after a crash. The note of before is
+            // still right if it cannot be written.
+            let _ = self.held.write_claim(&Claim { published: published.clone(), ..self.claim.clone() });
+        }
+        Ok(answer)
+    }
+
+    /// The commits that the workspace was made from and that the user's repository still has. They are held again if
+    /// somebody removed our refs.
+    pub(super) fn hold_again(&self) -> Result<Vec<Oid>, GitError> {
+        let mut held = Vec::new();
+        for commit in &self.claim.held {
+            match self.vault.hold(commit) {
+                Ok(()) => held.push(commit.clone()),
+                // Then the vault has a copy, and what is published is published with it.
+                Err(GitError::NoSuchCommit { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(held)
+    }
+
+    /// Brings what the agent committed on its branch so far into the user's repository.
+    pub fn publish_commits(&self) -> Result<Option<Published>, GitError> {
+        let collected = self.collect()?;
+        match collected.branch.filter(|branch| Some(branch) != self.claim.at.as_ref()) {
+            Some(branch) => self.publish(&branch, Compression::Quick).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Where the branch in the user's repository was left, if it is there.
+    pub fn published(&self) -> Option<Oid> {
+        self.published.lock().map_or(None, |published| published.clone())
+    }
+}

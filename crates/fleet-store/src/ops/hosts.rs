@@ -1,0 +1,76 @@
+//! Places whose runners are up, and what they can start: for whoever asks why nobody takes a task.
+
+use std::collections::BTreeSet;
+
+use fleet_core::id::ProjectId;
+use fleet_core::task::AgentName;
+use fleet_core::time::Millis;
+
+use crate::StoreError;
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// A place with a runner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// The place.
+    pub place: String,
+    /// The name of the machine.
+    pub name: String,
+    /// The agents that can be started there.
+    pub agents: BTreeSet<AgentName>,
+    /// The projects that it has.
+    pub projects: BTreeSet<ProjectId>,
+}
+
+/// Says what a place can start.
+#[derive(Debug, Clone)]
+pub struct OfferHost {
+    /// The place and what it has.
+    pub host: Host,
+    /// Now.
+    pub now: Millis,
+}
+
+impl Op for OfferHost {
+    type Out = ();
+    const MODE: Mode = Mode::Write;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+        let offer = sql!(
+            "INSERT INTO hosts (place, name, agents, projects, seen_at) VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (place) DO UPDATE SET name = excluded.name, agents = excluded.agents, \
+               projects = excluded.projects, seen_at = excluded.seen_at",
+            self.host.place.as_str(),
+            self.host.name.as_str(),
+            serde_json::json!(self.host.agents).to_string(),
+            serde_json::json!(self.host.projects).to_string(),
+            self.now,
+        );
+        tx.defer(offer).await
+    }
+}
+
+/// The places that said something lately, by the names of their machines.
+#[derive(Debug, Clone, Copy)]
+pub struct ListHosts {
+    /// Since when.
+    pub since: Millis,
+}
+
+impl Op for ListHosts {
+    type Out = Vec<Host>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Host>, StoreError> {
+        let all = sql!(
+            "SELECT place, name, agents, projects FROM hosts WHERE seen_at >= $1 ORDER BY name, place",
+            self.since,
+        );
+        let rows = tx.query_alone(all).await?.into_iter();
+        rows.map(|mut row| {
+            let (place, name) = (row.text()?, row.text()?);
+            Ok(Host { place, name, agents: row.json()?, projects: row.json()? })
+        })
+        .collect()
+    }
+}

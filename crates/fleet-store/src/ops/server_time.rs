@@ -1,0 +1,24 @@
+//! The clock that all machines share.
+
+use fleet_core::time::Millis;
+
+use crate::StoreError;
+use crate::dialect::Dialect;
+use crate::tx::{Mode, Op, Tx, sql};
+
+/// What time it is on the server; none where there is no server, because everybody is on one machine.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerTime;
+
+impl Op for ServerTime {
+    type Out = Option<Millis>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Millis>, StoreError> {
+        if tx.dialect() == Dialect::Sqlite {
+            return Ok(None);
+        }
+        let time = sql!("SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)");
+        tx.query_alone(time).await?.pop().map(|mut row| row.int().map(Millis)).transpose()
+    }
+}

@@ -1,0 +1,25 @@
+//! `fleet repair`: acts for the keeper of one run, which is gone. Started by runners, never by people.
+
+use clap::Args;
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Problem};
+use fleet_engine::reconcile;
+
+use super::Context;
+use crate::Done;
+
+/// Act for the keeper of a run, which is gone (started by the runner)
+#[derive(Debug, Args)]
+pub(crate) struct Repair {
+    /// The run
+    run: String,
+}
+
+impl Repair {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let run: RunId =
+            self.run.parse().map_err(|error| Problem::new(Code::IdInvalid, format!("{error}")))?;
+        let _ = fleet_engine::detach();
+        Box::pin(reconcile::repair(&context.engine.nowhere(), run)).await
+    }
+}
