@@ -52,13 +52,11 @@ pub(crate) async fn sight(common_dir: &str, likely: &[Likely]) -> Outcome<Sighti
 /// or it brings commands that only users of other places agreed to.
 pub(crate) async fn check(engine: &Engine, at: &ProjectAt) -> Outcome<()> {
     let (own, asked) = (engine.anew(), at.clone());
-    match timeout(PATIENCE, blocking(move || check_now(&own, &asked))).await {
-        Ok(checked) => checked?,
-        Err(_) => {
-            let message = format!("{} cannot be looked at: the disk does not answer", at.project.common_dir);
-            Err(Problem::new(Code::NotHere, message).hint("see whether its disk is mounted"))
-        }
-    }
+    let checked = timeout(PATIENCE, blocking(move || check_now(&own, &asked))).await;
+    checked.map_err(|_| {
+        let message = format!("{} cannot be looked at: the disk does not answer", at.project.common_dir);
+        Problem::new(Code::NotHere, message).hint("see whether its disk is mounted")
+    })??
 }
 
 fn check_now(engine: &Engine, at: &ProjectAt) -> Outcome<()> {
