@@ -22,6 +22,11 @@ impl Backoff {
         now >= self.not_before
     }
 
+    /// How long until it may be tried.
+    pub fn pause(&self, now: Duration) -> Duration {
+        self.not_before.saturating_sub(now)
+    }
+
     /// Whether the last try failed.
     pub const fn has_failed(&self) -> bool {
         self.failures > 0
@@ -55,6 +60,7 @@ mod tests {
         let pauses: Vec<_> = (0..4).map(|_| backoff.failed(SECOND * 10)).collect();
         assert_eq!(pauses, [SECOND, SECOND * 2, SECOND * 4, SECOND * 5]);
         assert!(!backoff.is_due(SECOND * 14) && backoff.is_due(SECOND * 15));
+        assert_eq!((backoff.pause(SECOND * 11), backoff.pause(SECOND * 20)), (SECOND * 4, Duration::ZERO));
         for _ in 0..100 {
             backoff.failed(SECOND);
         }

@@ -5,13 +5,14 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{Limits, dollars};
 use crate::time::Millis;
 
 /// Money and tokens that were used, or are put aside.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Used {
     /// Millionths of a US dollar.
     pub micro_usd: u64,
@@ -20,7 +21,7 @@ pub struct Used {
 }
 
 /// Bounds on money and tokens; `None` is no bound.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounds {
     /// Millionths of a US dollar.
     pub micro_usd: Option<u64>,
@@ -50,7 +51,7 @@ impl Default for Budget {
 }
 
 /// What was used so far, and what runs at work may still use.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
     /// Used today.
     pub day: Used,

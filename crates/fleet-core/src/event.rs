@@ -1,5 +1,6 @@
 //! Events: append-only facts with a sequence number. Everything live is a view of them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ProjectId, RunId, TaskId, WorkflowId};
@@ -9,7 +10,7 @@ use crate::time::Millis;
 use crate::workflow::{PartState, Skip, WorkflowState};
 
 /// What happened. The name in `kind` and the fields are a stable, documented shape.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", content = "data")]
 #[expect(missing_docs, reason = "the fields of a fact speak for themselves, and docs/json.md has each")]
 pub enum Fact {
@@ -154,7 +155,7 @@ pub enum Fact {
 }
 
 /// What an event is about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subject {
     /// The project, if it is about one.
     pub project: Option<ProjectId>,
@@ -165,7 +166,7 @@ pub struct Subject {
 }
 
 /// A fact with its place in the order of all facts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// Counts from one, without gaps, causes before effects.
     pub seq: i64,

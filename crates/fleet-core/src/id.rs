@@ -145,6 +145,17 @@ macro_rules! id_types {
                 text.parse().map_err(serde::de::Error::custom)
             }
         }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let example = IdMaker::default().next::<Self>(Millis(EPOCH), 7);
+                schemars::json_schema!({"type": "string", "examples": [example]})
+            }
+        }
     )+};
 }
 

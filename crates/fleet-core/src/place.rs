@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where a home is, as far as it can be told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Whereabouts {
     /// The number that the system gave the machine when it was set up. Clones of a machine share it.
     pub machine: String,

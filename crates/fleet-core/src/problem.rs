@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The family of a problem: it decides the exit status of the command line and the status of an HTTP answer.
@@ -111,8 +112,8 @@ codes! {
     BranchTaken = "branch-taken", Conflict;
     /// The lease on a run was lost to somebody else.
     LeaseLost = "lease-lost", Conflict;
-    /// The caller is not the agent of this run.
-    TokenRefused = "token-refused", Conflict;
+    /// The keeper of the run does not answer its agent.
+    DoorClosed = "door-closed", Conflict;
     /// An agent may not add tasks, or not here.
     SpawnRefused = "spawn-refused", Conflict;
     /// An agent may not touch a task that does not come from its own.
@@ -181,12 +182,15 @@ impl std::str::FromStr for Code {
     }
 }
 
-/// What went wrong, in a form that every transport can show.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{message}")]
+/// What went wrong, in a form that every interface can show.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "Told")]
 pub struct Problem {
     /// The stable name.
     pub code: Code,
+    /// The field of the request that it is about, if it is about one. Shown before the message, by each interface under its
+    /// own name for the field.
+    pub field: Option<String>,
     /// One sentence: what happened, with the values that matter. No trailing full stop.
     pub message: String,
     /// What to do next, most useful first; commands in backquotes.
@@ -199,7 +203,12 @@ pub type Outcome<T> = Result<T, Problem>;
 impl Problem {
     /// A problem without advice.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hints: Vec::new() }
+        Self { code, field: None, message: message.into(), hints: Vec::new() }
+    }
+
+    /// A field with a value that is not allowed.
+    pub fn field(field: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), ..Self::new(Code::InvalidValue, why) }
     }
 
     /// Adds a piece of advice.
@@ -207,6 +216,55 @@ impl Problem {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// With the field under the name that an interface has for it: `(ours, theirs)`.
+    #[must_use]
+    pub fn in_words_of(mut self, names: &[(&str, &str)]) -> Self {
+        let known = |field: &String| names.iter().find(|(ours, _)| ours == field);
+        if let Some((_, theirs)) = self.field.as_ref().and_then(known) {
+            self.field = Some((*theirs).to_owned());
+        }
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(f, "{field}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// A problem in JSON, where the message is whole.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+struct Told {
+    #[schemars(with = "String", example = &"internal")]
+    code: Code,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    message: String,
+    hints: Vec<String>,
+}
+
+impl Serialize for Problem {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { code, field, hints, .. } = self.clone();
+        Told { code, field, message: self.to_string(), hints }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Problem {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Told { code, field, message, hints } = Told::deserialize(deserializer)?;
+        let begin = field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
+        let message = message.strip_prefix(&begin).map(ToOwned::to_owned).unwrap_or(message);
+        Ok(Self { code, field, message, hints })
     }
 }
 
@@ -224,5 +282,16 @@ mod tests {
             assert_eq!(name.parse(), Ok(*code));
         }
         assert_eq!("no-such".parse::<Code>(), Err(UnknownCode));
+    }
+
+    #[test]
+    fn a_problem_survives_json_and_takes_the_words_of_an_interface() {
+        let problem = Problem::field("title", "it is empty").hint("say what is to be done");
+        let json = serde_json::to_string(&problem).unwrap();
+        assert!(json.contains(r#""message":"title: it is empty""#), "{json}");
+        assert_eq!(serde_json::from_str::<Problem>(&json).unwrap(), problem);
+        assert_eq!(problem.in_words_of(&[("title", "task_name")]).to_string(), "task_name: it is empty");
+        let plain = Problem::new(Code::Internal, "title: no field");
+        assert_eq!(serde_json::from_value::<Problem>(serde_json::to_value(&plain).unwrap()).unwrap(), plain);
     }
 }

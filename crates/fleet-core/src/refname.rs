@@ -26,6 +26,8 @@ pub enum Fault {
     LockSuffix,
     /// It ends with a dot.
     TrailingDot,
+    /// It starts as the full names of refs do: git would take it and make `refs/heads/refs/heads/…` of it.
+    FullName(&'static str),
 }
 
 impl fmt::Display for Fault {
@@ -40,6 +42,7 @@ impl fmt::Display for Fault {
             Self::LeadingDot => f.write_str("a part between slashes starts with a dot"),
             Self::LockSuffix => f.write_str("a part between slashes ends with \".lock\""),
             Self::TrailingDot => f.write_str("it ends with a dot"),
+            Self::FullName(prefix) => write!(f, "leave out {prefix:?}"),
         }
     }
 }
@@ -72,6 +75,16 @@ pub fn check_ref_name(name: &str) -> Result<(), RefNameError> {
     match ref_name_fault(name) {
         None => Ok(()),
         Some(fault) => Err(RefNameError { name: name.to_owned(), fault }),
+    }
+}
+
+/// Checks the name that somebody chose for a branch: as [`check_ref_name`], and no full name of a ref, which is a slip
+/// that git would take.
+pub fn check_branch_name(name: &str) -> Result<(), RefNameError> {
+    check_ref_name(name)?;
+    match ["refs/heads/", "refs/"].into_iter().find(|prefix| name.starts_with(prefix)) {
+        None => Ok(()),
+        Some(prefix) => Err(RefNameError { name: name.to_owned(), fault: Fault::FullName(prefix) }),
     }
 }
 
@@ -186,6 +199,19 @@ mod tests {
         assert_eq!(revision("main next"), Some(Fault::Character(' ')));
         assert_eq!(revision("main\u{a0}"), Some(Fault::Character('\u{a0}')));
         assert_eq!(revision("main\0"), Some(Fault::Character('\0')));
+    }
+
+    #[test]
+    fn a_full_name_is_not_chosen_for_a_branch() {
+        let said = |name| check_branch_name(name).err().map(|error| error.to_string());
+        assert_eq!(said("refs"), None);
+        assert_eq!(said("fix/refs/heads/x"), None);
+        assert_eq!(
+            said("refs/heads/x").unwrap(),
+            r#""refs/heads/x" cannot be the name of a branch: leave out "refs/heads/""#
+        );
+        assert!(said("refs/tags/x").unwrap().ends_with(r#"leave out "refs/""#));
+        assert!(said("a..b").is_some(), "what git refuses is refused, too");
     }
 
     #[test]

@@ -46,6 +46,16 @@ macro_rules! named {
             }
         }
 
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", "enum": Self::ALL})
+            }
+        }
+
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(self.as_str())
@@ -87,6 +97,7 @@ mod tests {
     use proptest::sample::select;
 
     use super::IllegalTransition;
+    use crate::message::{MessageMove, MessageState};
     use crate::run::{Ending, Reason, RunMove, RunState};
     use crate::task::{TaskMove, TaskState};
 
@@ -122,6 +133,11 @@ mod tests {
     #[test]
     fn run_states_by_events() {
         insta::assert_snapshot!(table(RunState::ALL, RunMove::ALL, RunState::next));
+    }
+
+    #[test]
+    fn message_states_by_events() {
+        insta::assert_snapshot!(table(MessageState::ALL, MessageMove::ALL, MessageState::next));
     }
 
     /// Everything that can happen to a task and its newest run, as those see it who make it happen.

@@ -112,7 +112,7 @@ mod tests {
         for wrong in ["code", "./code", "../x", "~ada/code"] {
             let problem = verdict(repo.path(), repo.path(), wrong).unwrap_err();
             assert_eq!(problem.code, Code::ConfigInvalid, "{wrong}");
-            assert!(problem.message.starts_with("FLEET_ALLOWED_REPOS: "), "{}", problem.message);
+            assert!(problem.to_string().starts_with("FLEET_ALLOWED_REPOS: "), "{problem}");
         }
     }
 }

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use fleet_agents::LocalTime;
+pub use fleet_api::rfc3339;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::time::{Millis, Span};
 use jiff::civil::{Date, DateTime, Time};
@@ -25,7 +26,10 @@ pub fn now() -> Millis {
 /// What the clock of this machine shows: for what this machine has dated itself, such as files.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
 pub fn machine_now() -> Millis {
-    shared::skewed(Millis(Timestamp::now().as_millisecond()))
+    let now = Millis(Timestamp::now().as_millisecond());
+    #[cfg(test)]
+    let now = shared::skewed(now);
+    now
 }
 
 /// A moment of a file system, in milliseconds since 1970.
@@ -47,12 +51,6 @@ pub fn entropy() -> Outcome<u64> {
     getrandom::fill(&mut bytes)
         .map_err(|error| Problem::new(Code::Internal, format!("the system gives no randomness: {error}")))?;
     Ok(u64::from_le_bytes(bytes))
-}
-
-/// An instant as in JSON: RFC 3339, UTC, milliseconds.
-pub fn rfc3339(at: Millis) -> String {
-    let timestamp = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH);
-    format!("{timestamp:.3}")
 }
 
 /// An instant as people read it: local, to the second.

@@ -19,6 +19,8 @@ pub(crate) use show::{Shown, saved_in, settle_empty_branch, show, show_committed
 
 use show::KEPT;
 
+use crate::problems::chain;
+
 /// What was seen of the agent, together with what git shows.
 pub(crate) struct Case {
     pub(crate) evidence: Evidence,
@@ -35,10 +37,11 @@ impl Case {
                 Self { evidence, names, remarks }
             }
             Err(error) => {
-                let text = format!("what the agent left could not be looked at: {error}");
+                let why = chain(&error);
+                let text = format!("what the agent left could not be looked at: {why}");
                 let place =
                     if error.is_too_much() { KEPT } else { "it stays in its folder until that is possible" };
-                let remark = format!("the work could not be brought to its branch: {error}; {place}");
+                let remark = format!("the work could not be brought to its branch: {why}; {place}");
                 evidence.failure.get_or_insert((Reason::WorkspaceFailed, text));
                 Self { evidence, names: Names::default(), remarks: vec![remark] }
             }

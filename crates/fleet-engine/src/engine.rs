@@ -1,24 +1,33 @@
 //! What every verb needs: where things are, how it is configured, the store.
 
 use std::ffi::OsString;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fleet_agents::Registry;
+use fleet_api::verbs::config_validate;
 use fleet_core::id::{IdKind, IdMaker, IdPrefix, ProjectId, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::{Project, belonging};
-use fleet_core::text::escaped;
+use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
 use fleet_host::git::{self, DiscoverError, Repository, Surrounding};
 use fleet_store::{Op, Store, StoreError, StoreUrl, ops};
 use tokio::sync::OnceCell;
 
 use crate::caller::Caller;
-use crate::config::{Config, ConfigFile, Report, Sources};
+use crate::config::{Config, ConfigFile, Sources};
+use crate::door::Door;
 use crate::environment::Environment;
 use crate::home::Home;
+use crate::inside::Whereabouts;
+use crate::verbs::run_logs::OpenLogs;
+use crate::waiting::Changes;
 use crate::{agents, allowed, checkouts, clock, problems};
+
+/// So much of a name that nobody knows is shown.
+pub(crate) const LONGEST_NAME: usize = 60;
 
 /// What a process is started with.
 #[derive(Debug, Clone)]
@@ -38,16 +47,19 @@ pub struct Engine {
     repository: Result<Repository, DiscoverError>,
     config: OnceLock<Config>,
     agents: OnceLock<Registry>,
+    /// For whom it works, if that is not whoever uses this process.
+    caller: Option<Caller>,
     /// The same wherever one looks from: shared.
-    caller: Arc<OnceLock<Caller>>,
+    whereabouts: Arc<OnceLock<Whereabouts>>,
     store: OnceCell<Store>,
+    changes: Arc<OnceCell<Changes>>,
+    open_logs: Arc<OpenLogs>,
     ids: Mutex<IdMaker>,
 }
 
 impl Engine {
     /// Looks around; reads no configuration yet, so that even a broken one can be shown and mended.
     pub fn new(mut start: Start) -> Outcome<Self> {
-        clock::shared::skew(&start.environment);
         let given = std::mem::take(&mut start.flags);
         start.flags = [start.environment.settings()?, given].concat();
         let home = start.environment.home()?;
@@ -65,8 +77,11 @@ impl Engine {
             repository,
             config: OnceLock::new(),
             agents: OnceLock::new(),
-            caller: Arc::default(),
+            caller: None,
+            whereabouts: Arc::default(),
             store: OnceCell::new(),
+            changes: Arc::default(),
+            open_logs: Arc::default(),
             ids: Mutex::new(IdMaker::default()),
         })
     }
@@ -104,6 +119,12 @@ impl Engine {
         }
     }
 
+    /// The same, for somebody else.
+    #[must_use]
+    pub(crate) fn acting_as(self, caller: Caller) -> Self {
+        Self { caller: Some(caller), ..self }
+    }
+
     fn seen_from(&self, start: Start, repository: Result<Repository, DiscoverError>) -> Self {
         Self {
             start,
@@ -111,8 +132,11 @@ impl Engine {
             repository,
             config: OnceLock::new(),
             agents: OnceLock::new(),
-            caller: Arc::clone(&self.caller),
+            caller: self.caller.clone(),
+            whereabouts: Arc::clone(&self.whereabouts),
             store: OnceCell::new_with(self.store.get().cloned()),
+            changes: Arc::clone(&self.changes),
+            open_logs: Arc::clone(&self.open_logs),
             ids: Mutex::new(IdMaker::default()),
         }
     }
@@ -136,13 +160,50 @@ impl Engine {
         Ok(self.agents.get_or_init(|| agents).clone())
     }
 
-    /// Who uses this process. Looked up once: a parent that ends makes nobody somebody else.
+    /// Who asks. Inside a run nobody asks here, but at the door.
     pub fn caller(&self) -> Outcome<&Caller> {
-        if let Some(caller) = self.caller.get() {
-            return Ok(caller);
+        match &self.caller {
+            Some(caller) => Ok(caller),
+            None => self.whereabouts().check().map(|()| &Caller::Person),
         }
-        let caller = Caller::look(&self.start.environment, &Home::new(&self.home))?;
-        Ok(self.caller.get_or_init(|| caller))
+    }
+
+    /// Whether this process is inside a run: then only verbs that are asked for are answered, by the keeper of the run.
+    pub fn is_inside_a_run(&self) -> bool {
+        self.caller.is_none() && self.whereabouts().is_inside()
+    }
+
+    /// Refuses what only processes of people, and those of codefleet itself, may do: inside a run.
+    pub fn check_outside(&self) -> Outcome<()> {
+        self.whereabouts().check()
+    }
+
+    /// Whether this process is inside a run. Looked up once: a parent that ends makes nobody somebody else.
+    pub(crate) fn whereabouts(&self) -> &Whereabouts {
+        self.whereabouts.get_or_init(|| Whereabouts::look(&self.start.environment, &Home::new(&self.home)))
+    }
+
+    /// Who answers in place of this engine: inside a run its keeper.
+    pub(crate) fn door(&self) -> Outcome<Option<Door>> {
+        let Whereabouts::Inside { door } = self.whereabouts() else { return Ok(None) };
+        if self.caller.is_some() {
+            return Ok(None);
+        }
+        if !self.start.flags.is_empty() {
+            let problem =
+                Problem::new(Code::NotYours, "settings of the command line do not count inside a run");
+            return Err(problem.hint("leave out `-c` and `--config`"));
+        }
+        let named = self.start.directory.as_ref();
+        let at = named.map(|given| self.start.environment.absolute(given)).transpose()?;
+        Ok(Some(Door::new(door.clone(), at.or_else(|| self.elsewhere()))))
+    }
+
+    /// The current directory, if it is in a repository, and not in a workspace.
+    fn elsewhere(&self) -> Option<PathBuf> {
+        let here = self.start.environment.current_directory().ok()?;
+        let is_elsewhere = self.repository.is_ok() && self.surrounding().is_none();
+        is_elsewhere.then(|| here.to_owned())
     }
 
     /// The environment of the process.
@@ -183,14 +244,26 @@ impl Engine {
     }
 
     /// Everything that is wrong with the configuration.
-    pub fn check_config(&self) -> Report {
+    pub fn check_config(&self) -> config_validate::Answer {
         let mut report = Config::validate(&self.sources());
         // Each setting may be right, and an agent that they describe together wrong.
         if report.problems.is_empty() {
             report.problems.extend(self.agents().err());
             report.problems.extend(agents::prices(self).err());
         }
+        if report.problems.is_empty() {
+            report.warnings.extend(self.unknown_agents().unwrap_or_default());
+        }
         report
+    }
+
+    fn unknown_agents(&self) -> Outcome<Vec<String>> {
+        let settings = self.config()?.settings();
+        let warnings = settings.iter().map(|setting| {
+            let unknown = agents::unknown_in_setting(self, setting)?;
+            Ok(unknown.into_iter().map(|warning| format!("{}: {warning}", setting.origin)).collect())
+        });
+        warnings.collect::<Outcome<Vec<Vec<_>>>>().map(|each| each.concat())
     }
 
     /// The repository of the directory.
@@ -213,9 +286,23 @@ impl Engine {
         self.store.get_or_try_init(|| Box::pin(self.open_store())).await
     }
 
+    /// Leaves what it can of its store operations to the process at the other end of the stream, which has the store open.
+    /// Before anything else uses the store.
+    pub(crate) fn relay_store(&self, stream: UnixStream) -> Outcome<()> {
+        let store = Store::relayed(stream, &self.store_url()?)
+            .map_err(|error| Problem::new(Code::Internal, format!("cannot talk to the runner: {error}")))?;
+        store.set_lease(self.config()?.runner().lease);
+        // One that is open already is as good.
+        let _ = self.store.set(store);
+        Ok(())
+    }
+
     async fn open_store(&self) -> Outcome<Store> {
+        self.whereabouts().check()?;
         let url = self.store_url()?;
         let store = Store::open(&url).await.map_err(problems::store)?;
+        self.whereabouts().check_store(&store).await?;
+        store.set_lease(self.config()?.runner().lease);
         clock::shared::follow(&store).await.map_err(problems::store)?;
         Ok(store)
     }
@@ -241,6 +328,16 @@ impl Engine {
     /// Runs one operation on the store.
     pub async fn call<O: Op>(&self, op: O) -> Outcome<O::Out> {
         self.store().await?.call(op).await.map_err(problems::store)
+    }
+
+    /// The logs that are read page by page.
+    pub(crate) fn open_logs(&self) -> &OpenLogs {
+        &self.open_logs
+    }
+
+    /// What rings when the store has changed, for those who wait in this process.
+    pub(crate) async fn changes(&self) -> Outcome<Changes> {
+        self.changes.get_or_try_init(|| Changes::listen(self)).await.cloned()
     }
 
     /// Gives the newest events their numbers, unless very many are without: for verbs that show those of one task or run,
@@ -365,17 +462,31 @@ impl Engine {
         self.call(ops::ListProjects { place: self.place()? }).await
     }
 
-    /// The task that somebody means.
+    /// The task that somebody means: by its own id, by a run or branch of it, or by the branch that it will have.
     pub async fn task_id(&self, typed: &str) -> Outcome<TaskId> {
-        let prefix = IdPrefix::parse(typed).map_err(problems::id)?;
-        let found = self.store().await?.call(ops::ResolveTask { prefix }).await;
-        // What was typed is shown, not what it was folded to.
-        found.map_err(|error| match error {
-            StoreError::TaskNotFound(_) => {
-                problems::store(StoreError::TaskNotFound(escaped(typed).into_owned()))
-            }
-            other => problems::store(other),
-        })
+        let unknown = match IdPrefix::parse(typed) {
+            Err(error) => problems::id(error),
+            Ok(prefix) => match self.store().await?.call(ops::ResolveTask { prefix }).await {
+                // What was typed is shown, not what it was folded to.
+                Err(StoreError::TaskNotFound(_)) => {
+                    let shown = format!("\"{}\"", escaped(&shortened(typed, LONGEST_NAME)));
+                    problems::store(StoreError::TaskNotFound(shown))
+                }
+                found => return found.map_err(problems::store),
+            },
+        };
+        self.task_of_run(typed).await?.ok_or(unknown)
+    }
+
+    /// The task of a run, by the run or by its branch.
+    async fn task_of_run(&self, typed: &str) -> Outcome<Option<TaskId>> {
+        let project = self.known_project().await.ok().flatten().map(|project| project.id);
+        let find = ops::ResolveRun { typed: typed.to_owned(), project };
+        match self.store().await?.call(find).await {
+            Ok(run) => Ok(Some(self.call(ops::GetRun { run }).await?.run.task)),
+            Err(StoreError::RunNotFound(_)) => self.task_of_branch(project, typed).await,
+            Err(error) => Err(problems::store(error)),
+        }
     }
 
     /// The run that somebody means: by its own id, or the newest one by the id of a task or the name of a branch.

@@ -109,7 +109,7 @@ impl Environment {
     /// All of it, for our own processes, with the settings of the command line. What says in which run we are stays here:
     /// a keeper that carried another run's name would end with that run.
     pub fn for_children(&self, settings: &[String]) -> Vec<(OsString, OsString)> {
-        let left_out = ["FLEET_RUN", "FLEET_TOKEN", "FLEET_TASK", SETTINGS];
+        let left_out = ["FLEET_RUN", "FLEET_DOOR", "FLEET_TASK", SETTINGS];
         let ours = self.variables.iter().filter(|(name, _)| !left_out.contains(&name.as_str()));
         let ours = ours.map(|(name, value)| (OsString::from(name), value.clone()));
         let settings = (!settings.is_empty()).then(|| serde_json::json!(settings).to_string());
@@ -179,11 +179,16 @@ impl Environment {
         }
     }
 
-    /// Who is at work here, for people: the agent of a run by its run, anybody else by the name of the user.
-    pub fn who(&self) -> String {
+    /// Whether the home was chosen by a variable.
+    pub(crate) fn names_home(&self) -> bool {
+        ["FLEET_HOME", "FLEET_BASE_DIR"].into_iter().any(|name| self.get_os(name).is_some())
+    }
+
+    /// The name of the user, for people.
+    pub fn user(&self) -> String {
         let name = |variable: &str| self.get(variable).ok().flatten();
-        let who = ["FLEET_RUN", "USER", "LOGNAME"].into_iter().find_map(name);
-        who.unwrap_or("somebody").to_owned()
+        let user = ["USER", "LOGNAME"].into_iter().find_map(name);
+        user.unwrap_or("somebody").to_owned()
     }
 
     /// The user's home folder.
@@ -195,7 +200,7 @@ impl Environment {
     }
 
     /// Collecting the components drops `.` and doubled slashes; `..` stays, because it may cross a link.
-    fn absolute(&self, path: &Path) -> Outcome<PathBuf> {
+    pub(crate) fn absolute(&self, path: &Path) -> Outcome<PathBuf> {
         if path.is_absolute() {
             return Ok(path.components().collect());
         }
@@ -244,17 +249,16 @@ mod tests {
         for pairs in [&[][..], &[("HOME", "")], &[("FLEET_HOME", "~/x")]] {
             let problem = home(pairs).unwrap_err();
             assert_eq!(problem.code, Code::ConfigInvalid);
-            assert_eq!(problem.message, "HOME is not set, so there is no home folder");
+            assert_eq!(problem.to_string(), "HOME is not set, so there is no home folder");
         }
         let nowhere = Environment::from_pairs([("FLEET_HOME", "relative")]);
         assert_eq!(nowhere.home().unwrap_err().code, Code::Io);
     }
 
     #[test]
-    fn agents_are_known_by_their_runs_and_people_by_their_names() {
-        let who = |pairs: &[(&str, &str)]| Environment::from_pairs(pairs.iter().copied()).who();
-        let (run, user, login) = (("FLEET_RUN", "r0sm"), ("USER", "ada"), ("LOGNAME", "lovelace"));
-        assert_eq!(who(&[run, user, login]), "r0sm");
+    fn people_are_known_by_their_names() {
+        let who = |pairs: &[(&str, &str)]| Environment::from_pairs(pairs.iter().copied()).user();
+        let (user, login) = (("USER", "ada"), ("LOGNAME", "lovelace"));
         assert_eq!(who(&[user, login]), "ada");
         assert_eq!(who(&[("USER", ""), login]), "lovelace");
         assert_eq!(who(&[]), "somebody");
@@ -272,7 +276,7 @@ mod tests {
         assert_eq!(environment.get("FLEET_NONE").unwrap(), None);
         assert_eq!(environment.home().unwrap(), Path::new(&odd));
         let problem = environment.get("FLEET_HOME").unwrap_err();
-        assert_eq!(problem.message, "FLEET_HOME: the value is not UTF-8");
+        assert_eq!(problem.to_string(), "FLEET_HOME: the value is not UTF-8");
     }
 
     #[test]

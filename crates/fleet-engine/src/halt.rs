@@ -17,6 +17,7 @@ use fleet_host::process::{Identity, Signal};
 use fleet_store::{Store, StoreError, ops};
 
 use crate::home::Home;
+use crate::lost_keeper::LostKeeper;
 use crate::reconcile::Reconciler;
 use crate::{Engine, clock, problems};
 
@@ -254,7 +255,7 @@ impl Vigil<'_> {
         } else {
             self.elsewhere(live).await
         };
-        looked.unwrap_or_else(|problem| Look::Waits(Some(problem.message)))
+        looked.unwrap_or_else(|problem| Look::Waits(Some(problem.to_string())))
     }
 
     async fn here(&mut self, run: &Run, live: Option<&Run>) -> Outcome<Look> {
@@ -265,7 +266,10 @@ impl Vigil<'_> {
             if keeper.is_some() && self.nudged.insert(run.id) {
                 nudge(keeper);
             }
-            return Ok(if self.is_safe(run.id, live) { Look::Ended } else { Look::Waits(None) });
+            if self.is_safe(run.id, live) {
+                return Ok(Look::Ended);
+            }
+            return Ok(Look::Waits(live.and_then(|run| Some(LostKeeper::of(&self.home, run)?.to_string()))));
         }
         if live.is_none() && !mark.exists() {
             return Ok(Look::Ended);

@@ -174,6 +174,11 @@ impl RunFolder {
         self.dir.join("agent")
     }
 
+    /// The socket through which the agent asks its keeper.
+    pub fn door(&self) -> PathBuf {
+        self.dir.join("door")
+    }
+
     /// What the set-up commands printed.
     pub fn setup_log(&self) -> PathBuf {
         self.dir.join("setup.log")

@@ -4,6 +4,7 @@
 //! only place where store and host meet. Every transport (command line, HTTP, MCP) calls the same verbs with
 //! the same typed requests; no verb ever prints.
 
+mod access;
 pub mod agent_env;
 pub mod agents;
 mod allowed;
@@ -12,24 +13,30 @@ mod checkouts;
 pub mod clock;
 mod closing;
 pub mod config;
+mod door;
 mod engine;
 pub mod environment;
 mod exchange;
 mod fault;
 mod halt;
 pub mod home;
+mod inside;
 pub mod keeper;
 mod lie;
 mod load;
+mod lost_keeper;
 mod place;
 mod problems;
 pub mod reconcile;
 pub mod runner;
+pub mod server_token;
 mod stuck;
 pub mod sweep;
+mod table;
+mod token;
 pub mod trust;
 pub mod verbs;
-pub mod views;
+mod waiting;
 pub mod workflow_file;
 
 pub use engine::{Engine, Start};
@@ -41,6 +48,11 @@ use fleet_core::problem::{Code, Outcome, Problem};
 /// Makes this process the leader of a session of its own: no terminal's Ctrl-C or end reaches it.
 pub fn detach() -> std::io::Result<()> {
     fleet_host::process::new_session()
+}
+
+/// Closes this process to others of the same user: agents must not find secrets in its environment or memory.
+pub fn forbid_dumps() {
+    fleet_host::process::forbid_dumps();
 }
 
 /// Opens a file in a person's editor and waits for it.

@@ -13,13 +13,8 @@ use fleet_host::process::{Identity, Processes, Tree, Usage};
 
 use crate::clock;
 use crate::home::{Home, RunFolder};
-use crate::views::Load;
-
-/// Looks again and again, and compares with the look before.
-#[derive(Debug, Default)]
-pub(crate) struct Sampler {
-    before: HashMap<RunId, Sample>,
-}
+use fleet_api::verbs::run_list::Looked;
+use fleet_api::views::Load;
 
 /// The processor time of a run at one moment of [`clock::uptime`].
 #[derive(Debug, Clone, Copy)]
@@ -28,31 +23,40 @@ struct Sample {
     at: Duration,
 }
 
-impl Sampler {
-    /// What each of these runs uses now. Those that are not at work here are left out.
-    pub(crate) fn look(&mut self, home: &Home, runs: &[Run]) -> HashMap<RunId, Load> {
-        let Ok(place) = home.place() else { return HashMap::new() };
-        let here: Vec<&Run> = runs.iter().filter(|run| run.state.is_live() && run.place == place).collect();
-        if here.is_empty() {
-            return HashMap::new();
-        }
-        let processes = Processes::scan();
-        let now = clock::machine_now();
-        let mut samples = HashMap::new();
-        let mut loads = HashMap::new();
-        for run in here {
-            let folder = home.run(run.id);
-            let usage = tree(run, &folder).map(|tree| tree.usage_in(&processes));
-            let sample = usage.map(|usage| Sample { cpu: usage.cpu, at: clock::uptime() });
-            loads.insert(
-                run.id,
-                load(usage, self.before.get(&run.id).copied().zip(sample), idle(&folder, now)),
-            );
-            samples.extend(sample.map(|sample| (run.id, sample)));
-        }
-        self.before = samples;
-        loads
+impl Sample {
+    fn before(looked: &Looked, run: RunId) -> Option<Self> {
+        let cpu = Duration::from_millis(*looked.cpu_millis.get(&run)?);
+        Some(Self { cpu, at: Duration::from_millis(looked.at_millis) })
     }
+}
+
+/// What each of these runs uses now, compared with the look before, and what to compare the next look with. Those that are
+/// not at work here are left out.
+pub(crate) fn look(home: &Home, runs: &[Run], before: &Looked) -> (HashMap<RunId, Load>, Looked) {
+    let mut loads = HashMap::new();
+    let mut looked = Looked { at_millis: millis(clock::uptime()), ..Looked::default() };
+    let place = home.place().ok();
+    let is_here = |run: &&Run| run.state.is_live() && Some(&run.place) == place.as_ref();
+    let here: Vec<&Run> = runs.iter().filter(is_here).collect();
+    if here.is_empty() {
+        return (loads, looked);
+    }
+    let processes = Processes::scan();
+    let (now, at) = (clock::machine_now(), clock::uptime());
+    looked.at_millis = millis(at);
+    for run in here {
+        let folder = home.run(run.id);
+        let usage = tree(run, &folder).map(|tree| tree.usage_in(&processes));
+        let sample = usage.map(|usage| Sample { cpu: usage.cpu, at });
+        let samples = Sample::before(before, run.id).zip(sample);
+        loads.insert(run.id, load(usage, samples, idle(&folder, now)));
+        looked.cpu_millis.extend(usage.map(|usage| (run.id, millis(usage.cpu))));
+    }
+    (loads, looked)
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn load(usage: Option<Usage>, samples: Option<(Sample, Sample)>, idle: Option<Duration>) -> Load {

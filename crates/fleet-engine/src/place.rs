@@ -65,7 +65,7 @@ fn new_name(root: &Path) -> io::Result<String> {
     if earlier.len() == 16 && earlier.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(earlier.to_owned());
     }
-    let entropy = clock::entropy().map_err(|problem| io::Error::other(problem.message))?;
+    let entropy = clock::entropy().map_err(|problem| io::Error::other(problem.to_string()))?;
     Ok(format!("{entropy:016x}"))
 }
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use fleet_core::id::{IdError, TaskId};
+use fleet_core::message::Refusal;
 use fleet_core::problem::{Code, Problem};
-use fleet_core::prompt::Refusal;
 use fleet_core::task::{FieldError, TaskMove, TaskState};
 use fleet_host::git::{DiscoverError, GitError};
 use fleet_store::StoreError;
@@ -33,7 +33,7 @@ pub(crate) fn store(error: StoreError) -> Problem {
         }
         StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
         StoreError::Illegal { task, from, event } => advise(problem, *task, *from, *event),
-        StoreError::PromptRefused { task, refusal } => unheard(problem, *task, *refusal),
+        StoreError::MessageRefused { task, refusal } => unheard(problem, *task, *refusal),
         StoreError::NotNow { task, from: TaskState::Running, .. } => {
             problem.hint(format!("`fleet task cancel {task}` stops it"))
         }
@@ -53,11 +53,10 @@ pub(crate) fn store(error: StoreError) -> Problem {
                 "a person can allow more for tasks that are added from then on: `fleet config set spawn_depth {}`",
                 refused.depth
             )),
-        StoreError::TokenRefused { .. } => problem
-            .hint("`fleet done`, `fail`, `note` and `progress` are for the agent of a run, inside of it"),
         StoreError::TaskExists(_) => {
             problem.hint("`fleet task import --new-ids` makes copies with ids of their own")
         }
+        StoreError::Busy { holder: Some(_), .. } => problem.hint("nothing was changed; try again when it is free"),
         StoreError::Busy { .. } => problem
             .hint("another process holds the store: a stopped (Ctrl-Z) `fleet` or a backup of the file")
             .hint("nothing was changed; try again when it is gone"),
@@ -99,7 +98,7 @@ fn code(error: &StoreError) -> Code {
         | StoreError::IllegalWorkflow { .. }
         | StoreError::WorkflowLive { .. }
         | StoreError::StageOfWorkflow { .. }
-        | StoreError::PromptRefused { .. }
+        | StoreError::MessageRefused { .. }
         | StoreError::EditRefused { .. } => Code::IllegalTransition,
         StoreError::Cycle { .. } => Code::DependencyCycle,
         StoreError::HasDependents { .. } => Code::HasDependents,
@@ -107,9 +106,8 @@ fn code(error: &StoreError) -> Code {
         StoreError::Field(_) | StoreError::StageNotFound { .. } => Code::InvalidValue,
         StoreError::BranchTaken { .. } => Code::BranchTaken,
         StoreError::LeaseLost { .. } => Code::LeaseLost,
-        StoreError::TokenRefused { .. } => Code::TokenRefused,
         StoreError::TooDeep(_) => Code::SpawnRefused,
-        StoreError::PromptNotTaken { .. } => Code::Internal,
+        StoreError::MessageNotTaken { .. } => Code::Internal,
         StoreError::Changed | StoreError::OutOfStep { .. } => Code::Changed,
         StoreError::Busy { .. } => Code::StoreBusy,
         StoreError::Unreachable { .. } | StoreError::Unavailable { .. } => Code::StoreUnreachable,
@@ -141,7 +139,7 @@ fn advise(problem: Problem, task: TaskId, from: TaskState, event: TaskMove) -> P
     }
 }
 
-/// What to do instead of a prompt that a task does not take.
+/// What to do instead of a message that a task does not take.
 fn unheard(problem: Problem, task: TaskId, refusal: Refusal) -> Problem {
     match refusal {
         Refusal::WaitsForAnswer => {
@@ -188,7 +186,7 @@ pub(crate) fn git(error: GitError) -> Problem {
 
 /// As a verb reports a value that a field does not take.
 pub(crate) fn field(error: FieldError) -> Problem {
-    Problem::new(Code::InvalidValue, error.to_string())
+    Problem::field(error.field, error.why)
 }
 
 /// As a verb reports a text that is not an id.

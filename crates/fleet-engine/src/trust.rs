@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
+use fleet_api::verbs::trust_show::{FileView, WishesView};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_core::text::escaped;
@@ -45,7 +46,7 @@ const NAMED_FILES: usize = 3;
 const VERSION: u32 = 1;
 
 /// What a repository wants, and only the user can agree to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectWishes {
     /// The project: its git common dir.
     pub project: String,
@@ -102,6 +103,33 @@ impl ProjectWishes {
             list("extra_args", stage.extra_args.clone());
         }
         Self { project: project.into(), commands, files: Vec::new() }
+    }
+
+    /// As it is shown.
+    pub(crate) fn view(&self) -> WishesView {
+        let file = |ProjectFile { path, sha256 }: &ProjectFile| FileView {
+            path: path.clone(),
+            sha256: sha256.clone(),
+        };
+        WishesView {
+            project: self.project.clone(),
+            commands: self.commands.iter().map(Setting::view).collect(),
+            files: self.files.iter().map(file).collect(),
+        }
+    }
+
+    /// Only what was shown: the same settings with the same values, the same files with the same content.
+    #[must_use]
+    pub(crate) fn among(mut self, shown: &WishesView) -> Self {
+        let is_shown = |setting: &Setting| {
+            let own = setting.view();
+            shown.commands.iter().any(|known| known.key == own.key && known.value == own.value)
+        };
+        self.commands.retain(is_shown);
+        let is_seen =
+            |file: &ProjectFile, known: &FileView| known.path == file.path && known.sha256 == file.sha256;
+        self.files.retain(|file| shown.files.iter().any(|known| is_seen(file, known)));
+        self
     }
 
     /// With the lines on which they stand, by their keys.

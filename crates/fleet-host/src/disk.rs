@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What was counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,18 +21,22 @@ pub fn free(path: &Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
+/// Why this user cannot write into a folder, if that is so. Git's messages do not always tell.
+pub fn write_refusal(folder: &Path) -> Option<io::Error> {
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).err().map(Into::into)
+}
+
 /// So many names of files with several names are remembered; beyond that, further names count again.
 const MOST_LINKED: usize = 1_000_000;
 
 /// Counts everything below a path, or the file that it is; links are not followed. What is not there, or cannot be
-/// looked at, counts as nothing. `seen` goes up by one for each file, for whoever shows how far it is.
-pub fn usage(root: &Path, seen: &AtomicU64) -> Usage {
+/// looked at, counts as nothing.
+pub fn usage(root: &Path) -> Usage {
     let mut total = Usage::default();
     let mut linked = HashSet::new();
     let mut open: Vec<PathBuf> = Vec::new();
     let mut count = |path: PathBuf, open: &mut Vec<PathBuf>| {
         let Ok(metadata) = fs::symlink_metadata(&path) else { return };
-        seen.fetch_add(1, Ordering::Relaxed);
         total.files += 1;
         let is_again = !metadata.is_dir()
             && metadata.nlink() > 1
@@ -64,7 +68,6 @@ mod tests {
     #[test]
     fn a_tree_is_counted_once_and_links_are_not_followed() {
         let dir = tempfile::tempdir().unwrap();
-        let seen = AtomicU64::new(0);
         let (inner, other) = (dir.path().join("tree/inner"), dir.path().join("other"));
         fs::create_dir_all(&inner).unwrap();
         fs::create_dir_all(&other).unwrap();
@@ -72,9 +75,9 @@ mod tests {
         fs::write(inner.join("file"), vec![1; 100_000]).unwrap();
         fs::hard_link(inner.join("file"), inner.join("same")).unwrap();
         symlink(&other, inner.join("link")).unwrap();
-        let found = usage(&dir.path().join("tree"), &seen);
-        assert_eq!((found.files, seen.load(Ordering::Relaxed)), (5, 5));
+        let found = usage(&dir.path().join("tree"));
+        assert_eq!(found.files, 5);
         assert!((100_000..200_000).contains(&found.bytes), "{found:?}");
-        assert_eq!(usage(&dir.path().join("nothing"), &seen), Usage::default());
+        assert_eq!(usage(&dir.path().join("nothing")), Usage::default());
     }
 }

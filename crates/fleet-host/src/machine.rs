@@ -43,3 +43,9 @@ pub fn is_root() -> bool {
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
+
+/// How many files, sockets included, this process may have open at a time.
+pub fn most_open_files() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
+}

@@ -13,7 +13,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_engine::Engine;
-use fleet_engine::verbs::server_token;
+use fleet_engine::server_token;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
@@ -73,7 +73,7 @@ impl Http {
     /// Serves until somebody interrupts. Agents go on.
     pub async fn serve(self, engine: &Engine) -> Outcome<()> {
         let engine = Arc::new(engine.nowhere());
-        server_token::run(&engine)?;
+        server_token::read(&engine)?;
         let shared = Arc::clone(&engine);
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(self.hosts())
@@ -160,7 +160,7 @@ async fn admit(State(engine): State<Arc<Engine>>, request: Request, next: Next) 
         let (scheme, secret) = text.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(secret.trim())
     });
-    let is_known = |given: &str| server_token::run(&engine).is_ok_and(|known| known.token.is(given));
+    let is_known = |given: &str| server_token::read(&engine).is_ok_and(|known| known.token.is(given));
     if given.is_some_and(is_known) {
         return next.run(request).await;
     }

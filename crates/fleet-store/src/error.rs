@@ -1,7 +1,7 @@
 //! What can go wrong in the store.
 
 use fleet_core::id::{RunId, TaskId, WorkflowId};
-use fleet_core::prompt::Refusal;
+use fleet_core::message::Refusal;
 use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState, TooDeep};
 use fleet_core::workflow::{WorkflowMove, WorkflowState};
@@ -35,9 +35,9 @@ pub enum StoreError {
     #[error("task {task}: {refused}")]
     EditRefused { task: TaskId, refused: EditRefused },
     #[error("task {task} takes no prompt: {refusal}")]
-    PromptRefused { task: TaskId, refusal: Refusal },
-    #[error("run {run} was not given prompt {seq}")]
-    PromptNotTaken { run: RunId, seq: i64 },
+    MessageRefused { task: TaskId, refusal: Refusal },
+    #[error("run {run} was not given message {seq}")]
+    MessageNotTaken { run: RunId, seq: i64 },
     #[error("a task cannot wait for itself: {}", show_path(path))]
     Cycle { path: Vec<TaskId> },
     #[error("task {task} cannot be deleted: {} waits for it", dependents[0])]
@@ -52,8 +52,6 @@ pub enum StoreError {
     BranchTaken { branch: String, task: TaskId },
     #[error("run {run} no longer belongs to this keeper")]
     LeaseLost { run: RunId },
-    #[error("this is not the token of run {run}")]
-    TokenRefused { run: RunId },
     #[error(transparent)]
     TooDeep(#[from] TooDeep),
     #[error("the events of run {run} go on at byte {decoded}, not at {from}")]
@@ -62,8 +60,8 @@ pub enum StoreError {
     /// Two changes met; the driver tries again before anybody sees this.
     #[error("somebody else changed it at the same moment")]
     Changed,
-    #[error("the store's write lock was not free for {seconds} seconds")]
-    Busy { seconds: u64 },
+    #[error("the store's write lock was not free for {seconds} seconds{}", blame(holder.as_deref()))]
+    Busy { seconds: u64, holder: Option<String> },
     #[error("cannot reach the store at {at}: {why}")]
     Unreachable { at: String, why: String },
     /// It answers, and did not do it.
@@ -95,6 +93,10 @@ impl StoreError {
                 | Self::Full { .. }
         )
     }
+}
+
+fn blame(holder: Option<&str>) -> String {
+    holder.map(|holder| format!(": {holder}")).unwrap_or_default()
 }
 
 fn show_path(path: &[TaskId]) -> String {

@@ -10,6 +10,7 @@ mod error;
 mod migrate;
 pub mod ops;
 mod postgres;
+mod relay;
 mod sqlite;
 mod store;
 mod tx;

@@ -16,6 +16,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 5, sql: include_str!("../migrations/0005_workflows.sql") },
     Migration { version: 6, sql: include_str!("../migrations/0006_event_batches.sql") },
     Migration { version: 7, sql: include_str!("../migrations/0007_checkouts.sql") },
+    Migration { version: 8, sql: include_str!("../migrations/0008_messages.sql") },
 ];
 
 /// The version that this program works with.

@@ -1,49 +1,140 @@
 //! The handle that everything above uses.
 
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use tokio::sync::OnceCell;
+
 use crate::postgres::Postgres;
+use crate::relay;
 use crate::sqlite::Sqlite;
-use crate::tx::Op;
+use crate::tx::{AnyOp, AnyOut, Op, out_of};
 use crate::{StoreError, StoreUrl, Watch};
 
 /// An open store. Cheap to clone; every clone shares connections.
 #[derive(Clone)]
 pub struct Store {
-    engine: Engine,
+    shared: Arc<Shared>,
 }
 
-#[derive(Clone)]
+struct Shared {
+    url: StoreUrl,
+    /// Who is asked first, if anybody.
+    relay: Option<relay::Client>,
+    engine: OnceCell<Engine>,
+    /// See [`Store::set_lease`].
+    lease: OnceLock<Duration>,
+}
+
 enum Engine {
     Sqlite(Sqlite),
     Postgres(Postgres),
 }
 
+impl Engine {
+    async fn open(url: &StoreUrl) -> Result<Self, StoreError> {
+        Ok(match url {
+            StoreUrl::Sqlite(path) => Self::Sqlite(Sqlite::open(path)?),
+            StoreUrl::Postgres(text) => Self::Postgres(Postgres::open(text, url.to_string()).await?),
+        })
+    }
+
+    fn set_lease(&self, lease: Option<Duration>) {
+        if let (Self::Sqlite(sqlite), Some(lease)) = (self, lease) {
+            sqlite.set_lease(lease);
+        }
+    }
+}
+
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<AnyOut, StoreError>> + Send + 'a>>;
+
 /// How long an operation waits for others before it says that the store is busy.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A process that runs operations for this one and does not answer for so long is left alone. Shorter than a third of
+/// the usual lease: whoever is about to lose a run has to notice in time.
+const RELAY_PATIENCE: Duration = Duration::from_secs(3);
 
 impl Store {
     /// Opens the store and brings its schema up to date; creates an SQLite file that does not exist.
     pub async fn open(url: &StoreUrl) -> Result<Self, StoreError> {
-        let engine = match url {
-            StoreUrl::Sqlite(path) => Engine::Sqlite(Sqlite::open(path)?),
-            StoreUrl::Postgres(text) => Engine::Postgres(Postgres::open(text, url.to_string()).await?),
-        };
-        Ok(Self { engine })
+        let store = Self::closed(url, None);
+        store.engine().await?;
+        Ok(store)
+    }
+
+    /// A store whose operations another process runs that has it open, as long as that one answers: see
+    /// [`Store::serve`]. Opened here only when it does not, or for what it does not do.
+    pub fn relayed(stream: UnixStream, url: &StoreUrl) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        let stream = tokio::net::UnixStream::from_std(stream)?;
+        Ok(Self::closed(url, Some(relay::Client::new(stream, RELAY_PATIENCE))))
+    }
+
+    fn closed(url: &StoreUrl, relay: Option<relay::Client>) -> Self {
+        let (engine, lease) = (OnceCell::new(), OnceLock::new());
+        Self { shared: Arc::new(Shared { url: url.clone(), relay, engine, lease }) }
+    }
+
+    async fn engine(&self) -> Result<&Engine, StoreError> {
+        let Shared { url, engine, lease, .. } = &*self.shared;
+        let open = async || Engine::open(url).await.inspect(|opened| opened.set_lease(lease.get().copied()));
+        engine.get_or_try_init(open).await
+    }
+
+    /// Runs the operations of the process at the other end until it ends: see [`Store::relayed`].
+    pub async fn serve(self, stream: UnixStream) {
+        let ready = stream.set_nonblocking(true).and_then(|()| tokio::net::UnixStream::from_std(stream));
+        // Otherwise the stream is closed, and the other side goes on by itself.
+        if let Ok(stream) = ready {
+            relay::serve(self, stream).await;
+        }
+    }
+
+    /// How long keepers and runners may be silent. One that is stopped for so long in the middle of a write is ended by
+    /// whoever waits for it: it keeps everybody from an SQLite store, and loses nothing.
+    pub fn set_lease(&self, lease: Duration) {
+        let _ = self.shared.lease.set(lease);
+        if let Some(engine) = self.shared.engine.get() {
+            engine.set_lease(Some(lease));
+        }
+    }
+
+    /// A sentence about a stopped process that keeps everybody from writing, if there is one.
+    pub fn stopped_holder(&self) -> Option<String> {
+        match self.shared.engine.get()? {
+            Engine::Sqlite(sqlite) => sqlite.stopped_holder(),
+            Engine::Postgres(_) => None,
+        }
     }
 
     /// Runs one operation. When a write returns, it is durable and waiting processes were told.
     pub async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.call(op).await,
-            Engine::Postgres(postgres) => postgres.call(op).await,
-        }
+        out_of::<O>(self.call_any(Box::new(op)).await?)
+    }
+
+    /// Boxed, so that callers in other crates hold no copy of the engines' code.
+    pub(crate) fn call_any(&self, op: Box<dyn AnyOp>) -> Answer<'_> {
+        Box::pin(async move {
+            if let Some(relay) = &self.shared.relay
+                && let Some(answer) = relay.ask(op.as_ref()).await
+            {
+                return answer;
+            }
+            match self.engine().await? {
+                Engine::Sqlite(sqlite) => sqlite.call(op).await,
+                Engine::Postgres(postgres) => postgres.call(op.as_ref()).await,
+            }
+        })
     }
 
     /// Gives numbers to events that have none, a few thousand at most, so that whoever reads them all next need not.
     /// Returns whether there may be more. On SQLite all have one.
     pub async fn number_events(&self) -> Result<bool, StoreError> {
-        match &self.engine {
+        match self.engine().await? {
             Engine::Sqlite(_) => Ok(false),
             Engine::Postgres(postgres) => postgres.number_events().await,
         }
@@ -51,7 +142,7 @@ impl Store {
 
     /// Learns of changes made by any process, from now on.
     pub async fn watch(&self) -> Result<Watch, StoreError> {
-        match &self.engine {
+        match self.engine().await? {
             Engine::Sqlite(sqlite) => sqlite.watch(),
             Engine::Postgres(postgres) => postgres.watch().await,
         }
@@ -59,15 +150,15 @@ impl Store {
 
     /// A sentence for `fleet doctor`: engine, version, place.
     pub async fn describe(&self) -> Result<String, StoreError> {
-        match &self.engine {
+        match self.engine().await? {
             Engine::Sqlite(sqlite) => Ok(sqlite.describe()),
             Engine::Postgres(postgres) => postgres.describe().await,
         }
     }
 
     /// Looks for damage; the findings are for people. Empty is good.
-    pub fn check(&self) -> Result<Vec<String>, StoreError> {
-        match &self.engine {
+    pub async fn check(&self) -> Result<Vec<String>, StoreError> {
+        match self.engine().await? {
             Engine::Sqlite(sqlite) => sqlite.check(),
             Engine::Postgres(_) => Ok(Vec::new()),
         }

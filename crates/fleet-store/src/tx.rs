@@ -1,6 +1,8 @@
 //! What an operation sees of the database, and what an operation is.
 
-use std::future::Future;
+use std::any::Any;
+
+use async_trait::async_trait;
 
 use crate::StoreError;
 use crate::dialect::Dialect;
@@ -24,32 +26,27 @@ macro_rules! sql {
 pub(crate) use sql;
 
 /// An open transaction.
+#[async_trait]
 pub trait Tx: Send {
     /// Which engine this is, for the rare operation that has a shorter way on one of them.
     fn dialect(&self) -> Dialect;
 
     /// Runs a statement and returns its rows.
-    fn query(&mut self, statement: Statement) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
+    async fn query(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError>;
 
     /// Runs a statement that is, or may turn out to be, the whole operation: it needs no transaction around it,
     /// which saves PostgreSQL two more commands. Inside a transaction that has begun it is like any other.
-    fn query_alone(
-        &mut self,
-        statement: Statement,
-    ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
+    async fn query_alone(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError>;
 
     /// Says that more follows whatever comes: nothing may be committed before the end.
     fn together(&mut self);
 
     /// Runs several statements in one trip to the server and returns the rows of each.
-    fn query_all(
-        &mut self,
-        statements: Vec<Statement>,
-    ) -> impl Future<Output = Result<Vec<Vec<Row>>, StoreError>> + Send;
+    async fn query_all(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, StoreError>;
 
     /// Runs a statement whose answer nobody needs, before the next one or at the end of the transaction: it
     /// travels with that one. Its failure fails the operation all the same.
-    fn defer(&mut self, statement: Statement) -> impl Future<Output = Result<(), StoreError>> + Send;
+    async fn defer(&mut self, statement: Statement) -> Result<(), StoreError>;
 
     /// Says that what this transaction does is news: waiting processes are told once it is committed. Never for
     /// a transaction that found nothing to do. Those who are woken look by running one, so each look would wake
@@ -58,14 +55,11 @@ pub trait Tx: Send {
 
     /// Waits until no other transaction holds the lock of this name; free with the transaction.
     /// SQLite has one writer anyway.
-    fn lock(&mut self, lock: Lock) -> impl Future<Output = Result<(), StoreError>> + Send;
+    async fn lock(&mut self, lock: Lock) -> Result<(), StoreError>;
 
     /// The one row of an answer that has at most one.
-    fn query_one(
-        &mut self,
-        statement: Statement,
-    ) -> impl Future<Output = Result<Option<Row>, StoreError>> + Send {
-        async { Ok(self.query(statement).await?.into_iter().next()) }
+    async fn query_one(&mut self, statement: Statement) -> Result<Option<Row>, StoreError> {
+        Ok(self.query(statement).await?.into_iter().next())
     }
 }
 
@@ -95,6 +89,7 @@ pub enum Mode {
 }
 
 /// One transaction. May be run again from the start when two changes met.
+#[async_trait]
 pub trait Op: Send + Sync + 'static {
     /// What it returns.
     type Out: Send + 'static;
@@ -106,5 +101,38 @@ pub trait Op: Send + Sync + 'static {
     const READS_EVENTS: bool = false;
 
     /// The whole of it. Must not wait for anything but `tx`.
-    fn run<T: Tx>(&self, tx: &mut T) -> impl Future<Output = Result<Self::Out, StoreError>> + Send;
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError>;
+}
+
+/// An operation whose type is hidden: what runs it is compiled once, not again for each operation in each crate that
+/// calls one.
+#[async_trait]
+pub(crate) trait AnyOp: Any + Send + Sync {
+    fn mode(&self) -> Mode;
+    fn reads_events(&self) -> bool;
+    async fn run(&self, tx: &mut dyn Tx) -> Result<AnyOut, StoreError>;
+}
+
+/// What an [`AnyOp`] returns: an [`Op::Out`] for [`out_of`].
+pub(crate) type AnyOut = Box<dyn Any + Send>;
+
+#[async_trait]
+impl<O: Op> AnyOp for O {
+    fn mode(&self) -> Mode {
+        O::MODE
+    }
+
+    fn reads_events(&self) -> bool {
+        O::READS_EVENTS
+    }
+
+    async fn run(&self, tx: &mut dyn Tx) -> Result<AnyOut, StoreError> {
+        Ok(Box::new(Op::run(self, tx).await?))
+    }
+}
+
+/// What an operation of this type returned.
+pub(crate) fn out_of<O: Op>(out: AnyOut) -> Result<O::Out, StoreError> {
+    let typed = out.downcast().map_err(|_| StoreError::Failed("an answer to another question".to_owned()))?;
+    Ok(*typed)
 }

@@ -1,15 +1,10 @@
-//! The command line as a whole: global options and the list of commands.
+//! The command line as a whole: global options; `commands` has the list of commands.
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, ValueEnum};
 
-use crate::commands::{
-    agents, clean, completions, config, conflicts, create, demo, demo_agent, diff, disk, doctor, done,
-    events, explain, fail, fanout, gc, kill, list, logs, man, mcp, multi, note, open, progress, prompt,
-    repair, restart, resume, review, run, setup, shim, show, start, status, stop, task, trust, undo, why,
-    workflow,
-};
+use crate::commands::Command;
 
 /// Command a fleet of AI coding agents
 ///
@@ -70,57 +65,4 @@ pub(crate) enum When {
     Always,
     /// Never
     Never,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Demo(demo::Demo),
-    Create(Box<create::Create>),
-    Fanout(Box<fanout::Fanout>),
-    Multi(Box<multi::Multi>),
-    #[command(subcommand)]
-    Task(task::Task),
-    #[command(subcommand, visible_alias = "wf")]
-    Workflow(workflow::Workflow),
-    List(list::List),
-    Show(show::Show),
-    Why(why::Why),
-    Logs(logs::Logs),
-    Diff(diff::Diff),
-    Open(open::Open),
-    Review(review::Review),
-    Conflicts(conflicts::Conflicts),
-    Prompt(prompt::Prompt),
-    Kill(kill::Kill),
-    Resume(resume::Resume),
-    Undo(undo::Undo),
-    Run(run::Run),
-    Start(start::Start),
-    Stop(stop::Stop),
-    Restart(restart::Restart),
-    Status(status::Status),
-    Clean(clean::Clean),
-    Disk(disk::Disk),
-    Gc(gc::Gc),
-    Events(events::Events),
-    Agents(agents::Agents),
-    Mcp(mcp::Mcp),
-    #[command(subcommand)]
-    Config(config::Config),
-    Setup(setup::Setup),
-    Trust(trust::Trust),
-    Doctor(doctor::Doctor),
-    Explain(explain::Explain),
-    Completions(completions::Completions),
-    Man(man::Man),
-    Done(done::DoneCommand),
-    Fail(fail::Fail),
-    Note(note::Note),
-    Progress(progress::Progress),
-    #[command(hide = true)]
-    Shim(shim::Shim),
-    #[command(hide = true)]
-    Repair(repair::Repair),
-    #[command(hide = true)]
-    DemoAgent(demo_agent::DemoAgent),
 }

@@ -3,6 +3,9 @@
 //! Owns how verbs are asked for and how their answers are shown: one file per command, whose doc comment is its
 //! help. Must never decide anything that a verb should decide.
 
+// First of all: `commands` uses the macros that it makes.
+include!(concat!(env!("OUT_DIR"), "/commands.rs"));
+
 mod cli;
 mod commands;
 mod exit;

@@ -8,6 +8,7 @@ mod result;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use checks::{CheckExit, Checks, LONGEST_TAIL, Receipt};
@@ -23,7 +24,7 @@ use crate::workflow::Returns;
 const LONGEST_QUOTE: usize = 500;
 
 /// How an agent's process ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentExit {
     /// With this exit status.

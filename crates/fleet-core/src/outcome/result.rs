@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentExit, Declared, Evidence, Receipt};
@@ -35,7 +36,7 @@ named! {
 }
 
 /// What is kept of a run's end. Files and commits are always those that git shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
     /// How it ended.
     pub status: ResultStatus,

@@ -14,6 +14,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use pause::{LONGEST_PAUSE, Patience, Standing, Trouble, struck};
@@ -24,7 +25,7 @@ use crate::task::AgentName;
 use crate::transition::{UnknownName, named};
 
 /// How often and how patiently a task is tried again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryPolicy {
     /// Failures that are forgiven; the next one fails the task.
@@ -82,14 +83,14 @@ impl Conversation {
 }
 
 /// The table from reason to action: the usual one, with what somebody wants otherwise.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     wishes: BTreeMap<Reason, Action>,
     rate_limits: RateLimits,
 }
 
 /// How patient one is with a provider that asks to slow down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateLimits {
     /// The first pause of the account if the provider names no end; it doubles with every further one.
     pub first: Duration,

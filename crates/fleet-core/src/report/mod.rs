@@ -13,6 +13,7 @@ mod verdict;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use verdict::{Points, Verdict};
@@ -48,7 +49,7 @@ named! {
 }
 
 /// A test or a check that an agent says it ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestLine {
     /// Its name, or the command.
     pub name: String,
@@ -60,7 +61,7 @@ pub struct TestLine {
 }
 
 /// What an agent says about its own work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// What was done, in a few sentences.
     pub summary: String,

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LONGEST_ITEM, MOST_ITEMS, shorten};
 
 /// A verdict; every part of it may be missing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Verdict {
     /// Whether it may be used as it is.
@@ -40,8 +41,9 @@ impl Verdict {
 }
 
 /// Points, exact to the hundredth, so that verdicts can be compared for equality.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "f64", into = "f64")]
+#[schemars(with = "f64")]
 pub struct Points(i64);
 
 impl Points {

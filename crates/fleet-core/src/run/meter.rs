@@ -1,10 +1,11 @@
 //! What an agent counts by itself. Some count a whole conversation and go on counting when it is resumed: what such a
 //! run has used is the difference to where the run before it stopped.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where the counters of a conversation stand, as its agent gives them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Meter {
     /// Tokens that went in, those of the cache left out.

@@ -7,6 +7,7 @@ mod session;
 mod state;
 mod stop;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use health::{Health, Signs};
@@ -21,7 +22,7 @@ use crate::id::{ProjectId, RunId, TaskId};
 use crate::time::Millis;
 
 /// One attempt at a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Its id.
     pub id: RunId,
@@ -92,7 +93,7 @@ impl Run {
 }
 
 /// What a run has used, in all.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Tokens that went in.
     pub input_tokens: u64,
@@ -103,7 +104,7 @@ pub struct Totals {
 }
 
 /// How a run ended, as its keeper reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// Everything that was asked for was observed.
@@ -127,6 +128,14 @@ impl Ending {
             Self::Failed(Reason::Lost, _) => RunMove::Lose,
             Self::Failed(..) => RunMove::Fail,
             Self::Released(_) | Self::Cancelled(_) => RunMove::Cancel,
+        }
+    }
+
+    /// Why it failed, if it did.
+    pub const fn reason(&self) -> Option<Reason> {
+        match self {
+            Self::Failed(reason, _) => Some(*reason),
+            Self::Succeeded | Self::Asked | Self::Released(_) | Self::Cancelled(_) => None,
         }
     }
 }

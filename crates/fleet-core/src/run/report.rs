@@ -1,12 +1,13 @@
 //! What an agent says from inside its run, through `fleet done`, `fail`, `note` and `progress`. Claims: whoever ends
 //! the run compares them with what git shows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Fact;
 
 /// What an agent says about its run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunReport {
     /// It is done: the result contract, as the agent wrote it.

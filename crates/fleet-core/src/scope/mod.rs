@@ -23,6 +23,7 @@ mod tests;
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::matching::RepoPath;
@@ -88,8 +89,9 @@ pub enum ScopeError {
 }
 
 /// The files that a task says it will touch; empty when it says nothing.
-#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<String>")]
+#[schemars(with = "Vec<String>")]
 pub struct FileScope {
     patterns: Vec<Pattern>,
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::refname;
@@ -24,8 +25,9 @@ pub struct FieldError {
 macro_rules! text_types {
     ($($(#[doc = $doc:literal])+ $type:ident, $field:literal, $check:expr;)+) => {$(
         $(#[doc = $doc])+
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
+        #[schemars(with = "String")]
         pub struct $type(String);
 
         impl $type {
@@ -183,8 +185,9 @@ fn printable(text: &str) -> Result<(), String> {
 }
 
 /// How urgent a task is: 5 is served first, 1 last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "i64", into = "i64")]
+#[schemars(with = "i64")]
 pub struct Priority(u8);
 
 impl Priority {
@@ -236,8 +239,9 @@ named! {
 }
 
 /// The labels of one task.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "BTreeSet<Label>", into = "BTreeSet<Label>")]
+#[schemars(with = "BTreeSet<Label>")]
 pub struct Labels(BTreeSet<Label>);
 
 /// More would make every list unreadable.

@@ -8,6 +8,7 @@ mod tuning;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use edit::{EditRefused, TaskEdit};
@@ -22,6 +23,7 @@ pub use tuning::{OWN_META, Tuning, refused_arg};
 use crate::id::{BatchId, ProjectId, TaskId};
 use crate::limits::Limits;
 use crate::policy::RetryPolicy;
+use crate::refname::check_branch_name;
 use crate::run::Reason;
 use crate::scope::FileScope;
 use crate::time::Millis;
@@ -32,7 +34,7 @@ use crate::workflow::StageOf;
 pub type Meta = BTreeMap<MetaKey, MetaValue>;
 
 /// What is to be done and how: everything that the author of a task decides.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSpec {
     /// In one line.
@@ -134,12 +136,17 @@ impl TaskSpec {
         if self.retry.backoff_seconds > RetryPolicy::LONGEST_BACKOFF_SECONDS {
             return wrong("retry", "a wait of more than a day is not allowed".to_owned());
         }
+        // Not when a branch is read: earlier versions took full names, and such tasks must still load.
+        if let Some(branch) = &self.branch {
+            check_branch_name(branch.as_str())
+                .map_err(|error| FieldError { field: "branch", why: error.to_string() })?;
+        }
         Tuning::of(&self.meta).map(drop)
     }
 }
 
 /// What the task's history left, beside its state.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskHistory {
     /// How often it was claimed: the fencing number of its newest run.
     pub fence: i64,
@@ -170,7 +177,7 @@ impl TaskHistory {
 }
 
 /// A task as the store knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// Its id.
     pub id: TaskId,

@@ -1,12 +1,14 @@
 //! Where a task comes from: a person, or the agent of a run.
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::RunId;
 
 /// Who added a task, and how far those may go who work on it.
 ///
 /// The bound is fixed when a person adds a task and only ever shrinks from there: the process that adds a task for an
 /// agent is started by the agent, so nothing that it was configured with can be believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spawn {
     /// The run whose agent added it; none for people.
     pub parent: Option<RunId>,

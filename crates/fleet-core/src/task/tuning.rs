@@ -3,6 +3,9 @@
 //! Owns how that lies in the task's metadata, under names that begin with `fleet.`. Must never say which arguments are
 //! allowed: that is decided where a run starts, because metadata can be written by anybody who can add a task.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::task::{FieldError, Meta, MetaKey, MetaValue};
 
 /// How the names of metadata begin that codefleet itself reads.
@@ -15,7 +18,8 @@ const MOST_ARGS: usize = 32;
 const LONGEST_EFFORT: usize = 32;
 
 /// What a task asks of its agent beyond a model.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Tuning {
     /// How hard the model should think, in the agent's own words.
     pub effort: Option<String>,

@@ -8,6 +8,7 @@ mod parse;
 use std::cmp::Ordering;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use parse::{Comparison, Expression};
@@ -16,8 +17,9 @@ use parse::{Comparison, Expression};
 const LONGEST: usize = 2_000;
 
 /// A condition that was read once and is known to be well-formed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
 pub struct Condition(String);
 
 /// A text that is not a condition.

@@ -63,7 +63,7 @@ named! {
 }
 
 /// A stage, or one of its copies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// Which stage, by its place.
     pub stage: usize,
@@ -80,7 +80,7 @@ pub struct Part {
 }
 
 /// Which part of which workflow a task is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StageOf {
     /// The workflow.
     pub workflow: WorkflowId,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Part, PartState, WorkflowState};
 use crate::id::{ProjectId, WorkflowId};
 use crate::task::{BaseRef, Priority, Spawn};
@@ -11,7 +13,7 @@ use crate::time::Millis;
 pub type Tally = BTreeMap<PartState, u32>;
 
 /// A workflow that runs or ran. What it says lies apart, in its [`super::Spec`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
     /// Its id.
     pub id: WorkflowId,

@@ -15,7 +15,7 @@ use crate::config::AgentSettings;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It is not among those that the agent may use.
-    #[error("model: {agent} may not use `{model}`")]
+    #[error("{agent} may not use `{model}`")]
     NotAllowed {
         /// The agent.
         agent: String,
@@ -25,7 +25,7 @@ pub enum Refused {
         allowed: Vec<String>,
     },
     /// It is surely a model of somebody else.
-    #[error("model: `{model}` is a model of {vendor}, and {agent} uses those of {provider}")]
+    #[error("`{model}` is a model of {vendor}, and {agent} uses those of {provider}")]
     OtherVendor {
         /// The agent.
         agent: String,
@@ -84,7 +84,8 @@ pub(super) fn chosen(engine: &Engine, agent: &str, wanted: Option<&str>) -> Outc
 }
 
 fn problem(refused: &Refused, agents: &Registry) -> Problem {
-    let problem = Problem::new(Code::ModelRefused, escaped(&refused.to_string()));
+    let field = Problem::field("model", escaped(&refused.to_string()));
+    let problem = Problem { code: Code::ModelRefused, ..field };
     match refused {
         Refused::NotAllowed { agent, allowed, .. } => problem
             .hint(format!("it may use {}", allowed.join(", ")))
@@ -142,14 +143,14 @@ mod tests {
         assert_eq!(codex(&set, Some("gpt-5-pro")), Ok(Some("gpt-5-pro".into())));
         assert_eq!(codex(&set, Some("fast")), Ok(Some("gpt-5-mini".into())));
         assert_eq!(codex(&set, Some("claude-x")), Ok(Some("claude-x".into())), "the user has a gateway");
-        assert_eq!(codex(&set, Some("old")), Err("model: codex may not use `gpt-4`".into()));
-        assert_eq!(codex(&set, None), Err("model: codex may not use `o3`".into()), "defaults, too");
+        assert_eq!(codex(&set, Some("old")), Err("codex may not use `gpt-4`".into()));
+        assert_eq!(codex(&set, None), Err("codex may not use `o3`".into()), "defaults, too");
     }
 
     #[test]
     fn models_of_other_vendors_are_refused_where_the_vendor_is_known() {
         let none = settings(None, &[], &[]);
-        let words = "model: `claude-opus-4-5` is a model of anthropic, and codex uses those of openai";
+        let words = "`claude-opus-4-5` is a model of anthropic, and codex uses those of openai";
         assert_eq!(codex(&none, Some("claude-opus-4-5")), Err(words.into()));
         for (provider, model_name) in
             [(Some("opencode"), "claude-opus-4-5"), (None, "gpt-5"), (Some("openai"), "mine")]

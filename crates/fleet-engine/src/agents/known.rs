@@ -1,9 +1,10 @@
 //! Whether anybody has heard of an agent. One that is known need not be installed here: another machine may have it.
 
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_agents::Registry;
+use fleet_core::problem::{Outcome, Problem};
 
 use crate::Engine;
-use crate::config::nearest;
+use crate::config::{Config, Setting, Value, nearest};
 
 /// Whether codefleet brings an adapter for it, or the configuration says anything about it.
 pub fn is_known(engine: &Engine, name: &str) -> Outcome<bool> {
@@ -17,13 +18,41 @@ pub fn check_known(engine: &Engine, name: &str) -> Outcome<()> {
     if is_known(engine, name)? {
         return Ok(());
     }
-    let (agents, config) = (engine.agents()?, engine.config()?);
-    let mut names: Vec<String> = agents.all().map(|adapter| adapter.name().to_owned()).collect();
-    names.extend(config.named_agents().map(ToOwned::to_owned));
-    let problem = Problem::new(Code::InvalidValue, format!("agent: there is no agent `{name}`"));
+    let names = names(&engine.agents()?, engine.config()?);
+    let problem = Problem::field("agent", format!("there is no agent `{name}`"));
     Err(match nearest(name, names.into_iter()) {
         Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
         None => problem.hint("`fleet agents` shows those that there are"),
     }
     .hint("one of your own, also one that only another machine has, is described with `fleet config edit`"))
+}
+
+/// A warning for each agent that a setting names and nobody has heard of. Only a warning: what describes the agent may
+/// come later, or be in the configuration of another machine.
+pub fn unknown_in_setting(engine: &Engine, setting: &Setting) -> Outcome<Vec<String>> {
+    let names = names(&engine.agents()?, engine.config()?);
+    let unknown = named_by(setting).iter().filter(|name| !names.contains(name));
+    let warn = |name: &String| {
+        let next = match nearest(name, names.iter().cloned()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "`fleet agents` shows those that there are".to_owned(),
+        };
+        format!("`{}` names the agent `{name}`, which is not known; {next}", setting.key)
+    };
+    Ok(unknown.map(warn).collect())
+}
+
+fn names(agents: &Registry, config: &Config) -> Vec<String> {
+    let adapters = agents.all().map(|adapter| adapter.name().to_owned());
+    adapters.chain(config.named_agents().map(ToOwned::to_owned)).collect()
+}
+
+/// The agents that a setting chooses among.
+fn named_by(setting: &Setting) -> &[String] {
+    let chooses = setting.key == "agent" || setting.key == "fallback" || setting.key.ends_with(".fallback");
+    match &setting.value {
+        Value::String(name) if chooses => std::slice::from_ref(name),
+        Value::List(names) if chooses => names,
+        _ => &[],
+    }
 }

@@ -4,63 +4,38 @@
 //! nobody else should look into. So its absence is never called "no".
 
 use fleet_agents::{About, Program};
+use fleet_api::verbs::agents_list::{Login, LoginState};
 use fleet_core::problem::Outcome;
-use serde::Serialize;
 
 use crate::Engine;
 
-/// Whether there is a sign of being logged in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LoginState {
-    /// There is one.
-    Yes,
-    /// There is none that we know of.
-    NoSign,
-    /// There is nothing to log in to.
-    NotNeeded,
-    /// Nobody told us what a sign would look like.
-    Unknown,
+const fn without_sign(state: LoginState) -> Login {
+    Login { state, sign: None }
 }
 
-/// What is known about a login.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Login {
-    /// Whether there is a sign.
-    pub state: LoginState,
-    /// Which: the name of a variable, or a file.
-    pub sign: Option<String>,
-}
-
-impl Login {
-    const fn new(state: LoginState) -> Self {
-        Self { state, sign: None }
-    }
-
-    fn by(sign: impl Into<String>) -> Self {
-        Self { state: LoginState::Yes, sign: Some(sign.into()) }
-    }
+fn by(sign: impl Into<String>) -> Login {
+    Login { state: LoginState::Yes, sign: Some(sign.into()) }
 }
 
 /// Looks for a sign. Variables that are set for the agent count as well.
-pub fn login(engine: &Engine, agent: &str, about: &About) -> Outcome<Login> {
+pub(crate) fn login(engine: &Engine, agent: &str, about: &About) -> Outcome<Login> {
     if about.program == Program::This {
-        return Ok(Login::new(LoginState::NotNeeded));
+        return Ok(without_sign(LoginState::NotNeeded));
     }
     if about.login_env.is_empty() && about.login_files.is_empty() {
-        return Ok(Login::new(LoginState::Unknown));
+        return Ok(without_sign(LoginState::Unknown));
     }
     let (environment, set) = (engine.environment(), engine.config()?.variables_for(agent).set);
     let is_set = |name: &str| environment.get_os(name).is_some() || set.contains_key(name);
     if let Some(name) = about.login_env.iter().find(|name| is_set(name)) {
-        return Ok(Login::by(*name));
+        return Ok(by(*name));
     }
     let place = |file: &&str| match file.split_once(':') {
         Some((variable, rest)) => Some(std::path::Path::new(environment.get_os(variable)?).join(rest)),
         None => Some(environment.user_home().ok()?.join(file)),
     };
     let there = about.login_files.iter().filter_map(place).find(|path| path.is_file());
-    Ok(there.map_or(Login::new(LoginState::NoSign), |path| Login::by(path.display().to_string())))
+    Ok(there.map_or(without_sign(LoginState::NoSign), |path| by(path.display().to_string())))
 }
 
 #[cfg(test)]

@@ -82,7 +82,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("servers.json");
         std::fs::write(&path, text).unwrap();
-        servers("mcp", &path).map_err(|problem| problem.message.replace(&format!("{}: ", path.display()), ""))
+        servers("mcp", &path)
+            .map_err(|problem| problem.to_string().replace(&format!("{}: ", path.display()), ""))
     }
 
     #[test]
@@ -106,6 +107,6 @@ mod tests {
         assert!(remote.contains("`a` has no `command`"), "{remote}");
         assert!(of(r#"{"mcpServers": {"a b": {"command": "x"}}}"#).unwrap_err().contains("not the name"));
         let problem = servers("mcp", Path::new("/nowhere/x.json")).unwrap_err();
-        assert_eq!(problem.message, "mcp: /nowhere/x.json: there is no such file");
+        assert_eq!(problem.to_string(), "mcp: /nowhere/x.json: there is no such file");
     }
 }

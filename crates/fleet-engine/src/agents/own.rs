@@ -80,7 +80,7 @@ mod tests {
             let engine = engine(&dir, &format!("[agents.mine]\nprogram = 'mine'\n{line}\n"));
             let problem = engine.agents().unwrap_err();
             assert!(
-                problem.code.as_str() == "config-invalid" && problem.message.contains(why),
+                problem.code.as_str() == "config-invalid" && problem.to_string().contains(why),
                 "{problem:?}"
             );
             assert_eq!(engine.check_config().problems, [problem], "`fleet config validate` tells it, too");

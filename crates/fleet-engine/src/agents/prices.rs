@@ -121,7 +121,7 @@ mod tests {
 
     fn of(text: &str) -> Result<Vec<Price>, String> {
         let table = parse(text, Path::new("/x/prices.toml"));
-        table.map(|table| table.prices).map_err(|problem| problem.message)
+        table.map(|table| table.prices).map_err(|problem| problem.to_string())
     }
 
     #[test]

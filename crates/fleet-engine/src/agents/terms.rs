@@ -127,7 +127,7 @@ mod tests {
         let config = |rest: &str| format!("[agents.claude]\neffort = 'low'\nargs = ['-v']\n{rest}");
         let Err(problem) = terms(&engine(&dir, &config("")), "claude", wish) else { panic!("not allowed") };
         assert_eq!(problem.code, Code::InvalidValue);
-        assert!(problem.message.contains("--max-turns"), "{problem}");
+        assert!(problem.to_string().contains("--max-turns"), "{problem}");
         for rest in ["task_args = ['--max-turns']", "trust = 'full'"] {
             let terms = terms(&engine(&dir, &config(rest)), "claude", wish).ok().unwrap();
             assert_eq!(terms.effort.as_deref(), Some("max"));
@@ -166,6 +166,6 @@ mod tests {
         let engine = engine(&dir, "agents.demo.system_prompt = '@nothing.md'");
         let Err(problem) = terms(&engine, "demo", Wish::default()) else { panic!("it is missing") };
         assert_eq!(problem.code, Code::ConfigInvalid);
-        assert!(problem.message.starts_with("agents.demo.system_prompt: "), "{}", problem.message);
+        assert!(problem.to_string().starts_with("agents.demo.system_prompt: "), "{problem}");
     }
 }

@@ -11,11 +11,11 @@ use fleet_core::time::{ClockOffset, ClockReading, Millis};
 use fleet_store::{Store, StoreError, ops};
 
 use super::{machine_now, uptime};
-use crate::environment::Environment;
 
 /// By how much the server is ahead of this machine. One for the process, like its clock: it has one store.
 static OFFSET: AtomicI64 = AtomicI64::new(0);
 /// By how much a test has set the clock of this machine wrong.
+#[cfg(test)]
 static SKEW: AtomicI64 = AtomicI64::new(0);
 
 /// Clocks drift by less than a second in this time.
@@ -29,16 +29,15 @@ pub(super) fn corrected(machine: Millis) -> Millis {
     Millis(machine.0.saturating_add(OFFSET.load(Ordering::Relaxed)))
 }
 
+#[cfg(test)]
 pub(super) fn skewed(machine: Millis) -> Millis {
     Millis(machine.0.saturating_add(SKEW.load(Ordering::Relaxed)))
 }
 
-/// Lets a test set the clock of this machine wrong: `FLEET_TEST_CLOCK_SKEW` seconds ahead.
-pub(crate) fn skew(environment: &Environment) {
-    let seconds = environment.get("FLEET_TEST_CLOCK_SKEW").ok().flatten();
-    if let Some(seconds) = seconds.and_then(|text| text.parse::<i64>().ok()) {
-        SKEW.store(seconds.saturating_mul(1_000), Ordering::Relaxed);
-    }
+/// Sets the clock of this machine so many seconds ahead.
+#[cfg(test)]
+pub(super) fn skew(seconds: i64) {
+    SKEW.store(seconds.saturating_mul(1_000), Ordering::Relaxed);
 }
 
 /// Goes by the clock of this store's server from now on, as long as the process lives.

@@ -18,12 +18,9 @@ const MINUTES: Duration = Duration::from_mins(10);
 const SLACK: u64 = 60_000;
 
 /// A machine whose clock is so many seconds ahead; the one of this process, from now on.
-fn machine(database: &Database, home: &Path, repo: &Repo, skew: &str) -> Engine {
-    let variables = [
-        ("FLEET_HOME", home.to_str().unwrap()),
-        ("FLEET_STORE", database.url()),
-        ("FLEET_TEST_CLOCK_SKEW", skew),
-    ];
+fn machine(database: &Database, home: &Path, repo: &Repo, skew: i64) -> Engine {
+    shared::skew(skew);
+    let variables = [("FLEET_HOME", home.to_str().unwrap()), ("FLEET_STORE", database.url())];
     let environment = Environment::from_pairs(variables);
     Engine::new(Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() }).unwrap()
 }
@@ -45,10 +42,10 @@ fn claim(engine: &Engine, place: &str) -> ops::Claim {
 }
 
 async fn add(engine: &Engine, title: &str, not_before: Option<&str>) {
-    let request = task_add::Request {
+    let request = fleet_api::verbs::task_add::Request {
         title: title.to_owned(),
         not_before: not_before.map(ToOwned::to_owned),
-        ..task_add::Request::default()
+        ..Default::default()
     };
     task_add::run(engine, request).await.unwrap();
 }
@@ -60,14 +57,17 @@ fn machines_whose_clocks_are_wrong_go_by_the_one_of_the_server() {
     let homes = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let right = machine(&database, homes[0].path(), &repo, "0");
+        let right = machine(&database, homes[0].path(), &repo, 0);
         let begun = right.time().await.unwrap();
         add(&right, "at work", None).await;
         let run = right.call(claim(&right, "here")).await.unwrap().remove(0).run;
         add(&right, "in five minutes", Some("5m")).await;
-        agents_pause::pause(&right, "codex", MINUTES / 2, "a test").await.unwrap();
+        let seconds = MINUTES.as_secs() / 2;
+        let pause =
+            fleet_api::verbs::agents_pause::Request { agent: "codex".into(), seconds, why: "a test".into() };
+        agents_pause::run(&right, pause).await.unwrap();
 
-        for (home, skew) in homes[1..].iter().zip(["600", "-600"]) {
+        for (home, skew) in homes[1..].iter().zip([600, -600]) {
             let wrong = machine(&database, home.path(), &repo, skew);
             let now = wrong.time().await.unwrap();
             assert!(now.0.abs_diff(begun.0) < SLACK, "{skew}: {now:?} instead of {begun:?}");

@@ -40,12 +40,17 @@ impl Flaw {
 
     /// The problem, with the place in front.
     pub(super) fn at(self, place: &impl fmt::Display) -> Problem {
-        Problem { code: self.code, message: format!("{place}: {}", self.sentence), hints: self.hints }
+        Problem {
+            code: self.code,
+            field: None,
+            message: format!("{place}: {}", self.sentence),
+            hints: self.hints,
+        }
     }
 
     /// The problem of somebody who asked directly.
     pub(super) fn without_place(self) -> Problem {
-        Problem { code: self.code, message: self.sentence, hints: self.hints }
+        Problem { code: self.code, field: None, message: self.sentence, hints: self.hints }
     }
 
     pub(super) fn unknown_key(segments: &[&str]) -> Self {

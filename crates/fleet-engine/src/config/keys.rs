@@ -87,6 +87,7 @@ const RESERVED: &[&str] = &[
     "BIN",
     "BRANCH",
     "DEPTH",
+    "DOOR",
     "HOME",
     "PORT",
     "PORTS",
@@ -96,7 +97,6 @@ const RESERVED: &[&str] = &[
     "RUN_DIR",
     "SETTINGS",
     "TASK",
-    "TOKEN",
     "WORKSPACE",
     "TEST_*",
 ];

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use fleet_api::verbs::config_validate::Answer as Report;
 use fleet_core::problem::{Outcome, Problem};
-use serde::{Serialize, Serializer};
 
 use super::earlier;
 use super::file::{self, Entry};
@@ -33,18 +33,6 @@ pub struct Sources<'a> {
     pub flags: &'a [String],
 }
 
-/// Everything that there is to say about the configuration.
-#[derive(Debug, Serialize)]
-pub struct Report {
-    /// What keeps it from being used, in the order of the layers.
-    pub problems: Vec<Problem>,
-    /// What is probably a mistake.
-    pub warnings: Vec<String>,
-    /// The files that exist and were looked at.
-    #[serde(serialize_with = "shown_paths")]
-    pub files: Vec<PathBuf>,
-}
-
 impl Config {
     /// Reads every layer. Fails with the first problem, and says how many there are.
     pub fn load(sources: &Sources<'_>) -> Outcome<Self> {
@@ -60,6 +48,7 @@ impl Config {
     /// Reads every layer, and tells everything that is wrong.
     pub fn validate(sources: &Sources<'_>) -> Report {
         let Layers { problems, warnings, files, .. } = Layers::read(sources);
+        let files = files.iter().map(|path| path.display().to_string()).collect();
         Report { problems, warnings, files }
     }
 }
@@ -220,8 +209,4 @@ fn unknown_variable(variable: &str, meant: Option<String>) -> String {
 fn is_same_file(left: &Path, right: &Path) -> bool {
     let identity = |path| std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino())).ok();
     left == right || identity(left).is_some_and(|left| identity(right) == Some(left))
-}
-
-fn shown_paths<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
 }

@@ -34,7 +34,7 @@ pub(crate) use file::Lines;
 pub(crate) use flaw::quoted;
 pub use form::{Form, NoAmount, NoDuration};
 pub use keys::{Fixed, Key, Kind, Scope, is_agent_name};
-pub use load::{Report, Sources};
+pub use load::Sources;
 pub use resolved::Config;
 pub use secret::Secret;
 pub use setting::{ConfigFile, Origin, Setting};

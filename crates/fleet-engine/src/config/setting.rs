@@ -1,16 +1,16 @@
 //! A value together with where it came from.
 //!
-//! Owns how both are shown and serialised. Must never decide which layer wins.
+//! Owns how both are shown. Must never decide which layer wins.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::{Serialize, Serializer};
+use fleet_api::views::{OriginView, SettingView};
 
 use super::value::Value;
 
 /// What a key is set to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// The name, with its wildcard filled in.
     pub key: String,
@@ -20,16 +20,21 @@ pub struct Setting {
     pub origin: Origin,
 }
 
+impl Setting {
+    /// As it is shown.
+    pub fn view(&self) -> SettingView {
+        SettingView { key: self.key.clone(), value: self.value.view(), origin: self.origin.view() }
+    }
+}
+
 /// The layer that set a value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// No layer did.
     Default,
     /// The user's file.
     User {
         /// The file.
-        #[serde(serialize_with = "shown_path")]
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -37,7 +42,6 @@ pub enum Origin {
     /// The project's file.
     Project {
         /// The file.
-        #[serde(serialize_with = "shown_path")]
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -51,22 +55,23 @@ pub enum Origin {
     Flag,
 }
 
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("default"),
-            Self::User { path, line } | Self::Project { path, line } => {
-                write!(f, "{}:{line}", path.display())
-            }
-            Self::Environment { variable } => f.write_str(variable),
-            Self::Flag => f.write_str("--config"),
+impl Origin {
+    fn view(&self) -> OriginView {
+        let shown = |path: &Path| path.display().to_string();
+        match self.clone() {
+            Self::Default => OriginView::Default,
+            Self::User { path, line } => OriginView::User { path: shown(&path), line },
+            Self::Project { path, line } => OriginView::Project { path: shown(&path), line },
+            Self::Environment { variable } => OriginView::Environment { variable },
+            Self::Flag => OriginView::Flag,
         }
     }
 }
 
-/// A path that is not UTF-8 would otherwise make the whole answer fail.
-fn shown_path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&path.display())
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view().fmt(f)
+    }
 }
 
 /// A file that holds configuration.

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use fleet_api::views::SettingValue;
 
 use super::flaw::quoted;
 use super::form::Form;
@@ -54,6 +54,18 @@ impl Value {
             Self::List(items) => items,
             Self::String(text) => std::slice::from_ref(text),
             Self::Unset | Self::Secret(_) | Self::Integer(_) | Self::Boolean(_) => &[],
+        }
+    }
+
+    /// As it is shown.
+    pub(super) fn view(&self) -> SettingValue {
+        match self.clone() {
+            Self::Unset => SettingValue::Unset,
+            Self::String(text) => SettingValue::Text(text),
+            Self::Secret(secret) => SettingValue::Text(secret.to_string()),
+            Self::Integer(number) => SettingValue::Integer(number),
+            Self::Boolean(truth) => SettingValue::Boolean(truth),
+            Self::List(items) => SettingValue::List(items),
         }
     }
 
@@ -188,20 +200,6 @@ impl fmt::Display for Value {
     }
 }
 
-/// As plain JSON; `null` for what is unset.
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Unset => serializer.serialize_unit(),
-            Self::String(text) => serializer.serialize_str(text),
-            Self::Secret(secret) => secret.serialize(serializer),
-            Self::Integer(number) => serializer.serialize_i64(*number),
-            Self::Boolean(truth) => serializer.serialize_bool(*truth),
-            Self::List(items) => items.serialize(serializer),
-        }
-    }
-}
-
 impl Mismatch {
     pub(super) fn new(kind: Kind, got: impl Into<String>) -> Self {
         Self { kind, got: got.into() }
@@ -326,7 +324,7 @@ mod tests {
         assert_eq!(list(&["a", "b, c"]).to_string(), r#"["a", "b, c"]"#);
         assert_eq!(text(LIST, &list(&["a", "b, c"]).to_string()), Ok(list(&["a", "b, c"])));
         assert_eq!(list(&["a", "b"]).to_toml().unwrap().to_string(), r#"["a", "b"]"#);
-        assert_eq!(serde_json::to_string(&list(&["a"])).unwrap(), r#"["a"]"#);
+        assert_eq!(serde_json::to_string(&list(&["a"]).view()).unwrap(), r#"["a"]"#);
     }
 
     #[test]
@@ -372,7 +370,7 @@ mod tests {
     #[test]
     fn a_secret_is_shown_whole_only_when_revealed() {
         let value = text(Kind::String(Form::StoreAddress), "postgres://u:hunter2@h/db").unwrap();
-        let shown = format!("{value} {value:?} {}", serde_json::to_string(&value).unwrap());
+        let shown = format!("{value} {value:?} {}", serde_json::to_string(&value.view()).unwrap());
         assert!(!shown.contains("hunter2"), "{shown}");
         assert_eq!(value.revealed().to_string(), "postgres://u:hunter2@h/db");
         assert_eq!(value.to_toml().unwrap().to_string(), r#""postgres://u:hunter2@h/db""#);

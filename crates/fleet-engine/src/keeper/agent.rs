@@ -37,7 +37,7 @@ impl Keeper<'_> {
         write_files(&self.folder, plan).map_err(|error| failed(format!("the agent's settings: {error}")))?;
         let environment = self.engine.environment();
         let program = match &plan.program {
-            Program::This => Environment::this_binary().map_err(|problem| failed(problem.message))?,
+            Program::This => Environment::this_binary().map_err(|problem| failed(problem.to_string()))?,
             Program::OnPath(name) => environment.find_program(name).ok_or_else(|| {
                 (Reason::AgentMissing, format!("`{name}` is not on the PATH of the runner: install it"))
             })?,
@@ -85,8 +85,9 @@ impl Keeper<'_> {
         Tree { root, marker, keeper: Some(self.me.clone()), group: None }
     }
 
-    /// What the agent, or with no plan a set-up command or a check, sees of the world. Commands see neither the token of
-    /// the run nor the store nor what is set for the agent: they run what the agent wrote, without the agent's rules.
+    /// What the agent, or with no plan a set-up command or a check, sees of the world. Nobody is told where the fleet and
+    /// its store are. Commands see neither the door nor what is set for the agent: they run what the agent wrote, without
+    /// the agent's rules.
     pub(super) fn environment(
         &self,
         prepared: &Prepared,
@@ -100,7 +101,6 @@ impl Keeper<'_> {
             ("FLEET_BRANCH", prepared.workspace.branch().into()),
             ("FLEET_BASE", prepared.base.to_string().into()),
             ("FLEET_WORKSPACE", path(prepared.workspace.path())),
-            ("FLEET_HOME", path(self.home.root())),
         ];
         if let Ok(binary) = Environment::this_binary() {
             run.push(("FLEET_BIN", binary.into_os_string()));
@@ -112,12 +112,9 @@ impl Keeper<'_> {
         if let Some(batch) = &self.task.spec.batch {
             run.push(("FLEET_BATCH", batch.to_string().into()));
         }
-        // Only the agent speaks for the run; and the store may be known from nowhere but here.
+        // Only the agent speaks for the run.
         if plan.is_some() {
-            run.push(("FLEET_TOKEN", self.token.revealed().into()));
-            if let Some(store) = self.engine.environment().get_os("FLEET_STORE") {
-                run.push(("FLEET_STORE", store.to_owned()));
-            }
+            run.extend(prepared.door.iter().map(|door| ("FLEET_DOOR", path(door))));
         }
         let run: Vec<(String, OsString)> =
             run.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -135,14 +132,14 @@ impl Keeper<'_> {
         agent_environment(self.engine.environment(), &rules)
     }
 
-    /// What must not appear in logs: the token, the values that the user set for the agent, and the password of the
-    /// store, which the agent gets with its address.
+    /// What must not appear in logs: the values that the user set for the agent, and the password of the store, which is
+    /// in a file that an agent may be able to read.
     pub(super) fn secrets(&self) -> Vec<Vec<u8>> {
         let variables = self.config.variables_for(&self.run.agent);
         let values = variables.set.values().map(Secret::revealed);
         let store = self.engine.environment().get_os("FLEET_STORE").and_then(OsStr::to_str);
         let passwords = [store, Some(self.config.store())].into_iter().flatten().flat_map(passwords);
-        let all = values.chain(passwords).chain(self.terms.secrets()).chain([self.token.revealed()]);
+        let all = values.chain(passwords).chain(self.terms.secrets());
         all.map(|secret| secret.as_bytes().to_vec()).collect()
     }
 }

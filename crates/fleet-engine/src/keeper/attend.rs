@@ -13,7 +13,6 @@ use fleet_agents::{Adapter, Ask, Failure, Stream};
 use fleet_core::backoff::Backoff;
 use fleet_core::budget::Bounds;
 use fleet_core::outcome::{AgentExit, Stop};
-use fleet_core::prompt;
 use fleet_core::redact::Redactor;
 use fleet_core::run::Reason;
 use fleet_core::watchdog::{self, Next, Overrun, Pulse, Watchdog};
@@ -27,6 +26,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout_at};
 
 use super::journal::{self, Heard, Journal, Stored};
+use super::mailbox::Mailbox;
 use super::prepare::Prepared;
 use super::pump::{Piece, Pump, Source};
 use super::tally::Pricing;
@@ -101,7 +101,7 @@ impl Keeper<'_> {
 
     fn attendance<'k>(
         &'k self,
-        AgentProcess { adapter, started, tree }: AgentProcess<'k>,
+        AgentProcess { adapter, started, tree, mailbox }: AgentProcess<'k>,
         journal: Journal,
         prepared: &Prepared,
         secrets: &[Vec<u8>],
@@ -136,11 +136,7 @@ impl Keeper<'_> {
             publish_backoff: Backoff::new(COMMIT_POLL_INTERVAL, LONGEST_PUBLISH_PAUSE),
             stopping: None,
             stopped: None,
-            last_prompt: 0,
-            passed: Vec::new(),
-            has: 0,
-            telling: Vec::new(),
-            hearing: None,
+            mailbox,
             reserving: None,
             is_warned: false,
             is_guess_told: false,
@@ -158,6 +154,7 @@ struct AgentProcess<'k> {
     adapter: &'k dyn Adapter,
     started: Started,
     tree: Tree,
+    mailbox: Mailbox,
 }
 
 /// Everything that goes on while an agent is at work.
@@ -176,13 +173,8 @@ struct Attendance<'k> {
     children: Signal,
     /// A batch on its way to the store; one at a time, so that they arrive in order.
     writing: Option<JoinHandle<Result<(), StoreError>>>,
-    /// The number of the last prompt of a person that was passed on.
-    last_prompt: i64,
-    /// The numbers of those that were passed on while the agent works, and how many of them it is known to have.
-    passed: Vec<i64>,
-    has: usize,
-    /// The store being told what the agent was given.
-    telling: Vec<JoinHandle<()>>,
+    /// What others have to say to the agent.
+    mailbox: Mailbox,
     /// More of the budget, being asked for.
     reserving: Option<JoinHandle<Option<Bounds>>>,
     /// Whether people were warned that the agent will be stopped soon.
@@ -191,8 +183,6 @@ struct Attendance<'k> {
     is_guess_told: bool,
     /// The last bound that was passed and for which more was asked for.
     asked_at: Option<Overrun>,
-    /// Prompts of people on their way from the store.
-    hearing: Option<JoinHandle<Vec<prompt::Prompt>>>,
     /// A look at the processes of a silent agent.
     feeling: Option<JoinHandle<Pulse>>,
     /// When the agent said that it is through.
@@ -226,7 +216,11 @@ impl Attendance<'_> {
         self.journal.close(Stream::Err, now);
         let heard = self.journal.end(&exit, now);
         self.tell_uncounted(&exit);
-        self.tell_taken();
+        self.note_seen();
+        if exit.is_success() && heard.failure.is_none() {
+            // An agent without a word of its own has done what it was started with.
+            self.mailbox.start_was_seen();
+        }
         let last = self.last_words().await;
         Seen { exit, stopped: self.stopped, heard, last, stored: self.journal.stored() }
     }
@@ -263,9 +257,9 @@ impl Attendance<'_> {
                     company = None;
                     self.write();
                 }
-                Ok(()) = waiting.changed(), if self.takes_prompts() && self.hearing.is_none() => self.hear(),
+                Ok(()) = waiting.changed(), if self.takes_messages() => self.mailbox.take(),
                 now = came(&mut self.reserving) => self.reserved(now),
-                prompts = came(&mut self.hearing) => self.pass_on(prompts),
+                messages = self.mailbox.taken() => self.give(messages),
                 () = finished(&mut self.writing) => {}
                 () = finished(&mut self.saving) => {}
                 pulse = came(&mut self.feeling) => self.dog.felt(pulse, clock::uptime()),
@@ -439,15 +433,13 @@ impl Attendance<'_> {
                 }
             })
             .await;
-        for telling in self.telling.drain(..) {
-            let _ = telling.await;
-        }
+        self.mailbox.close().await;
         (!self.journal.is_empty()).then(|| self.journal.batch(clock::now()))
     }
 }
 
 /// What something that may be going on came to, once it did.
-async fn came<T: Default>(work: &mut Option<JoinHandle<T>>) -> T {
+pub(super) async fn came<T: Default>(work: &mut Option<JoinHandle<T>>) -> T {
     match work {
         Some(handle) => {
             let result = handle.await.unwrap_or_default();

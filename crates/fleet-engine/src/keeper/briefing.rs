@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fleet_agents::{Brief, RepositorySettings};
 use fleet_core::event::Fact;
+use fleet_core::message::Message;
 use fleet_core::outcome::RunResult;
 use fleet_core::report::Report;
 use fleet_core::run::{Run, RunState};
@@ -11,6 +12,7 @@ use fleet_core::workflow::Returns;
 use fleet_host::machine;
 use fleet_store::ops;
 
+use super::mailbox::Mailbox;
 use super::prepare::Prepared;
 use super::prompt::{Earlier, Prompt};
 use super::stage::StageText;
@@ -39,8 +41,6 @@ pub(super) struct Briefing<'t> {
     pub(super) terms: &'t Terms,
     /// What is asked for beside the report.
     pub(super) returns: Returns,
-    /// The numbers of the follow-up prompts that are a part of the prompt.
-    pub(super) told: Vec<i64>,
 }
 
 impl Briefing<'_> {
@@ -67,13 +67,19 @@ impl Briefing<'_> {
 
 impl Keeper<'_> {
     /// What the adapter is told. Fails with a sentence about what could not be read.
-    pub(super) async fn briefing(&self, prepared: &Prepared, talk: Talk) -> Result<Briefing<'_>, String> {
+    pub(super) async fn briefing(
+        &self,
+        prepared: &Prepared,
+        talk: Talk,
+        mailbox: &mut Mailbox,
+    ) -> Result<Briefing<'_>, String> {
         let before = &prepared.before;
         talk.note(&self.folder);
         let earlier = self.left_by(before).await;
         let templates = Templates::load(self.home.root(), &checkout(&self.project))?;
-        let prompts = self.prompts(&talk, before).await?;
-        let texts: Vec<String> = prompts.iter().map(|prompt| prompt.text.to_string()).collect();
+        templates.check_trust(self.home.root(), &self.project.common_dir)?;
+        let messages = mailbox.open(&talk, before).await?;
+        let prompts: Vec<String> = messages.iter().map(Message::introduced).collect();
         let stage = self.stage_text(prepared).await?;
         let prompt = Prompt {
             task: &self.task,
@@ -84,7 +90,7 @@ impl Keeper<'_> {
             attempt: self.run.fence,
             continues: prepared.continues,
             earlier: &earlier,
-            prompts: &texts,
+            prompts: &prompts,
         };
         let prompt = match &talk {
             Talk::New(_) => prompt.text(&templates),
@@ -103,19 +109,18 @@ impl Keeper<'_> {
             is_root: machine::is_root(),
             terms: &self.terms,
             returns: self.returns(),
-            told: prompts.iter().filter(|prompt| prompt.sent_at.is_none()).map(|prompt| prompt.seq).collect(),
         })
     }
 
     /// What it is about, if it is a stage of a workflow.
     async fn stage_text(&self, prepared: &Prepared) -> Result<Option<StageText>, String> {
         let Some(stage) = self.stage.clone() else { return Ok(None) };
-        let entropy = || clock::entropy().map_err(|problem| problem.message);
+        let entropy = || clock::entropy().map_err(|problem| problem.to_string());
         let mark = format!("{:016x}{:016x}", entropy()?, entropy()?);
         let (area, unmerged) = (self.area(), prepared.unmerged.clone());
         let words = self.task.spec.description.to_string();
         let text = blocking(move || stage.text(&area, (&words, &mark), &unmerged)).await;
-        let text = text.map_err(|problem| problem.message)?;
+        let text = text.map_err(|problem| problem.to_string())?;
         text.map(Some).map_err(|error| format!("what the stages before it left: {}", chain(&error)))
     }
 

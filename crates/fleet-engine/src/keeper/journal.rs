@@ -181,6 +181,11 @@ impl Journal {
         self.decoder.taken()
     }
 
+    /// Whether anything came from its model, or at least from its provider.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
     /// Asks the agent to stop in its own words, if it has any for that.
     pub(crate) fn interrupt(&mut self) -> bool {
         self.decoder.interrupt()

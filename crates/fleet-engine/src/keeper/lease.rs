@@ -32,7 +32,7 @@ impl Order {
 /// The newest order, once there is one.
 pub(super) type Orders = watch::Receiver<Option<Order>>;
 
-/// How many prompts of people waited for the run when somebody last looked.
+/// How many messages waited for the run when somebody last looked.
 pub(super) type Waiting = watch::Receiver<i64>;
 
 /// A failed renewal is tried again after this: the store may be restarting.
@@ -59,7 +59,7 @@ impl Lease {
 pub(super) struct Hold {
     /// The newest order.
     pub(super) orders: Orders,
-    /// How many prompts wait.
+    /// How many messages wait.
     pub(super) waiting: Waiting,
     tell: watch::Sender<Option<Order>>,
 }
@@ -102,13 +102,13 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Hold> {
                 _ = nudges.recv() => {}
             }
             pause = match renew(&store, lease).await {
-                Ok(ops::Renewed { stop, prompts }) => {
+                Ok(ops::Renewed { stop, messages }) => {
                     if let Some(stop) = stop {
                         obey(&tell, Order::Stop(stop));
                     }
                     // Told every time: what waited before may be something else now.
-                    if prompts > 0 {
-                        count.send_replace(prompts);
+                    if messages > 0 {
+                        count.send_replace(messages);
                     }
                     lease.span / 3
                 }

@@ -16,16 +16,15 @@ mod earlier_runs;
 mod finish;
 pub(crate) mod journal;
 mod lease;
+mod mailbox;
 mod prepare;
 mod prompt;
 mod pump;
-mod said;
 pub(crate) mod setup;
 pub(crate) mod stage;
 mod talk;
 mod tally;
 mod templates;
-mod token;
 mod voice;
 
 use std::path::{Path, PathBuf};
@@ -47,16 +46,18 @@ use fleet_store::{Op, Store, ops};
 pub(crate) use finish::declared;
 pub(crate) use talk::Talk;
 pub(crate) use tally::Pricing;
-pub use token::Token;
 
 use crate::agents::{Terms, Wish};
+use crate::caller::{Agent, Caller};
 use crate::closing::EndOfRun;
 use crate::config::Config;
+use crate::door::{self, OpenDoor};
 use crate::home::{Home, RunFolder, make_private};
 use crate::runner::unattended;
 use crate::stuck::{Guard, LONGEST_STEP};
 use crate::{Engine, agents, allowed, checkouts, clock, fault, problems};
 use lease::{Hold, Lease, Order, Orders};
+use prepare::Prepared;
 use stage::StageRun;
 
 /// A store that is out of reach is asked again after this.
@@ -89,7 +90,6 @@ struct Keeper<'e> {
     stage: Option<Arc<StageRun>>,
     project: Project,
     me: Identity,
-    token: Token,
     orders: Orders,
     hold: Hold,
     guard: Guard,
@@ -105,6 +105,13 @@ pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
 
 async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let home = Home::new(engine.home());
+    // Looked up before this process enters the control group of its own run.
+    engine.check_outside()?;
+    // Its runner has the store open, and joins what many keepers write.
+    if let Ok(Some(runner)) = process::take_input_socket() {
+        engine.relay_store(runner)?;
+        clock::shared::follow(engine.store().await?).await.map_err(problems::store)?;
+    }
     fault::point(engine, "keeper-begins").await;
     // A second keeper of the same run, or one that comes after somebody has tidied up, has nothing to do.
     let Some(mark) = Mark::set(&home, ticket.run)? else { return Ok(()) };
@@ -137,7 +144,6 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 stage,
                 project: detail.project,
                 me: mark.me.clone(),
-                token: Token::new()?,
                 orders: hold.orders.clone(),
                 hold,
                 guard,
@@ -154,9 +160,9 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
         Err(problem) => {
             let ending = match problem.code {
                 // It was here when the runner looked.
-                _ if checkouts::is_not_here(&problem) => Ending::Released(problem.message),
-                Code::ModelRefused => Ending::Failed(Reason::BadModel, problem.message),
-                _ => Ending::Failed(Reason::SetupFailed, problem.message),
+                _ if checkouts::is_not_here(&problem) => Ending::Released(problem.to_string()),
+                Code::ModelRefused => Ending::Failed(Reason::BadModel, problem.to_string()),
+                _ => Ending::Failed(Reason::SetupFailed, problem.to_string()),
             };
             let end = EndOfRun { run: ticket.run, fence: ticket.fence, ending, result: None, reset: None };
             end.record(&store, &ops::After::default()).await?;
@@ -259,7 +265,7 @@ impl Keeper<'_> {
         let cradle = self.cradle();
         let prepared = self.bounded(self.prepare()).await;
         let cradle = cradle.await.map_err(internal)?;
-        let prepared = match prepared {
+        let mut prepared = match prepared {
             Ok(prepared) => prepared,
             Err(ending) => {
                 drop(cradle);
@@ -267,9 +273,23 @@ impl Keeper<'_> {
             }
         };
         fault::point(self.engine, "keeper-prepared").await;
+        let door = self.open_door(&prepared);
+        prepared.door = door.as_ref().map(|door| door.path().to_owned()).map_err(Clone::clone);
         let seen = self.attend(&prepared, cradle).await;
+        if let Ok(door) = door {
+            door.close().await;
+        }
         fault::point(self.engine, "keeper-attended").await;
         self.finish(prepared, seen).await
+    }
+
+    /// Lets the agent ask, as the agent of this run. A run without a door goes on: its report is what counts.
+    fn open_door(&self, prepared: &Prepared) -> Result<OpenDoor, String> {
+        let here = self.engine.at(prepared.workspace.path().to_owned());
+        let agent = Agent { run: self.run.id, task: self.task.id, project: self.project.clone() };
+        let engine = here.map_err(|problem| problem.to_string())?.acting_as(Caller::Agent(agent));
+        let host = door::Host { keeper: self.me.clone() };
+        OpenDoor::open(engine, &self.home, self.run.id, host).map_err(|error| error.to_string())
     }
 
     /// Something that would hold the run's slot for ever if it hung. What waits for the store, for the agent or for a

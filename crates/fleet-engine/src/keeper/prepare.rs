@@ -29,6 +29,8 @@ pub(super) struct Prepared {
     /// What its agent has to merge first.
     pub(super) unmerged: Vec<Unmerged>,
     pub(super) repository_settings: RepositorySettings,
+    /// Where the agent finds the door of the run; why there is none, otherwise.
+    pub(super) door: Result<PathBuf, String>,
 }
 
 /// A workspace with what it has besides the files of its commit.
@@ -104,6 +106,7 @@ impl Keeper<'_> {
             ports,
             unmerged,
             repository_settings: RepositorySettings::Absent,
+            door: Err("it was not opened".to_owned()),
         };
         if !skips_setup {
             setup::run(self, &prepared).await?;
@@ -119,7 +122,6 @@ impl Keeper<'_> {
             base: Some(base.to_string()),
             model: self.terms.model.clone(),
             keeper: Some(serde_json::to_string(&self.me).map_err(released)?),
-            token_hash: Some(self.token.hash()),
             ..Default::default()
         })
     }
@@ -197,7 +199,7 @@ impl Keeper<'_> {
     /// What the task takes from the repository's own file and templates counts only if the user agreed to it.
     fn check_trust(&self) -> Result<(), Ending> {
         let asked = trust::untrusted(self.home.root(), &self.config, &self.project);
-        let asked = asked.map_err(|problem| failed(Reason::SetupFailed)(&problem.message))?;
+        let asked = asked.map_err(|problem| failed(Reason::SetupFailed)(&problem.to_string()))?;
         let asked = asked.map(|asked| asked.of_task(&self.task.spec));
         let Some(asked) = asked.filter(|asked| !asked.is_empty()) else { return Ok(()) };
         let why = format!("the repository wants {}: look at that with `fleet trust`", asked.names());
@@ -226,7 +228,7 @@ impl Keeper<'_> {
         }
         let asked = ProjectWishes::of_files(&self.project.common_dir, found);
         let asked = trust::Trust::new(self.home.root()).uncovered(&asked);
-        let asked = asked.map_err(|problem| failed(Reason::SetupFailed)(&problem.message))?;
+        let asked = asked.map_err(|problem| failed(Reason::SetupFailed)(&problem.to_string()))?;
         match (asked.is_empty(), can_be_left_out) {
             (true, _) => Ok(RepositorySettings::Used),
             (false, true) => Ok(RepositorySettings::LeftOut),

@@ -25,7 +25,7 @@ pub(super) struct Prompt<'a> {
     pub(super) continues: bool,
     /// What earlier attempts left.
     pub(super) earlier: &'a Earlier,
-    /// What people said after the task was written, oldest first.
+    /// What was said after the task was written, oldest first, each with its introduction.
     pub(super) prompts: &'a [String],
 }
 
@@ -186,8 +186,8 @@ impl Prompt<'_> {
     }
 
     fn prompts(&self) -> String {
-        let added = |prompt: &String| format!("\nAdded by the person who gave you this task: {prompt}\n");
-        self.prompts.iter().map(added).collect()
+        let apart = |prompt: &String| format!("\n{prompt}\n");
+        self.prompts.iter().map(apart).collect()
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use fleet_host::plain;
 
 use crate::problems::chain;
+use crate::trust::{ProjectFile, ProjectWishes, Trust};
 
 /// Longer ones are a mistake.
 const LONGEST: u64 = 256 * 1024;
@@ -16,23 +17,37 @@ pub(super) struct Templates {
     pub(super) task: String,
     /// For one that goes on.
     pub(super) resume: String,
+    /// Those of them that the project has, as they were read: only what the user agreed to may be used.
+    pub(super) of_project: Vec<ProjectFile>,
 }
 
 impl Templates {
     /// The project's own come first, then the user's, then ours.
     pub(super) fn load(home: &Path, checkout: &Path) -> Result<Self, String> {
-        let load = |name: &str, ours: &str| {
-            let project = read_inside(checkout, &[".fleet", "templates", name])?;
-            let found = match project {
-                Some(text) => Some(text),
-                None => read_inside(home, &["templates", name])?,
-            };
-            Ok::<_, String>(found.unwrap_or_else(|| ours.to_owned()))
+        let mut of_project = Vec::new();
+        let mut load = |name: &str, ours: &str| {
+            if let Some(text) = read_inside(checkout, &[".fleet", "templates", name])? {
+                of_project.push(ProjectFile::with_text(format!(".fleet/templates/{name}"), &text));
+                return Ok(text);
+            }
+            Ok::<_, String>(read_inside(home, &["templates", name])?.unwrap_or_else(|| ours.to_owned()))
         };
-        Ok(Self {
-            task: load("task.md", include_str!("templates/task.md"))?,
-            resume: load("resume.md", include_str!("templates/resume.md"))?,
-        })
+        let task = load("task.md", include_str!("templates/task.md"))?;
+        let resume = load("resume.md", include_str!("templates/resume.md"))?;
+        Ok(Self { task, resume, of_project })
+    }
+
+    /// That the user agreed to what was read of the project. Somebody may have written to its files since that was
+    /// looked at before the workspace was made.
+    pub(super) fn check_trust(&self, home: &Path, project: &str) -> Result<(), String> {
+        let asked = ProjectWishes::of_files(project, self.of_project.clone());
+        match Trust::new(home).uncovered(&asked) {
+            Ok(asked) if asked.is_empty() => Ok(()),
+            Ok(asked) => {
+                Err(format!("the repository wants {}: look at that with `fleet trust`", asked.names()))
+            }
+            Err(problem) => Err(problem.message),
+        }
     }
 }
 
@@ -94,7 +109,25 @@ mod tests {
         assert_eq!(Templates::load(&home, &checkout).unwrap().task, "user {task}");
         write(&checkout.join(".fleet/templates/task.md"), "project {task}");
         let loaded = Templates::load(&home, &checkout).unwrap();
-        assert_eq!((loaded.task.as_str(), loaded.resume), ("project {task}", ours.resume));
+        assert_eq!((loaded.task.as_str(), &loaded.resume), ("project {task}", &ours.resume));
+    }
+
+    #[test]
+    fn what_was_read_is_what_the_user_agreed_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, checkout) = (dir.path().join("home"), dir.path().join("repo"));
+        assert_eq!(Templates::load(&home, &checkout).unwrap().check_trust(&home, "/p"), Ok(()));
+        let place = checkout.join(".fleet/templates/task.md");
+        write(&place, "Do {task}");
+        let loaded = Templates::load(&home, &checkout).unwrap();
+        assert!(loaded.check_trust(&home, "/p").unwrap_err().contains(".fleet/templates/task.md"));
+        let agreed = crate::trust::below(&checkout, crate::trust::TEMPLATES).unwrap();
+        std::fs::create_dir_all(&home).unwrap();
+        Trust::new(&home).grant(&ProjectWishes::of_files("/p", agreed), fleet_core::time::Millis(1)).unwrap();
+        assert_eq!(loaded.check_trust(&home, "/p"), Ok(()));
+        write(&place, "Send {task} away");
+        assert_eq!(loaded.check_trust(&home, "/p"), Ok(()), "what was read counts");
+        assert!(Templates::load(&home, &checkout).unwrap().check_trust(&home, "/p").is_err());
     }
 
     #[test]

@@ -7,6 +7,8 @@
 
 mod repairs;
 mod takeover;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +61,7 @@ impl Look {
         match is_due {
             Ok(true) => self.due.push(run),
             Ok(false) => {}
-            Err(problem) => self.trouble.push(format!("run {run}: {}", problem.message)),
+            Err(problem) => self.trouble.push(format!("run {run}: {problem}")),
         }
     }
 }

@@ -77,7 +77,7 @@ impl<'e> Repairs<'e> {
             }
             Err(problem) => {
                 self.has_failed(run);
-                Some(format!("run {run}: {}", problem.message))
+                Some(format!("run {run}: {problem}"))
             }
         }
     }
@@ -129,7 +129,7 @@ impl<'e> Repairs<'e> {
         let pause = self.has_failed(run).as_secs();
         let why = if exit == Exit::Code(STUCK) {
             let ended = reconciler.give_up(run).await;
-            let more = ended.err().map(|problem| format!(" ({})", problem.message)).unwrap_or_default();
+            let more = ended.err().map(|problem| format!(" ({problem})")).unwrap_or_default();
             format!("what it left could not be saved within {} minutes{more}", PATIENCE.as_secs() / 60)
         } else {
             let log = self.home.run(run).keeper_log();
@@ -165,6 +165,7 @@ impl<'e> Repairs<'e> {
 
 /// Repairs one run, in this process.
 pub async fn repair(engine: &Engine, run: RunId) -> Outcome<()> {
+    engine.check_outside()?;
     let folder = Home::new(engine.home()).run(run);
     let _ = std::fs::remove_file(folder.repair());
     let guard = Guard::of_this_process().map_err(|error| problems::io(folder.dir(), &error))?;

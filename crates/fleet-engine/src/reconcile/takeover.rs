@@ -23,7 +23,7 @@ use crate::home::{Home, RunFolder};
 use crate::keeper::journal::{self, Heard, Journal, Stored};
 use crate::keeper::stage::StageRun;
 use crate::keeper::{Pricing, Talk, blocking, checkout, declared};
-use crate::{Engine, agents, clock, fault, problems};
+use crate::{Engine, agents, clock, door, fault, problems};
 
 /// Nobody keeps these processes any more: they get a short while to end by themselves.
 const LADDER: Ladder = Ladder {
@@ -54,6 +54,7 @@ pub(super) struct GoneKeeper {
 pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Outcome<Closed> {
     let (id, folder) = (gone.run, home.run(gone.run));
     let processes = end_processes(id, &folder, gone.keeper).await?;
+    door::remove(home, id);
     let detail = match engine.call(ops::GetRun { run: id }).await {
         Ok(detail) => detail,
         // Of another store: its workspace stays as it is for whoever uses that one.

@@ -31,6 +31,7 @@ pub fn autostart(engine: &Engine) -> Outcome<bool> {
 
 /// Starts the runner in the background and waits until it is up. `Err` of the one that is up already.
 pub async fn start_in_background(engine: &Engine, slots: Option<u32>) -> Outcome<Result<Runner, Runner>> {
+    engine.check_outside()?;
     let home = Home::new(engine.home());
     if let Some(runner) = up(&home)?.into_iter().find(|runner| runner.background) {
         return Ok(Err(runner));
@@ -59,8 +60,9 @@ pub async fn start_in_background(engine: &Engine, slots: Option<u32>) -> Outcome
         .hint("`fleet run` runs it in the foreground"))
 }
 
+/// Those that a new one would be one too many beside.
 fn up(home: &Home) -> Outcome<Vec<Runner>> {
-    registry::up(home).map_err(|error| problems::io(&home.runners(), &error))
+    registry::taking_tasks(home).map_err(|error| problems::io(&home.runners(), &error))
 }
 
 fn spawn(engine: &Engine, home: &Home, args: &[&str]) -> Outcome<()> {

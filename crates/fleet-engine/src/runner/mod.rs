@@ -7,6 +7,7 @@ mod autostart;
 mod end;
 mod offer;
 pub mod registry;
+mod relay;
 mod scope;
 mod settings;
 mod startable;
@@ -32,10 +33,11 @@ use tokio::task::JoinHandle;
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::reconcile::{Reconciler, Repaired, Repairs};
-use crate::{Engine, agents, clock, fault, problems};
+use crate::{Engine, agents, clock, fault, lost_keeper, problems};
 use end::End;
 use offer::Offer;
 use registry::{Registered, Runner};
+use relay::Relay;
 use settings::Settings;
 use starts::Starts;
 
@@ -43,7 +45,7 @@ pub use autostart::{autostart, start_in_background};
 pub(crate) use offer::SILENCE;
 pub(crate) use startable::{Startable, upcoming};
 pub(crate) use unattended::left_alone;
-pub use unattended::{Unattended, unattended};
+pub use unattended::unattended;
 
 /// How a runner works.
 #[derive(Debug, Clone, Copy, Default)]
@@ -94,6 +96,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// Runs until it is told to end. A second runner in the background ends at once.
 pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
+    engine.check_outside()?;
     let home = Home::new(engine.home());
     let settings = Settings::of(engine);
     let config = engine.config()?;
@@ -114,8 +117,16 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
     // Before there is a keeper: they are born where their runner is.
     scope::enter(engine.environment()).await?;
     engine.join_project().await;
+    let mut end = End::listen()?;
+    let watch = tokio::select! {
+        watch = watch(engine) => watch?,
+        () = end.asked() => return Ok(()),
+    };
+    let relay = Relay::start(engine.store().await?.clone())
+        .map_err(|error| Problem::new(Code::Internal, format!("cannot serve keepers: {error}")))?;
     let mut shift = Shift {
         engine,
+        relay,
         settings,
         reconciler: Reconciler::new(engine)?,
         repairs: Repairs::new(engine),
@@ -129,11 +140,6 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
         in_vain: None,
         offer: Offer::default(),
     };
-    let mut end = End::listen()?;
-    let watch = tokio::select! {
-        watch = watch(engine) => watch?,
-        () = end.asked() => return Ok(()),
-    };
     // Nobody could find and stop a runner that is not seen any more; the next one takes over.
     while home.root().exists() && shift.registered.is_seen() {
         let Some(turn) = end.unless_asked(Box::pin(shift.work(tell))).await else { break };
@@ -141,7 +147,7 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
             Ok(Turn::Idle) if request.until_idle && shift.is_tidy().await => break,
             Ok(Turn::Idle | Turn::Busy) => LOOK,
             Err(problem) => {
-                tell(Notice::Trouble(problem.message));
+                tell(Notice::Trouble(problem.to_string()));
                 // What fails may have been changed by a newer version.
                 if let Ok(Some(newer)) = engine.call(ops::NewerSchema).await {
                     shift.retire(newer, tell);
@@ -178,6 +184,7 @@ enum Turn {
 /// One runner at work.
 struct Shift<'e> {
     engine: &'e Engine,
+    relay: Relay,
     /// As they are now, for what is claimed.
     settings: Settings,
     reconciler: Reconciler<'e>,
@@ -224,7 +231,7 @@ impl Shift<'_> {
         for claim in &claimed {
             // One that cannot be started must not keep the others of the same claim from it.
             if let Err(problem) = self.start(claim, tell) {
-                self.look_after(claim.run.id, &problem.message, tell).await;
+                self.look_after(claim.run.id, &problem.to_string(), tell).await;
             }
         }
         let idle = claimed.is_empty() && self.busy() == 0;
@@ -283,7 +290,7 @@ impl Shift<'_> {
                 )));
             }
             Ok(false) => self.repairs.begin(run).into_iter().for_each(|what| tell(Notice::Trouble(what))),
-            Err(problem) => tell(Notice::Trouble(problem.message)),
+            Err(problem) => tell(Notice::Trouble(problem.to_string())),
         }
     }
 
@@ -303,7 +310,7 @@ impl Shift<'_> {
         // Without its keeper a run has no agent any more, and takes no slot, however long its repair may take.
         let is_adopted = |run: &&Run| {
             let is_alone = !is_mine(run) && !up.iter().any(|runner| runner.name == run.runner);
-            is_alone && !look.due.contains(&run.id) && !is_bereft(run)
+            is_alone && !look.due.contains(&run.id) && !lost_keeper::is_gone(run)
         };
         self.adopted = look.live.iter().filter(is_adopted).count();
         Ok(())
@@ -400,7 +407,11 @@ impl Shift<'_> {
             cwd: home.root().to_owned(),
             log: folder.keeper_log(),
         };
-        let spawned = process::spawn_detached(&keeper)
+        let spawned = match self.relay.connect() {
+            Some(socket) => process::spawn_connected(&keeper, socket),
+            None => process::spawn_detached(&keeper),
+        };
+        let spawned = spawned
             .map_err(|error| Problem::new(Code::Io, format!("a keeper could not be started: {error}")))?;
         self.keepers.push((spawned, claim.run.id));
         tell(Notice::Started {
@@ -411,12 +422,6 @@ impl Shift<'_> {
         });
         Ok(())
     }
-}
-
-/// Whether the keeper of a run has ended.
-fn is_bereft(run: &Run) -> bool {
-    let keeper: Option<Identity> = run.keeper.as_deref().and_then(|keeper| serde_json::from_str(keeper).ok());
-    keeper.is_some_and(|keeper| !keeper.is_alive())
 }
 
 /// So many tasks are claimed at once at most; the rest follow at once.

@@ -62,21 +62,43 @@ impl Registered {
     }
 }
 
-/// The file of the one runner in the background.
-const BACKGROUND: &str = "background";
+/// The file of the one runner in the background. Those after it are for the one beside runners that are too old and only
+/// wait for the ends of their agents.
+const BACKGROUND: [&str; 3] = ["background", "background.2", "background.3"];
 
 /// Comes up as a runner. A runner in the background is one of a kind: nothing is returned when there is one.
 pub fn register(home: &Home, runner: Runner) -> io::Result<Option<Registered>> {
     make_private(&home.runners())?;
-    let name = if runner.background { BACKGROUND } else { runner.name.as_str() };
-    let path = home.runners().join(name);
-    let Some(lock) = lock(&path)? else { return Ok(None) };
+    let names = if runner.background { &BACKGROUND[..] } else { &[runner.name.as_str()] };
+    let Some((path, lock)) = free_place(home, names)? else { return Ok(None) };
     lock.write(&serde_json::to_vec(&runner)?)?;
     forget_the_dead(home);
     if runner.background {
         create_private(&home.runner_wanted())?;
     }
     Ok(Some(Registered { runner, path, lock }))
+}
+
+/// The first of these places that no runner has; nothing if one has any of them that is not too old.
+fn free_place(home: &Home, names: &[&str]) -> io::Result<Option<(PathBuf, Exclusive)>> {
+    let mut free = None;
+    for name in names {
+        let path = home.runners().join(name);
+        if free.is_some() {
+            if Exclusive::is_held(&path)? && !is_outdated(&path) {
+                return Ok(None);
+            }
+        } else if let Some(lock) = lock(&path)? {
+            free = Some((path, lock));
+        } else if !is_outdated(&path) {
+            return Ok(None);
+        }
+    }
+    Ok(free)
+}
+
+fn is_outdated(path: &Path) -> bool {
+    read(path).is_some_and(|runner| runner.outdated)
 }
 
 /// The lock decides who is the one. That of a runner which was killed is free in a moment.
@@ -99,7 +121,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// never used twice, except that of the runner in the background, which takes its own file over.
 fn forget_the_dead(home: &Home) {
     for entry in fs::read_dir(home.runners()).into_iter().flatten().flatten() {
-        if entry.file_name() != BACKGROUND
+        if entry.file_name() != BACKGROUND[0]
             && matches!(Exclusive::is_held(&entry.path()), Ok(false))
             && let Ok(Some(_lock)) = Exclusive::try_acquire(&entry.path())
         {
@@ -135,11 +157,21 @@ pub fn up(home: &Home) -> io::Result<Vec<Runner>> {
     Ok(runners)
 }
 
+/// Those of them that start agents.
+pub fn taking_tasks(home: &Home) -> io::Result<Vec<Runner>> {
+    Ok(up(home)?.into_iter().filter(|runner| !runner.outdated).collect())
+}
+
 /// Who holds the lock of the runner in the background, be it a process that cannot be seen from here: that of another
 /// container, say.
 pub fn in_background(home: &Home) -> io::Result<Option<Runner>> {
-    let path = home.runners().join(BACKGROUND);
-    Ok(if Exclusive::is_held(&path)? { read(&path) } else { None })
+    for name in BACKGROUND {
+        let path = home.runners().join(name);
+        if Exclusive::is_held(&path)? && !is_outdated(&path) {
+            return Ok(read(&path));
+        }
+    }
+    Ok(None)
 }
 
 /// Who says that this file is his. Written just after the lock was taken: one that is coming up shows itself a moment
@@ -160,6 +192,29 @@ mod tests {
     fn runner(name: &str, process: Identity) -> Runner {
         let (name, version) = (name.to_owned(), "1".to_owned());
         Runner { name, process, slots: 1, background: true, started_at: Millis(1), version, outdated: false }
+    }
+
+    /// Its agents may work for hours, and meanwhile nobody else would start any.
+    #[test]
+    fn one_that_is_too_old_does_not_keep_the_next_from_coming_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path());
+        let me = Identity::current;
+        let mut old = register(&home, runner("old", me())).unwrap().unwrap();
+        assert!(register(&home, runner("second", me())).unwrap().is_none());
+        old.retire();
+        assert_eq!(
+            (up(&home).unwrap().len(), taking_tasks(&home).unwrap(), in_background(&home).unwrap()),
+            (1, vec![], None)
+        );
+        let next = register(&home, runner("next", me())).unwrap().unwrap();
+        assert_eq!(taking_tasks(&home).unwrap(), std::slice::from_ref(&next.runner));
+        assert_eq!(in_background(&home).unwrap().as_ref(), Some(&next.runner));
+        assert!(register(&home, runner("third", me())).unwrap().is_none(), "one of a kind");
+        drop(old);
+        assert!(register(&home, runner("fourth", me())).unwrap().is_none(), "also when the old one is gone");
+        assert_eq!(in_background(&home).unwrap().as_ref(), Some(&next.runner));
+        assert!(next.is_seen() && up(&home).unwrap() == std::slice::from_ref(&next.runner));
     }
 
     /// One that the kernel has not done with yet: its lock is held, and it does nothing any more.

@@ -33,10 +33,10 @@ impl Starts {
         }
     }
 
-    /// One did not begin; returns the pause. Several that were started together count once.
+    /// One did not begin; returns the pause from now on. Several that were started together count once.
     pub(super) fn failed(&mut self, now: Duration) -> Duration {
         if self.backoff.has_failed() && !self.backoff.is_due(now) {
-            return FIRST_PAUSE;
+            return self.backoff.pause(now);
         }
         self.backoff.failed(now)
     }
@@ -59,6 +59,7 @@ mod tests {
         starts.failed(second);
         assert_eq!((starts.allowed(8, second), starts.allowed(8, second * 2)), (0, TRIED), "counted once");
         assert_eq!(starts.failed(second * 2), second * 2);
+        assert_eq!(starts.failed(second * 2), second * 2, "the pause that is kept, not the first one");
         assert_eq!(starts.allowed(8, second * 3), 0);
         starts.begun();
         assert_eq!(starts.allowed(8, second * 3), 8);

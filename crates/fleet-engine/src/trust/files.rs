@@ -7,7 +7,6 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::hex;
@@ -22,7 +21,7 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 pub(crate) const TEMPLATES: &[&str] = &[".fleet/templates/task.md", ".fleet/templates/resume.md"];
 
 /// A file of a repository that needs consent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectFile {
     /// Where it is, below the work tree.
     pub path: String,
@@ -35,6 +34,11 @@ impl ProjectFile {
     pub(crate) fn look(root: &Path, path: &str) -> io::Result<Self> {
         let sha256 = if is_plain(root, path)? { content(&root.join(path))? } else { None };
         Ok(Self { path: path.to_owned(), sha256 })
+    }
+
+    /// The file as it was when this was read from it.
+    pub(crate) fn with_text(path: String, text: &str) -> Self {
+        Self { path, sha256: Some(hex(&Sha256::digest(text))) }
     }
 }
 

@@ -106,7 +106,7 @@ fn a_file_that_nobody_understands_is_left_alone() {
             trust.revoke("/a").unwrap_err(),
         ] {
             assert_eq!(problem.code, Code::ConfigInvalid, "{text}");
-            assert!(problem.message.contains("trust.json") && problem.hints.len() == 1, "{problem:?}");
+            assert!(problem.to_string().contains("trust.json") && problem.hints.len() == 1, "{problem:?}");
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }

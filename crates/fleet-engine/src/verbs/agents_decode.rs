@@ -1,111 +1,22 @@
 //! What a recorded stream of an agent means: for reports of defects, and to see whether a new version still fits.
 //!
-//! The same decoder as in a run sees the same lines. Nothing is stored, and memory is bounded, whatever is recorded.
+//! The same decoder as in a run sees the same lines. Nothing is stored, and the answer is bounded, whatever is recorded.
 
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
 use std::path::Path;
 
 use fleet_agents::{AgentEvent, Brief, Decoder, Failure, Meter, Stream, Tokens};
+use fleet_api::verbs::agents_decode::{Answer, EventView, MeterView, OutcomeView, Request};
 use fleet_core::outcome::AgentExit;
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::Reason;
+use fleet_core::problem::Outcome;
 use fleet_core::text::shortened;
 use fleet_host::lines::{Line, Lines};
-use serde::Serialize;
-
-pub use view::{EventView, WhenView};
 
 use super::agents_show::find;
 use crate::Engine;
 use crate::keeper::journal::LONGEST_LINE;
-
-/// Whose stream it is, and how its process ended.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// The agent.
-    pub agent: String,
-    /// The model that it was told to use.
-    pub model: Option<String>,
-    /// Its exit status.
-    pub exit_code: i32,
-}
-
-/// What a recording means.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The agent.
-    pub agent: String,
-    /// Its own id of the conversation.
-    pub session: Option<String>,
-    /// Whether the agent itself said that it is through.
-    pub ended: bool,
-    /// How it came out.
-    pub outcome: OutcomeView,
-    /// What was used, in all.
-    pub usage: TokensView,
-    /// What it cost by the agent's own account, in millionths of a US dollar; null if it does not tell.
-    pub micro_usd: Option<u64>,
-    /// What the agent's own counters stand at, if they count over the whole conversation.
-    pub meter: Option<MeterView>,
-    /// The last thing that it said.
-    pub final_text: Option<String>,
-    /// The files that its tools named, without those of tools that failed or were denied.
-    pub files: BTreeSet<String>,
-    /// How often it tried a request again by itself.
-    pub retries: usize,
-    /// How often it was not allowed to use a tool.
-    pub denied: usize,
-    /// How many lines there were.
-    pub lines: usize,
-    /// How many of them the adapter did not understand.
-    pub unknown_lines: usize,
-    /// How many events were left out, because there were too many.
-    pub events_left_out: usize,
-    /// The events, in order.
-    pub events: Vec<EventView>,
-}
-
-/// How the agent's work came out, as far as its stream tells.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OutcomeView {
-    /// Whether nothing is known to have gone wrong.
-    pub ok: bool,
-    /// What went wrong.
-    pub reason: Option<Reason>,
-    /// The agent's words.
-    pub text: Option<String>,
-    /// When it is worth trying again.
-    pub until: Option<WhenView>,
-}
-
-/// Tokens by kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "the fields are those of Tokens")]
-pub struct TokensView {
-    pub input: u64,
-    pub output: u64,
-    pub cache_read: u64,
-    pub cache_write: u64,
-}
-
-impl From<Tokens> for TokensView {
-    fn from(tokens: Tokens) -> Self {
-        let Tokens { input, output, cache_read, cache_write } = tokens;
-        Self { input, output, cache_read, cache_write }
-    }
-}
-
-/// Counters of a whole conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct MeterView {
-    /// Tokens.
-    pub tokens: TokensView,
-    /// Millionths of a US dollar.
-    pub micro_usd: u64,
-}
 
 /// More events tell nobody anything; they are counted.
 const MOST_EVENTS: usize = 10_000;
@@ -115,25 +26,17 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 const MOST_FILES: usize = 1_000;
 /// Longer words are cut.
 const LONGEST_TEXT: usize = 64 * 1024;
-const CHUNK: usize = 64 * 1024;
 
 /// Decodes. What was written to standard error comes first: nothing tells when it was written, and what matters in it
 /// (warnings, attempts that failed) is followed by what came of it.
-pub fn run(
-    engine: &Engine,
-    request: &Request,
-    out: &mut dyn Read,
-    err: Option<&mut dyn Read>,
-) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let adapter = find(engine, &request.agent)?;
     let brief = Brief { model: request.model.as_deref(), ..Brief::plain("", Path::new("/")) };
     let mut heard = Heard::new(adapter.decoder(&brief));
     // Agents that are spoken with wait for words; what they would have been told is of no interest here.
     heard.decoder.reply();
-    if let Some(err) = err {
-        heard.listen(Stream::Err, err)?;
-    }
-    heard.listen(Stream::Out, out)?;
+    heard.listen(Stream::Err, request.err.as_bytes());
+    heard.listen(Stream::Out, request.out.as_bytes());
     Ok(heard.end(request))
 }
 
@@ -176,21 +79,10 @@ impl Heard {
         }
     }
 
-    fn listen(&mut self, stream: Stream, from: &mut dyn Read) -> Outcome<()> {
-        let (mut lines, mut chunk) = (Lines::new(LONGEST_LINE), vec![0; CHUNK]);
-        loop {
-            let length = match from.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(length) => length,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => {
-                    return Err(Problem::new(Code::Io, format!("the recording cannot be read: {error}")));
-                }
-            };
-            lines.push(&chunk[..length], &mut |line| self.line(stream, &line));
-        }
+    fn listen(&mut self, stream: Stream, text: &[u8]) {
+        let mut lines = Lines::new(LONGEST_LINE);
+        lines.push(text, &mut |line| self.line(stream, &line));
         lines.finish(&mut |line| self.line(stream, &line));
-        Ok(())
     }
 
     fn line(&mut self, stream: Stream, line: &Line<'_>) {
@@ -226,7 +118,7 @@ impl Heard {
             _ => {}
         }
         if self.events.len() < MOST_EVENTS && self.bytes < MOST_BYTES {
-            self.events.push(EventView::from(event));
+            self.events.push(view::event(event));
         } else {
             self.left_out += 1;
         }
@@ -237,7 +129,7 @@ impl Heard {
         self.files.extend(files.take(room).cloned());
     }
 
-    fn end(mut self, request: &Request) -> Response {
+    fn end(mut self, request: Request) -> Answer {
         for event in self.decoder.end(&AgentExit::Code(request.exit_code)) {
             self.event(&event);
         }
@@ -245,17 +137,17 @@ impl Heard {
         let open = std::mem::take(&mut self.called);
         self.touched(open.values().flatten());
         let text = |text: &str| shortened(text, LONGEST_TEXT).into_owned();
-        Response {
-            agent: request.agent.clone(),
+        Answer {
+            agent: request.agent,
             session: self.session,
             ended: self.ended,
             outcome: outcome(self.decoder.failure()),
-            usage: self.tokens.into(),
+            usage: view::tokens(self.tokens),
             micro_usd: self.micro_usd,
-            meter: self
-                .decoder
-                .meter()
-                .map(|meter: Meter| MeterView { tokens: meter.tokens.into(), micro_usd: meter.micro_usd }),
+            meter: self.decoder.meter().map(|meter: Meter| MeterView {
+                tokens: view::tokens(meter.tokens),
+                micro_usd: meter.micro_usd,
+            }),
             final_text: self.decoder.final_text().map(text),
             files: self.files,
             retries: self.retries,
@@ -275,23 +167,27 @@ fn outcome(failure: Option<Failure>) -> OutcomeView {
             ok: false,
             reason: Some(reason),
             text: Some(shortened(&text, LONGEST_TEXT).into_owned()),
-            until: until.map(WhenView::from),
+            until: until.map(view::when),
         },
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fleet_core::run::Reason;
+
     use super::*;
     use crate::Start;
     use crate::environment::Environment;
 
-    fn decoded(out: &[u8], err: &[u8]) -> Response {
+    fn decoded(out: &[u8], err: &[u8]) -> Answer {
         let environment = Environment::from_pairs([("HOME", "/nowhere")]).with_current_directory("/");
         let engine = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
-        let request = Request { agent: "demo".into(), model: None, exit_code: 0 };
-        let (mut out, mut err) = (out, err);
-        run(&engine, &request, &mut out, Some(&mut err)).unwrap()
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let request =
+            Request { agent: "demo".into(), model: None, exit_code: 0, out: text(out), err: text(err) };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(run(&engine, request)).unwrap()
     }
 
     #[test]

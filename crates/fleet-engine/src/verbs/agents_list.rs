@@ -3,76 +3,21 @@
 use std::collections::BTreeMap;
 
 use fleet_agents::{About, Adapter, Program};
+use fleet_api::Moment;
+use fleet_api::verbs::agents_list::{AgentView, Answer, Request};
 use fleet_core::problem::Outcome;
 use fleet_store::ops;
-use serde::Serialize;
 
 use super::doctor;
 use crate::Engine;
-use crate::agents::{self, Installed, Login};
-use crate::views::Moment;
-
-/// All agents.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// In the order of the registry.
-    pub agents: Vec<AgentView>,
-}
-
-/// An agent, as far as lists show it.
-#[derive(Debug, Clone, Serialize)]
-pub struct AgentView {
-    /// The name by which tasks choose it.
-    pub name: String,
-    /// What its vendor calls it.
-    pub title: String,
-    /// Whether tasks that name no agent get it.
-    pub is_default: bool,
-    /// What is started; null for codefleet itself.
-    pub program: Option<String>,
-    /// Where that is; null if it is not installed.
-    pub path: Option<String>,
-    /// Its version; null if it is not installed or does not tell.
-    pub version: Option<String>,
-    /// Why it does not tell its version.
-    pub version_problem: Option<String>,
-    /// Whether somebody seems to be logged in.
-    pub login: Login,
-    /// The model for tasks that name none; null is the agent's own default.
-    pub model: Option<String>,
-    /// The models that it may use; empty is any.
-    pub models: Vec<String>,
-    /// Short names of models.
-    pub aliases: BTreeMap<String, String>,
-    /// What it may do without asking.
-    pub trust: &'static str,
-    /// What keeps it to that: `none`, `tools` or `sandbox`.
-    pub enforced: &'static str,
-    /// How many runs of it there may be at a time; null is no cap.
-    pub cap: Option<u32>,
-    /// Whose limits it has.
-    pub account: String,
-    /// Until when it takes no work; null if it does.
-    pub paused_until: Option<Moment>,
-    /// Why it takes no work.
-    pub pause_reason: Option<String>,
-    /// Whether a prompt reaches it while it works.
-    pub takes_prompts: bool,
-}
-
-impl AgentView {
-    /// Whether it can be started here.
-    pub const fn is_installed(&self) -> bool {
-        self.path.is_some()
-    }
-}
+use crate::agents::{self, Installed};
 
 /// Looks at all of them.
-pub async fn run(engine: &Engine) -> Outcome<Response> {
+pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let registry = engine.agents()?;
     let all: Vec<(String, About)> =
         registry.all().map(|adapter| (adapter.name().to_owned(), Adapter::about(adapter))).collect();
-    Ok(Response { agents: views(engine, all).await? })
+    Ok(Answer { agents: views(engine, all).await? })
 }
 
 /// Looks at these.
@@ -96,7 +41,7 @@ fn view(engine: &Engine, name: &str, about: About, installed: Option<Installed>)
     let settings = config.agent_settings(name);
     let login = agents::login(engine, name, &about)?;
     let trust = agents::trust(config, name);
-    let enforced = about.enforced(trust).as_str();
+    let enforced = about.enforced(trust).as_str().to_owned();
     let (path, version) = match installed {
         Some(Installed { path, version }) => (Some(path.display().to_string()), Some(version)),
         None => (None, None),
@@ -121,7 +66,7 @@ fn view(engine: &Engine, name: &str, about: About, installed: Option<Installed>)
         model: settings.model,
         models: settings.models,
         aliases: settings.aliases,
-        trust: trust.as_str(),
+        trust: trust.as_str().to_owned(),
         enforced,
         cap: config.caps().per_agent.get(name).copied(),
         account: agents::account(engine, name)?,

@@ -1,37 +1,13 @@
 //! The prices that are in force, and where each comes from.
 
+use fleet_api::verbs::agents_prices::{Answer, PriceView, Request};
 use fleet_core::problem::Outcome;
-use serde::Serialize;
 
 use crate::Engine;
 use crate::agents;
 
-/// All prices.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The user's own first; those that another one of the same name hides are left out.
-    pub prices: Vec<PriceView>,
-    /// The file for prices of one's own.
-    pub file: String,
-}
-
-/// What a million tokens of a model cost, in millionths of a US dollar.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "the fields are those of Price")]
-pub struct PriceView {
-    pub model: String,
-    pub input: u64,
-    pub output: u64,
-    pub cache_read: u64,
-    pub cache_write: u64,
-    /// The user's file; null for what comes with codefleet.
-    pub file: Option<String>,
-    /// Of when the table is.
-    pub date: Option<String>,
-}
-
 /// Looks them up.
-pub fn run(engine: &Engine) -> Outcome<Response> {
+pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let mut prices: Vec<PriceView> = Vec::new();
     for table in agents::price_tables(engine)? {
         for price in table.prices {
@@ -49,5 +25,5 @@ pub fn run(engine: &Engine) -> Outcome<Response> {
             });
         }
     }
-    Ok(Response { prices, file: agents::price_file(engine).display().to_string() })
+    Ok(Answer { prices, file: agents::price_file(engine).display().to_string() })
 }

@@ -1,68 +1,28 @@
 //! Everything about one agent.
 
 use fleet_agents::{Enforced, Trust};
+use fleet_api::verbs::agents_show::{Answer, Request, TrustLevel};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use serde::Serialize;
 
-use super::agents_list::{AgentView, views};
+use super::agents_list::views;
 use crate::Engine;
 
-/// An agent with all that there is to know about it.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// As lists show it.
-    #[serde(flatten)]
-    pub agent: AgentView,
-    /// What each trust means for it, from the least to the most.
-    pub trust_levels: Vec<TrustLevel>,
-    /// How hard the model should think.
-    pub effort: Option<String>,
-    /// Arguments of the user.
-    pub args: Vec<String>,
-    /// Whether there are standing orders.
-    pub system_prompt: bool,
-    /// The file with tool servers.
-    pub mcp: Option<String>,
-    /// Whether its last answer is held to a schema.
-    pub structured: bool,
-    /// How many tokens its model can hold, as far as the user says so.
-    pub context_limit: Option<u64>,
-    /// Who may go on with its tasks.
-    pub fallback: Vec<String>,
-    /// How to get it.
-    pub install: String,
-    /// How to log in.
-    pub login_help: String,
-}
-
-/// One trust, in words.
-#[derive(Debug, Clone, Serialize)]
-pub struct TrustLevel {
-    /// The word for the configuration.
-    pub trust: &'static str,
-    /// What it means for this agent.
-    pub means: &'static str,
-    /// What keeps it to that: `none`, `tools` or `sandbox`.
-    pub enforced: &'static str,
-    /// Whether it is in force.
-    pub chosen: bool,
-}
-
 /// Looks at it.
-pub async fn run(engine: &Engine, name: &str) -> Outcome<Response> {
-    let about = find(engine, name)?.about();
-    let settings = engine.config()?.agent_settings(name);
-    let agent = views(engine, vec![(name.to_owned(), about.clone())]).await?.pop();
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let name = request.agent;
+    let about = find(engine, &name)?.about();
+    let settings = engine.config()?.agent_settings(&name);
+    let agent = views(engine, vec![(name.clone(), about.clone())]).await?.pop();
     let agent = agent.ok_or_else(|| Problem::new(Code::Internal, "an agent was lost on the way"))?;
     let levels = Trust::WORDS.iter().zip(about.trust).zip(about.enforced);
-    let level = |((trust, means), enforced): ((&&'static str, _), Enforced)| TrustLevel {
-        trust,
-        means,
-        enforced: enforced.as_str(),
+    let level = |((trust, means), enforced): ((&&'static str, &'static str), Enforced)| TrustLevel {
+        trust: (*trust).to_owned(),
+        means: means.to_owned(),
+        enforced: enforced.as_str().to_owned(),
         chosen: *trust == agent.trust,
     };
-    Ok(Response {
+    Ok(Answer {
         trust_levels: levels.map(level).collect(),
         agent,
         effort: settings.effort,
@@ -71,7 +31,7 @@ pub async fn run(engine: &Engine, name: &str) -> Outcome<Response> {
         mcp: settings.mcp,
         structured: settings.structured.unwrap_or(false),
         context_limit: settings.own.context_limit,
-        fallback: engine.config()?.fallback_for(name),
+        fallback: engine.config()?.fallback_for(&name),
         install: about.install.into_owned(),
         login_help: about.login.into_owned(),
     })

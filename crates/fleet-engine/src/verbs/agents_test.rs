@@ -9,78 +9,19 @@ mod stage;
 use std::time::Duration;
 
 use fleet_agents::{About, Program};
+use fleet_api::verbs::agents_list::LoginState;
+use fleet_api::verbs::agents_test::{Answer, Request, Step};
+use fleet_api::verbs::doctor::Verdict;
+use fleet_api::verbs::task_wait::Request as Wait;
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Reason;
-use serde::Serialize;
-
-pub use stage::Stage;
 
 use super::agents_show::find;
-use super::follow::Follow;
-use super::task_add;
-use crate::agents::{self, LoginState};
+use super::{task_add, task_wait};
 use crate::runner::start_in_background;
-use crate::{Engine, clock};
-
-/// Which agent, and how.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// The agent.
-    pub agent: String,
-    /// The model; `None` is the configured one.
-    pub model: Option<String>,
-    /// How long it may take.
-    pub patience: Duration,
-}
-
-/// How a step went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// As it should be.
-    Good,
-    /// It works without, but something is missing.
-    Warning,
-    /// It does not work.
-    Bad,
-}
-
-/// One thing that was looked at.
-#[derive(Debug, Clone, Serialize)]
-pub struct Step {
-    /// What.
-    pub name: &'static str,
-    /// How it went.
-    pub verdict: Verdict,
-    /// What was seen.
-    pub detail: String,
-}
-
-impl Step {
-    fn new(name: &'static str, verdict: Verdict, detail: impl Into<String>) -> Self {
-        Self { name, verdict, detail: detail.into() }
-    }
-}
-
-/// What works.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The agent.
-    pub agent: String,
-    /// The model that it was told to use; null is the agent's own default.
-    pub model: Option<String>,
-    /// Whether it did the task.
-    pub ok: bool,
-    /// Why it did not.
-    pub reason: Option<Reason>,
-    /// In the order in which they happen.
-    pub steps: Vec<Step>,
-    /// What to do next, if it did not.
-    pub next: Vec<String>,
-    /// How long it took.
-    pub seconds: f64,
-}
+use crate::{Engine, agents, clock};
+use stage::Stage;
 
 /// The file that is asked for, and what is to be in it.
 pub(super) const FILE: &str = "hello.txt";
@@ -95,15 +36,27 @@ const SCRIPT: &str = "```demo\nsay I will write the file.\nwrite hello.txt Hello
     commit Say hello\nusage 900 60 0.004\nsay It is written.\n```";
 
 /// Without any change it is looked so often.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: u32 = 1;
 
-/// Runs the task on the stage. The caller clears it, however this ends.
-pub async fn run(stage: &Stage, request: &Request) -> Outcome<Response> {
-    let (engine, began) = (stage.engine(), clock::uptime());
+/// Runs the task. Whenever somebody leaves, and this is dropped, the stage clears itself.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let stage = Stage::build(engine)?;
+    let ran = perform(stage.engine(), &request).await;
+    let ended = if request.keep { stage.rest().await.map(Some) } else { stage.clear().await.map(|()| None) };
+    let answer = ran?;
+    Ok(Answer { kept: ended?, ..answer })
+}
+
+fn step(name: &str, verdict: Verdict, detail: impl Into<String>) -> Step {
+    Step { name: name.to_owned(), verdict, detail: detail.into() }
+}
+
+async fn perform(engine: &Engine, request: &Request) -> Outcome<Answer> {
+    let began = clock::uptime();
     let about = find(engine, &request.agent)?.about();
     let mut steps = here(engine, &request.agent, &about).await?;
     if steps.iter().any(|step| step.verdict == Verdict::Bad) {
-        return Ok(Response {
+        return Ok(Answer {
             agent: request.agent.clone(),
             model: request.model.clone(),
             ok: false,
@@ -111,20 +64,22 @@ pub async fn run(stage: &Stage, request: &Request) -> Outcome<Response> {
             steps,
             next: vec![format!("install it: {}", about.install)],
             seconds: 0.0,
+            kept: None,
         });
     }
+    let patience = Duration::from_secs(request.seconds.max(1));
     let task = add(engine, request, &about).await?;
     start_in_background(engine, Some(1)).await?.ok();
-    let is_over = follow(engine, task, request.patience).await?;
+    let is_over = follow(engine, task, patience).await?;
     let seen = report::look(engine, task).await?;
-    steps.extend(report::steps(&seen, is_over, request.patience));
+    steps.extend(report::steps(&seen, is_over, patience));
     let ok = steps.iter().all(|step| step.verdict != Verdict::Bad);
     let reason = seen.run.as_ref().and_then(|run| run.reason);
     // A sign of a login is not yet a login.
     if let Some(login) = steps.iter_mut().find(|step| step.name == "login" && reason == Some(Reason::Auth)) {
-        *login = Step::new("login", Verdict::Bad, "refused by its provider");
+        *login = step("login", Verdict::Bad, "refused by its provider");
     }
-    Ok(Response {
+    Ok(Answer {
         agent: request.agent.clone(),
         model: seen.run.as_ref().and_then(|run| run.model.clone()),
         ok,
@@ -132,6 +87,7 @@ pub async fn run(stage: &Stage, request: &Request) -> Outcome<Response> {
         next: if ok { Vec::new() } else { report::next(&request.agent, &about, reason) },
         steps,
         seconds: clock::uptime().saturating_sub(began).as_secs_f64(),
+        kept: None,
     })
 }
 
@@ -143,53 +99,52 @@ async fn here(engine: &Engine, name: &str, about: &About) -> Outcome<Vec<Step>> 
             Program::This => "codefleet itself".to_owned(),
             Program::OnPath(program) => format!("`{program}`"),
         };
-        return Ok(vec![Step::new("installed", Verdict::Bad, format!("{program} is not on the PATH"))]);
+        return Ok(vec![step("installed", Verdict::Bad, format!("{program} is not on the PATH"))]);
     };
     let path = installed.path.display();
     let installed = match &installed.version {
-        Ok(version) => Step::new("installed", Verdict::Good, format!("{version}, {path}")),
-        Err(why) => {
-            Step::new("installed", Verdict::Warning, format!("{path} does not tell its version: {why}"))
-        }
+        Ok(version) => step("installed", Verdict::Good, format!("{version}, {path}")),
+        Err(why) => step("installed", Verdict::Warning, format!("{path} does not tell its version: {why}")),
     };
     let login = agents::login(engine, name, about)?;
     let login = match login.state {
-        LoginState::NotNeeded => Step::new("login", Verdict::Good, "not needed"),
-        LoginState::Unknown => Step::new("login", Verdict::Good, "cannot be seen from outside"),
-        LoginState::Yes => Step::new("login", Verdict::Good, login.sign.unwrap_or_default()),
-        LoginState::NoSign => Step::new("login", Verdict::Warning, format!("no sign of it: {}", about.login)),
+        LoginState::NotNeeded => step("login", Verdict::Good, "not needed"),
+        LoginState::Unknown => step("login", Verdict::Good, "cannot be seen from outside"),
+        LoginState::Yes => step("login", Verdict::Good, login.sign.unwrap_or_default()),
+        LoginState::NoSign => step("login", Verdict::Warning, format!("no sign of it: {}", about.login)),
     };
     Ok(vec![installed, login])
 }
 
 async fn add(engine: &Engine, request: &Request, about: &About) -> Outcome<TaskId> {
     let script = if about.program == Program::This { format!("\n\n{SCRIPT}") } else { String::new() };
-    let request = task_add::Request {
+    let request = fleet_api::verbs::task_add::Request {
         title: format!("Create {FILE}"),
         description: Some(format!("{TASK}{script}")),
         agent: Some(request.agent.clone()),
         model: request.model.clone(),
         retries: Some(0),
-        limits: vec![format!("time={}s", request.patience.as_secs().max(1))],
+        limits: vec![format!("time={}s", request.seconds.max(1))],
         ..Default::default()
     };
-    task_add::run(engine, request).await.map(|task| task.id)
+    task_add::add(engine, request).await.map(|task| task.id)
 }
 
 /// Whether the task came to its end in time.
 async fn follow(engine: &Engine, task: TaskId, patience: Duration) -> Outcome<bool> {
-    let (follow, began) = (Follow::start(engine, vec![task]).await?, clock::uptime());
+    let began = clock::uptime();
     // The keeper stops the agent at its limit, and needs a moment to see to what is left.
     let patience = patience + Duration::from_secs(30);
+    let mut request = Wait { ids: vec![task.to_string()], wait_seconds: Some(LOOK), ..Wait::default() };
     loop {
-        let tasks = follow.look().await?;
-        let task = tasks.first().ok_or_else(|| Problem::new(Code::Internal, "the task is gone"))?;
+        let seen = task_wait::run(engine, request.clone()).await?;
+        let task = seen.tasks.first().ok_or_else(|| Problem::new(Code::Internal, "the task is gone"))?;
         if task.is_over() {
             return Ok(true);
         }
         if clock::uptime().saturating_sub(began) >= patience {
             return Ok(false);
         }
-        follow.changed(LOOK).await;
+        request.after = Some(seen.next);
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use fleet_api::verbs::clean::{Answer, Request};
+use fleet_api::views::{Kept, Leftover};
 use fleet_core::id::{ProjectId, RunId, TaskId};
 use fleet_core::problem::Outcome;
 use fleet_core::tidy::{self, BranchFacts, Reach, Verdict, Why, Work};
 use fleet_host::git::{self, Branch, GitError, KeepCommits, Oid, StoredSnapshot};
 use fleet_store::ops::{self, ListedRun};
-use serde::Serialize;
 
 use super::elsewhere::Here;
 use super::lineage;
@@ -19,66 +20,68 @@ use crate::lie::Lie;
 use crate::{Engine, clock, problems, sweep};
 
 /// What may go, and what stays.
-#[derive(Debug, Clone, Serialize)]
-pub struct Plan {
-    /// What may go.
-    pub remove: Vec<Item>,
-    /// What stays, and why.
-    pub keep: Vec<Kept>,
-    /// Whether there are more runs than were looked at.
-    pub more: bool,
-    #[serde(skip)]
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) remove: Vec<Item>,
+    pub(super) keep: Vec<Kept>,
     pub(super) repo: PathBuf,
 }
 
 /// Something that may go.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Item {
-    pub task: TaskId,
-    pub title: Option<String>,
-    pub branch: Option<String>,
-    pub why: String,
-    pub landed: bool,
-    pub runs: Vec<RunId>,
-    #[serde(skip)]
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) shown: Leftover,
     tip: Option<Oid>,
-    #[serde(skip)]
     is_merged: bool,
 }
 
-/// Something that stays.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Kept {
-    pub task: TaskId,
-    pub title: Option<String>,
-    pub branch: Option<String>,
-    pub why: String,
-    /// Whether it was to go, and that failed.
-    #[serde(skip)]
-    pub failed: bool,
+impl Plan {
+    fn of(repo: PathBuf) -> Self {
+        Self { remove: Vec::new(), keep: Vec::new(), repo }
+    }
+
+    /// Leaves only what was shown to whoever agreed to it. Nothing was shown to those who do not ask.
+    pub(super) fn confirm(&mut self, confirmed: Option<&[Leftover]>) {
+        let Some(confirmed) = confirmed else { return };
+        let is_known = |item: &Item| confirmed.iter().any(|shown| shown.is_same(&item.shown));
+        let (remove, changed): (Vec<_>, Vec<_>) = self.remove.drain(..).partition(is_known);
+        self.remove = remove;
+        self.keep.extend(
+            changed.into_iter().map(|item| item.stays("it was not there, or otherwise, when you agreed")),
+        );
+    }
+
+    /// What would go.
+    pub(super) fn shown(&self) -> Vec<Leftover> {
+        self.remove.iter().map(|item| item.shown.clone()).collect()
+    }
 }
 
-/// What was done.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// What is gone.
-    pub removed: Vec<Item>,
-    /// What stays, and why.
-    pub kept: Vec<Kept>,
+impl Item {
+    fn stays(self, why: impl Into<String>) -> Kept {
+        let Leftover { task, title, branch, .. } = self.shown;
+        Kept { task, title, branch, why: why.into(), failed: true }
+    }
 }
 
 /// So many runs of a project are looked at, the newest first.
 const MOST: i64 = 10_000;
 
-/// Looks at the runs of the project, and changes nothing.
-pub async fn plan(engine: &Engine, reach: Reach) -> Outcome<Plan> {
-    let repo = PathBuf::from(engine.common_dir()?);
-    let mut plan = Plan { remove: Vec::new(), keep: Vec::new(), more: false, repo };
-    let Some(project) = engine.known_project().await? else { return Ok(plan) };
-    look(engine, project.id, reach, &mut plan).await?;
-    Ok(plan)
+/// Removes what has landed in the project of the directory, or says what would go.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let mut plan = Plan::of(PathBuf::from(engine.common_dir()?));
+    if let Some(project) = engine.known_project().await? {
+        let reach = if request.all { Reach::All } else { Reach::Landed };
+        look(engine, project.id, reach, &mut plan).await?;
+    }
+    let tasks: Vec<TaskId> = plan.remove.iter().map(|item| item.shown.task).collect();
+    lineage::check_all(engine, tasks).await?;
+    if request.dry_run {
+        return Ok(Answer { dry_run: true, removed: plan.shown(), kept: plan.keep });
+    }
+    plan.confirm(request.confirmed.as_deref());
+    let Removed { removed, kept } = remove_all(engine, plan).await?;
+    Ok(Answer { dry_run: false, removed, kept })
 }
 
 /// Looks at the runs of one task, of whatever project, and changes nothing.
@@ -95,11 +98,10 @@ pub(super) async fn plan_of_tasks(
     reach: Reach,
 ) -> Outcome<Plan> {
     let project = engine.project_here(project).await?;
-    let repo = PathBuf::from(&project.common_dir);
-    let mut plan = Plan { remove: Vec::new(), keep: Vec::new(), more: false, repo };
+    let mut plan = Plan::of(PathBuf::from(&project.common_dir));
     // All of them are looked at: another task may have the same branch.
     look(engine, project.id, reach, &mut plan).await?;
-    plan.remove.retain(|item| tasks.contains(&item.task));
+    plan.remove.retain(|item| tasks.contains(&item.shown.task));
     plan.keep.retain(|kept| tasks.contains(&kept.task));
     Ok(plan)
 }
@@ -107,7 +109,6 @@ pub(super) async fn plan_of_tasks(
 async fn look(engine: &Engine, project: ProjectId, reach: Reach, plan: &mut Plan) -> Outcome<()> {
     let filter = ops::RunFilter { project: Some(project), ..Default::default() };
     let runs = engine.call(ops::ListRuns { filter, limit: MOST }).await?;
-    plan.more = i64::try_from(runs.len()).is_ok_and(|count| count >= MOST);
     let groups = groups(runs);
     let names: BTreeSet<String> = groups.iter().filter_map(|group| group[0].run.branch.clone()).collect();
     let home = Home::new(engine.home());
@@ -198,58 +199,56 @@ impl Scene {
             return None;
         }
         let is_merged = branch.is_some_and(|branch| self.lie.is_merged(branch));
-        Some(Item {
+        let shown = Leftover {
             task: newest.run.task,
             title: newest.title.as_ref().map(ToString::to_string),
             branch: branch.map(|branch| branch.name.clone()),
+            commit: branch.map(|branch| branch.commit.to_string()),
             why: why.to_string(),
             landed: *why != Why::NotLanded,
             runs: if folders.is_empty() { vec![newest.run.id] } else { folders },
-            tip: branch.map(|branch| branch.commit.clone()),
-            is_merged,
-        })
+        };
+        Some(Item { shown, tip: branch.map(|branch| branch.commit.clone()), is_merged })
     }
+}
+
+/// What became of a plan.
+#[derive(Debug)]
+pub(super) struct Removed {
+    pub(super) removed: Vec<Leftover>,
+    pub(super) kept: Vec<Kept>,
 }
 
 /// Removes what the plan says. A branch that has changed since then stays.
-pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
-    lineage::check_all(engine, plan.remove.iter().map(|item| item.task)).await?;
-    remove_all(engine, plan).await
-}
-
-/// The same, for those who have asked whose it is.
-pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Response> {
-    let mut response = Response { removed: Vec::new(), kept: plan.keep };
+pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Removed> {
+    let mut done = Removed { removed: Vec::new(), kept: plan.keep };
     let home = Home::new(engine.home());
     for item in plan.remove {
         let (git, home) = (ProjectGit::at(engine, &plan.repo.to_string_lossy()), home.clone());
-        let (item, done) = blocking(move || {
-            let done = remove(&git, &home, &item);
-            (item, done)
+        let (item, removed) = blocking(move || {
+            let removed = remove(&git, &home, &item);
+            (item, removed)
         })
         .await?;
-        match done {
-            Ok(()) => response.removed.push(item),
-            Err(why) => {
-                let Item { task, title, branch, .. } = item;
-                response.kept.push(Kept { task, title, branch, why, failed: true });
-            }
+        match removed {
+            Ok(()) => done.removed.push(item.shown),
+            Err(why) => done.kept.push(item.stays(why)),
         }
     }
     sweep::start(engine)?;
-    Ok(response)
+    Ok(done)
 }
 
 fn remove(git: &ProjectGit, home: &Home, item: &Item) -> Result<(), String> {
     remove_branch(git, item)?;
-    item.runs.iter().try_for_each(|run| remove_folder(home, *run))
+    item.shown.runs.iter().try_for_each(|run| remove_folder(home, *run))
 }
 
 /// Removes the branch, if there is one.
 pub(super) fn remove_branch(project: &ProjectGit, item: &Item) -> Result<(), String> {
     let ProjectGit { repo, vault } = project;
-    let newest = item.runs.iter().max();
-    if let (Some(branch), Some(tip), Some(run)) = (&item.branch, &item.tip, newest) {
+    let newest = item.shown.runs.iter().max();
+    if let (Some(branch), Some(tip), Some(run)) = (&item.shown.branch, &item.tip, newest) {
         let commits = [(tip.clone(), "before it was cleaned up".to_owned())];
         let at_seconds = clock::now().0 / 1_000;
         let keep = KeepCommits { repo, vault, run: run.as_str(), commits: &commits, at_seconds };
@@ -270,4 +269,41 @@ pub(super) fn remove_folder(home: &Home, run: RunId) -> Result<(), String> {
     git::move_to_trash(&home.trash(), folder.dir())
         .map(drop)
         .map_err(|error| format!("{}: {error}", folder.dir().display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet_core::id::IdMaker;
+    use fleet_core::time::Millis;
+
+    use super::*;
+
+    fn item(task: TaskId, commit: &str) -> Item {
+        let shown = Leftover {
+            task,
+            title: None,
+            branch: Some("work".to_owned()),
+            commit: Some(commit.to_owned()),
+            why: "landed".to_owned(),
+            landed: true,
+            runs: Vec::new(),
+        };
+        Item { shown, tip: None, is_merged: false }
+    }
+
+    #[test]
+    fn only_what_was_agreed_to_goes() {
+        let task = IdMaker::default().next(Millis(1_800_000_000_000), 5);
+        let plan = |commit: &str| Plan { remove: vec![item(task, commit)], ..Plan::of(PathBuf::new()) };
+        let agreed = plan("a").shown();
+        let mut moved = plan("b");
+        moved.confirm(Some(&agreed));
+        assert_eq!((moved.remove.len(), moved.keep.len(), moved.keep[0].failed), (0, 1, true));
+        let mut same = plan("a");
+        same.confirm(Some(&agreed));
+        assert_eq!((same.remove.len(), same.keep.len()), (1, 0));
+        let mut unasked = plan("b");
+        unasked.confirm(None);
+        assert_eq!(unasked.remove.len(), 1);
+    }
 }

@@ -6,88 +6,17 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use fleet_api::verbs::conflicts::{Answer, Conflict, CrowdedFile, Request, Side, Unseen};
 use fleet_core::conflict::{self, Clash, Pair, Party};
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_host::git::{self, Landing, MergeCheck, Oid, Paths};
 use fleet_store::ops;
-use serde::Serialize;
 
 use self::work::{Piece, Scene};
 use super::project_git::ProjectGit;
 use crate::keeper::blocking;
 use crate::{Engine, problems};
-
-/// Which tasks.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Only conflicts of these, with whatever other task; empty is all.
-    pub tasks: Vec<String>,
-}
-
-/// A task that has part in a conflict.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Side {
-    pub task: TaskId,
-    pub title: String,
-    pub status: &'static str,
-    pub branch: Option<String>,
-}
-
-/// What gets in each other's way.
-#[derive(Debug, Clone, Serialize)]
-pub struct Conflict {
-    /// `merge`: git cannot merge them; `files`: both changed the same files, and it can; `scope`: they claim the same.
-    pub kind: Clash,
-    /// Two tasks; or one, if it is in the way of where it should land.
-    pub tasks: Vec<Side>,
-    /// Where the one should land.
-    pub with: Option<String>,
-    /// Files: those that git cannot merge, that both changed, or that one changed and the other claims.
-    pub files: Vec<String>,
-    /// How many there are.
-    pub file_count: u64,
-    /// Patterns of the two that overlap.
-    pub scopes: Vec<(String, String)>,
-    /// What to do about it.
-    pub advice: String,
-}
-
-/// A file that several tasks have changed.
-#[derive(Debug, Clone, Serialize)]
-pub struct CrowdedFile {
-    /// Its path.
-    pub path: String,
-    /// Which tasks.
-    pub tasks: Vec<TaskId>,
-}
-
-/// A task whose work could not be looked at.
-#[derive(Debug, Clone, Serialize)]
-pub struct Unseen {
-    /// Which.
-    pub task: TaskId,
-    /// Why.
-    pub why: String,
-}
-
-/// What gets in each other's way.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The worst first.
-    pub conflicts: Vec<Conflict>,
-    /// Files that several tasks have changed, those of most tasks first.
-    pub files: Vec<CrowdedFile>,
-    /// How many tasks were compared.
-    pub looked_at: usize,
-    /// How many pairs git was not asked about, because there were too many.
-    pub unchecked: usize,
-    /// Tasks whose work could not be looked at.
-    pub unseen: Vec<Unseen>,
-    /// Whether there are more tasks than were compared.
-    pub more: bool,
-}
 
 /// Git merges so many times in one answer: some seconds in a large repository.
 const MOST_MERGES: usize = 100;
@@ -97,7 +26,7 @@ const NAMED: usize = 50;
 const MOST_EDGES: i64 = 10_000;
 
 /// Looks for them.
-pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let common_dir = engine.common_dir()?;
     // Work that is not committed yet is in the vault alone.
     let ProjectGit { repo, vault } = ProjectGit::at(engine, &common_dir);
@@ -129,7 +58,7 @@ fn compare(
     scene: Scene,
     edges: &[fleet_core::deps::Edge],
     about: &BTreeSet<TaskId>,
-) -> Result<Response, git::GitError> {
+) -> Result<Answer, git::GitError> {
     let Scene { pieces, landing, unseen, more } = scene;
     let parties: Vec<Party> = pieces.iter().map(|piece| piece.party.clone()).collect();
     let pairs = conflict::pairs(&parties, edges, about);
@@ -155,7 +84,7 @@ fn compare(
     let mut files = conflict::crowded(&parties);
     files.truncate(NAMED);
     let files = files.into_iter().map(|(path, tasks)| CrowdedFile { path, tasks }).collect();
-    Ok(Response { conflicts, files, looked_at: pieces.len(), unchecked, unseen, more })
+    Ok(Answer { conflicts, files, looked_at: pieces.len(), unchecked, unseen, more })
 }
 
 /// Merges, as long as there are not too many.

@@ -15,8 +15,8 @@ use super::{runner_stop, task_add};
 use crate::environment::{Environment, PREFIX};
 use crate::home::make_private;
 use crate::runner::registry;
-use crate::views::TaskView;
 use crate::{Engine, Start, clock, problems};
+use fleet_api::views::TaskView;
 
 /// What the scratch repository has before anybody works on it.
 const FILES: &[(&str, &str)] = &[
@@ -138,9 +138,15 @@ impl Stage {
         Engine::new(Start { environment, directory: Some(self.repository()), flags: Vec::new() })
     }
 
+    /// Stops runners and agents; what they did stays.
+    pub async fn stop(&self, engine: &Engine) -> Outcome<()> {
+        let everything = fleet_api::verbs::runner_stop::Request { agents: true, restart: false };
+        runner_stop::run(engine, everything).await.map(drop)
+    }
+
     /// Removes everything, runners and agents first.
     pub async fn clear(self, engine: &Engine) -> Outcome<()> {
-        runner_stop::stop(engine, runner_stop::Request { agents: true, ..Default::default() }).await?;
+        self.stop(engine).await?;
         fs::remove_dir_all(&self.dir).map_err(|error| problems::io(&self.dir, &error))
     }
 }
@@ -149,7 +155,7 @@ impl Stage {
 pub async fn add_tasks(engine: &Engine) -> Outcome<Vec<TaskView>> {
     let mut tasks: Vec<TaskView> = Vec::new();
     for act in ACTS {
-        let request = task_add::Request {
+        let request = fleet_api::verbs::task_add::Request {
             title: act.title.to_owned(),
             description: Some(format!("```demo\n{}\n```", act.script)),
             agent: Some("demo".to_owned()),
@@ -157,7 +163,7 @@ pub async fn add_tasks(engine: &Engine) -> Outcome<Vec<TaskView>> {
             after: act.after.iter().map(|number| tasks[*number].id.to_string()).collect(),
             ..Default::default()
         };
-        tasks.push(task_add::run(engine, request).await?);
+        tasks.push(task_add::add(engine, request).await?);
     }
     Ok(tasks)
 }

@@ -2,72 +2,34 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
-use fleet_core::id::{ProjectId, RunId};
+use fleet_api::verbs::disk::{Amount, Answer, ProjectDisk, Request};
+use fleet_core::id::RunId;
 use fleet_core::problem::Outcome;
 use fleet_core::project::Project;
 use fleet_host::disk;
 use fleet_host::git::{self, SlotState};
 use fleet_store::{StoreUrl, ops};
-use serde::Serialize;
 
 use super::gc::{area, names};
 use crate::Engine;
 use crate::home::Home;
 use crate::keeper::blocking;
 
-/// Several things, and their bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Amount {
-    /// How many.
-    pub count: usize,
-    /// How much of the disk.
-    pub bytes: u64,
-}
-
-/// What a project uses.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct ProjectDisk {
-    pub id: ProjectId,
-    pub name: String,
-    pub repository: PathBuf,
-    pub exists: bool,
-    pub in_use: Amount,
-    pub warm: Amount,
-    pub logs: Amount,
-    pub snapshots: Option<usize>,
-    pub vault_bytes: u64,
-}
-
-/// What everything uses.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Response {
-    pub home: PathBuf,
-    pub projects: Vec<ProjectDisk>,
-    pub other_logs: Amount,
-    pub trash: Amount,
-    pub store_bytes: Option<u64>,
-    pub total_bytes: u64,
-}
-
 /// The runs of a project that its logs are looked for among; the logs of others count as those of nobody.
 const MOST_RUNS: i64 = 10_000;
 
-/// Looks everywhere. `seen` goes up by one for each file, for whoever shows how far it is.
-pub async fn run(engine: &Engine, seen: &Arc<AtomicU64>) -> Outcome<Response> {
+/// Looks everywhere.
+pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let home = Home::new(engine.home());
-    let mut logs = logs(&home, seen).await?;
+    let mut logs = logs(&home).await?;
     let mut projects = Vec::new();
     for project in engine.projects_here().await? {
-        projects.push(of_project(engine, project, &mut logs, seen).await?);
+        projects.push(of_project(engine, project, &mut logs).await?);
     }
-    let trash = Amount { count: names(&home.trash())?.len(), bytes: bytes(home.trash(), seen).await? };
+    let trash = Amount { count: names(&home.trash())?.len(), bytes: bytes(home.trash()).await? };
     let store_bytes = match engine.store_url()? {
-        StoreUrl::Sqlite(path) => Some(database(&path, seen).await?),
+        StoreUrl::Sqlite(path) => Some(database(&path).await?),
         StoreUrl::Postgres(_) => None,
     };
     let other_logs = sum(logs.values());
@@ -75,12 +37,12 @@ pub async fn run(engine: &Engine, seen: &Arc<AtomicU64>) -> Outcome<Response> {
         projects.iter().map(|one| one.in_use.bytes + one.warm.bytes + one.logs.bytes + one.vault_bytes);
     let total_bytes =
         of_projects.sum::<u64>() + other_logs.bytes + trash.bytes + store_bytes.unwrap_or_default();
-    Ok(Response { home: home.root().to_owned(), projects, other_logs, trash, store_bytes, total_bytes })
+    let home = home.root().display().to_string();
+    Ok(Answer { home, projects, other_logs, trash, store_bytes, total_bytes })
 }
 
-async fn bytes(path: PathBuf, seen: &Arc<AtomicU64>) -> Outcome<u64> {
-    let seen = Arc::clone(seen);
-    blocking(move || disk::usage(&path, &seen).bytes).await
+async fn bytes(path: PathBuf) -> Outcome<u64> {
+    blocking(move || disk::usage(&path).bytes).await
 }
 
 fn sum<'a>(amounts: impl Iterator<Item = &'a u64>) -> Amount {
@@ -88,12 +50,11 @@ fn sum<'a>(amounts: impl Iterator<Item = &'a u64>) -> Amount {
 }
 
 /// The folders of runs.
-async fn logs(home: &Home, seen: &Arc<AtomicU64>) -> Outcome<BTreeMap<RunId, u64>> {
+async fn logs(home: &Home) -> Outcome<BTreeMap<RunId, u64>> {
     let folders = names(&home.runs())?;
-    let seen = Arc::clone(seen);
     blocking(move || {
         let run = |path: &Path| path.file_name()?.to_str()?.parse::<RunId>().ok();
-        folders.iter().filter_map(|path| Some((run(path)?, disk::usage(path, &seen).bytes))).collect()
+        folders.iter().filter_map(|path| Some((run(path)?, disk::usage(path).bytes))).collect()
     })
     .await
 }
@@ -102,27 +63,26 @@ async fn of_project(
     engine: &Engine,
     project: Project,
     logs: &mut BTreeMap<RunId, u64>,
-    seen: &Arc<AtomicU64>,
 ) -> Outcome<ProjectDisk> {
     let filter = ops::RunFilter { project: Some(project.id), ..Default::default() };
     let runs = engine.call(ops::ListRuns { filter, limit: MOST_RUNS }).await?;
     let own: Vec<u64> = runs.iter().filter_map(|row| logs.remove(&row.run.id)).collect();
-    let (area, seen) = (area(engine, &project)?, Arc::clone(seen));
+    let area = area(engine, &project)?;
     let exists = area.repo.exists();
     let (in_use, warm, snapshots, vault_bytes) = blocking(move || {
         let (mut in_use, mut warm) = (Vec::new(), Vec::new());
         for slot in area.slots().unwrap_or_default() {
-            let bytes = disk::usage(&slot.path, &seen).bytes;
+            let bytes = disk::usage(&slot.path).bytes;
             if slot.state == SlotState::Free && !slot.live { warm.push(bytes) } else { in_use.push(bytes) }
         }
         let snapshots = git::list_snapshots(&area.vault, None).ok().map(|all| all.len());
-        (sum(in_use.iter()), sum(warm.iter()), snapshots, disk::usage(&area.vault, &seen).bytes)
+        (sum(in_use.iter()), sum(warm.iter()), snapshots, disk::usage(&area.vault).bytes)
     })
     .await?;
     Ok(ProjectDisk {
         id: project.id,
         name: project.name,
-        repository: project.common_dir.into(),
+        repository: project.common_dir,
         exists,
         in_use,
         warm,
@@ -133,12 +93,12 @@ async fn of_project(
 }
 
 /// The file of the store, and what SQLite keeps beside it.
-async fn database(path: &Path, seen: &Arc<AtomicU64>) -> Outcome<u64> {
+async fn database(path: &Path) -> Outcome<u64> {
     let mut total = 0;
     for end in ["", "-wal", "-shm"] {
         let mut file = path.as_os_str().to_owned();
         file.push(end);
-        total += bytes(file.into(), seen).await?;
+        total += bytes(file.into()).await?;
     }
     Ok(total)
 }

@@ -7,66 +7,18 @@ mod vaults;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 
+use fleet_api::verbs::doctor::{Answer, Check, Request, Verdict};
+use fleet_api::verbs::trust_show::WishesView;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::AgentName;
 use fleet_store::{StoreUrl, ops};
-use serde::Serialize;
 
-use super::trust;
+use super::trust_show;
 use crate::config::Origin;
-use crate::trust::ProjectWishes;
 use crate::{Engine, problems, runner};
 
-/// How a check went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// As it should be.
-    Good,
-    /// Works, but somebody should look.
-    Warning,
-    /// Does not work.
-    Bad,
-}
-
-/// One thing that was looked at.
-#[derive(Debug, Clone, Serialize)]
-pub struct Check {
-    /// What was looked at.
-    pub name: &'static str,
-    /// How it went.
-    pub verdict: Verdict,
-    /// What was found.
-    pub detail: String,
-    /// What to do about it.
-    pub hints: Vec<String>,
-}
-
-impl Check {
-    fn good(name: &'static str, detail: impl Into<String>) -> Self {
-        Self { name, verdict: Verdict::Good, detail: detail.into(), hints: Vec::new() }
-    }
-
-    fn warning(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name, verdict: Verdict::Warning, detail: detail.into(), hints: vec![hint.into()] }
-    }
-
-    fn bad(name: &'static str, problem: Problem) -> Self {
-        Self { name, verdict: Verdict::Bad, detail: problem.message, hints: problem.hints }
-    }
-}
-
-/// Everything that was looked at.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// In the order of looking.
-    pub checks: Vec<Check>,
-    /// Whether nothing is bad.
-    pub healthy: bool,
-}
-
 /// Looks at everything; a check that fails never hides the next one.
-pub async fn run(engine: &Engine) -> Outcome<Response> {
+pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let mut checks = vec![home(engine)];
     checks.extend(config(engine));
     checks.push(repository(engine));
@@ -82,7 +34,7 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
         checks.extend(here::checks(engine).await);
     }
     let healthy = checks.iter().all(|check| check.verdict != Verdict::Bad);
-    Ok(Response { checks, healthy })
+    Ok(Answer { checks, healthy })
 }
 
 fn home(engine: &Engine) -> Check {
@@ -125,7 +77,7 @@ fn config(engine: &Engine) -> Vec<Check> {
         ));
     }
     if checks.is_empty() {
-        let files: Vec<String> = report.files.iter().map(|file| file.display().to_string()).collect();
+        let files = report.files;
         let detail = if files.is_empty() { "no files, all defaults".to_owned() } else { files.join(", ") };
         checks.push(Check::good("config", detail));
     }
@@ -136,7 +88,7 @@ fn repository(engine: &Engine) -> Check {
     match engine.repository() {
         Ok(repository) => Check::good("project", repository.common_dir.display().to_string()),
         Err(problem) => {
-            Check::warning("project", problem.message, "change into a git repository to work on it")
+            Check::warning("project", problem.to_string(), "change into a git repository to work on it")
         }
     }
 }
@@ -146,7 +98,7 @@ fn trusted(engine: &Engine) -> Option<Check> {
     if engine.repository().is_err() || engine.config().is_err() {
         return None;
     }
-    match trust::status(engine) {
+    match trust_show::wishes(engine, None).and_then(|asked| trust_show::judged(engine, &asked)) {
         Ok(status) if status.asked.is_empty() => None,
         Ok(status) if status.trusted => Some(Check::good("trust", "you agreed to what this project wants")),
         Ok(status) => {
@@ -157,7 +109,7 @@ fn trusted(engine: &Engine) -> Option<Check> {
 }
 
 /// Settings keep tasks from running until somebody agrees, files only keep agents from using them.
-fn unused(asked: &ProjectWishes) -> &'static str {
+fn unused(asked: &WishesView) -> &'static str {
     if asked.commands.is_empty() {
         "files of this project for agents are not used before you agree to them"
     } else {
@@ -237,7 +189,8 @@ async fn store(engine: &Engine) -> Vec<Check> {
         Err(error) => Check::bad("store", problems::store(error)),
     };
     let mut checks = vec![described];
-    let damage = match store.check() {
+    checks.extend(store.stopped_holder().map(|holder| locked(&holder)));
+    let damage = match store.check().await {
         Ok(findings) => findings,
         Err(error) => vec![error.to_string()],
     };
@@ -248,6 +201,11 @@ async fn store(engine: &Engine) -> Vec<Check> {
         Err(error) => checks.push(Check::bad("consistency", problems::store(error))),
     }
     checks
+}
+
+fn locked(holder: &str) -> Check {
+    let problem = Problem::new(Code::StoreBusy, format!("nobody can write to the store: {holder}"));
+    Check::bad("store", problem)
 }
 
 fn damaged(finding: &str) -> Check {

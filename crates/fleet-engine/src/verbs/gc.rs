@@ -4,19 +4,17 @@ mod find;
 mod history;
 
 use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fleet_api::verbs::gc::{Answer, Failed, Item, Kind, Request};
 use fleet_core::id::RunId;
 use fleet_core::problem::Outcome;
 use fleet_core::project::Project;
+use fleet_host::disk;
 use fleet_host::git::{self, Area, Slot, StoredSnapshot};
 use fleet_host::lock::Exclusive;
-use serde::Serialize;
 
-use super::lineage;
 use super::project_git::ProjectGit;
 use crate::home::Home;
 use crate::keeper::blocking;
@@ -26,47 +24,30 @@ pub(crate) use find::area;
 pub(super) use find::names;
 
 /// What to look for.
-#[derive(Debug, Clone)]
-pub struct Request {
+#[derive(Debug, Clone, Copy)]
+struct Search {
     /// Logs and snapshots of runs that ended longer ago than this.
-    pub older_than: Duration,
-    /// Goes up by one for each file that was looked at.
-    pub seen: Arc<AtomicU64>,
+    older_than: Duration,
+    size: Size,
 }
 
-/// What may go.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Plan {
-    /// What may go, and why.
-    pub items: Vec<Item>,
+/// Whether to find out how large things are, which takes long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Measured,
+    Unknown,
 }
 
-/// What something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// What was moved aside before.
-    Trash,
-    /// A worktree that nobody uses.
-    Worktree,
-    /// The folder of a run.
-    Logs,
-    /// Snapshots of a run.
-    Snapshots,
-    /// Small files of processes that are gone.
-    Files,
+impl Search {
+    fn bytes(self, path: &Path) -> u64 {
+        if self.size == Size::Measured { disk::usage(path).bytes } else { 0 }
+    }
 }
 
-/// Something that may go.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Item {
-    pub kind: Kind,
-    pub what: String,
-    pub why: String,
-    pub count: usize,
-    pub bytes: u64,
-    #[serde(skip)]
+/// Something that may go, and how.
+#[derive(Debug)]
+struct Found {
+    item: Item,
     action: Action,
 }
 
@@ -81,51 +62,53 @@ enum Action {
     Files(Vec<PathBuf>),
 }
 
-/// What was done.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// What is gone, or is being removed in the background.
-    pub removed: Vec<Item>,
-    /// What could not be removed, and why.
-    pub failed: Vec<Failed>,
+/// Looks; then removes what was seen before and may still go. What is large only moves aside, and goes in the background.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let older_than = Duration::from_secs(request.older_than_seconds);
+    let Some(seen) = request.remove else {
+        let found = search(engine, Search { older_than, size: Size::Measured }).await?;
+        let removed = found.into_iter().map(|found| found.item).collect();
+        return Ok(Answer { dry_run: true, removed, failed: Vec::new() });
+    };
+    let found = search(engine, Search { older_than, size: Size::Unknown }).await?;
+    remove(engine, seen, found).await
 }
 
-/// Something that could not be removed.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Failed {
-    pub what: String,
-    pub why: String,
+async fn search(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
+    let mut found = Vec::new();
+    found.extend(find::trash(engine, search).await?);
+    found.extend(find::worktrees(engine, search).await?);
+    found.extend(history::logs(engine, search).await?);
+    found.extend(history::snapshots(engine, search).await?);
+    found.extend(find::files(engine)?);
+    Ok(found)
 }
 
-/// Looks, and changes nothing.
-pub async fn plan(engine: &Engine, request: &Request) -> Outcome<Plan> {
-    let mut items = Vec::new();
-    items.extend(find::trash(engine, request).await?);
-    items.extend(find::worktrees(engine, request).await?);
-    items.extend(history::logs(engine, request).await?);
-    items.extend(history::snapshots(engine, request).await?);
-    items.extend(find::files(engine)?);
-    Ok(Plan { items })
-}
-
-/// Removes what the plan says; what is large only moves aside, and goes in the background.
-pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
-    lineage::people_only(engine, "remove what is old")?;
-    let mut response = Response { removed: Vec::new(), failed: Vec::new() };
+async fn remove(engine: &Engine, seen: Vec<Item>, mut found: Vec<Found>) -> Outcome<Answer> {
+    let mut answer = Answer { dry_run: false, removed: Vec::new(), failed: Vec::new() };
     let home = Home::new(engine.home());
-    for item in plan.items {
-        let (home, action) = (home.clone(), item.action.clone());
+    for item in seen {
+        let Some(at) = found.iter().position(|found| is_same(&item, &found.item)) else {
+            answer.failed.push(Failed { what: item.what, why: "it changed meanwhile".to_owned() });
+            continue;
+        };
+        let (home, action) = (home.clone(), found.swap_remove(at).action);
         match blocking(move || act(&home, action)).await? {
-            Ok(()) => response.removed.push(item),
-            Err(why) => response.failed.push(Failed { what: item.what, why }),
+            Ok(()) => answer.removed.push(item),
+            Err(why) => answer.failed.push(Failed { what: item.what, why }),
         }
     }
     for project in engine.projects_here().await? {
-        response.failed.extend(tidy_vault(engine, project).await?);
+        answer.failed.extend(tidy_vault(engine, project).await?);
     }
     sweep::start(engine)?;
-    Ok(response)
+    Ok(answer)
+}
+
+/// Whether something is what somebody saw. Of snapshots there may be others by now, and they were not seen.
+fn is_same(seen: &Item, now: &Item) -> bool {
+    let is_it = seen.kind == now.kind && seen.what == now.what;
+    is_it && (seen.kind != Kind::Snapshots || seen.count == now.count)
 }
 
 /// Lets the vault of a project give back what its snapshots do not need any more.
@@ -161,7 +144,7 @@ fn act(home: &Home, action: Action) -> Result<(), String> {
 }
 
 /// Under its lock: whoever wants the file at the same time makes a new one.
-fn remove_stale(file: &std::path::Path) -> std::io::Result<()> {
+fn remove_stale(file: &Path) -> std::io::Result<()> {
     let Some(lock) = Exclusive::try_acquire(file)? else { return Ok(()) };
     fs::remove_file(file)?;
     drop(lock);

@@ -1,58 +1,81 @@
 //! Whose task a task or a workflow is: agents may act only on what comes from their own.
 //!
-//! Every verb that changes something asks here, once it knows what is meant. Whoever only shows something to a program of
-//! an agent asks here itself.
+//! What a request names is checked in front of the table of verbs. A verb that works on a set which its request does not
+//! name narrows the set here.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use fleet_core::id::{ProjectId, RunId, TaskId, WorkflowId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_store::ops;
 
 use crate::Engine;
-use crate::caller::{Caller, is_inside_a_run};
 
 /// More generations than any setting allows.
 const MOST_GENERATIONS: usize = 64;
 
 /// The task on which the agent works that asks; none if a person does.
-pub async fn own_task(engine: &Engine) -> Outcome<Option<TaskId>> {
-    match engine.caller()?.clone() {
-        Caller::Person => Ok(None),
-        Caller::Agent { run, proof } => engine.call(ops::OwnTask { run, proof }).await,
-    }
+pub(crate) fn own_task(engine: &Engine) -> Outcome<Option<TaskId>> {
+    Ok(engine.caller()?.agent().map(|agent| agent.task))
 }
 
 /// The project of the task on which the agent works that asks; none if a person does.
-pub async fn own_project(engine: &Engine) -> Outcome<Option<ProjectId>> {
-    let Some(own) = own_task(engine).await? else { return Ok(None) };
-    Ok(Some(engine.call(ops::GetTask { id: own }).await?.task.project))
+pub(crate) fn own_project(engine: &Engine) -> Outcome<Option<ProjectId>> {
+    Ok(engine.caller()?.agent().map(|agent| agent.project.id))
 }
 
 /// Refuses an agent a task of another project than its own.
-pub async fn check_project(engine: &Engine, task: TaskId) -> Outcome<()> {
-    let Some(own) = own_project(engine).await? else { return Ok(()) };
+pub(crate) async fn check_project(engine: &Engine, task: TaskId) -> Outcome<()> {
+    let Some(own) = own_project(engine)? else { return Ok(()) };
     if engine.call(ops::GetTask { id: task }).await?.task.project == own {
         return Ok(());
     }
     Err(elsewhere(&format!("task {task} belongs to another repository")))
 }
 
+/// Refuses an agent that asks from another repository than its own.
+pub(crate) fn check_place(engine: &Engine) -> Outcome<()> {
+    let Some(agent) = engine.caller()?.agent() else { return Ok(()) };
+    if engine.repository().is_err() || engine.common_dir()? == agent.project.common_dir {
+        return Ok(());
+    }
+    Err(elsewhere("the directory is of another one"))
+}
+
+/// Refuses an agent what is about all repositories.
+pub(crate) fn check_all_projects(engine: &Engine, all_projects: bool) -> Outcome<()> {
+    match engine.caller()?.run() {
+        Some(_) if all_projects => Err(elsewhere("all_projects")),
+        _ => Ok(()),
+    }
+}
+
 /// The refusal of what belongs to another repository than that of the agent.
-pub fn elsewhere(what: &str) -> Problem {
+pub(crate) fn elsewhere(what: &str) -> Problem {
     Problem::new(Code::NotYours, format!("{what}: an agent sees the backlog of its own repository only"))
         .hint("leave out what names another one")
 }
 
 /// Refuses an agent a task that does not come from its own. People may do everything.
-pub async fn check(engine: &Engine, task: TaskId) -> Outcome<()> {
-    let Some(own) = own_task(engine).await? else { return Ok(()) };
+pub(crate) async fn check(engine: &Engine, task: TaskId) -> Outcome<()> {
+    let Some(own) = own_task(engine)? else { return Ok(()) };
     if descends(engine, task, own).await? {
         return Ok(());
     }
     Err(not_yours(&format!("task {task}"), own))
 }
 
+/// Whether whoever asks may see all of a task: a person, or an agent that it comes from.
+pub(super) async fn is_own(engine: &Engine, task: TaskId) -> Outcome<bool> {
+    match own_task(engine)? {
+        Some(own) => descends(engine, task, own).await,
+        None => Ok(true),
+    }
+}
+
 /// The same for a run; the task that it works on.
-pub async fn check_run(engine: &Engine, run: RunId) -> Outcome<TaskId> {
+pub(crate) async fn check_run(engine: &Engine, run: RunId) -> Outcome<TaskId> {
     let task = engine.call(ops::GetRun { run }).await?.run.task;
     check(engine, task).await?;
     Ok(task)
@@ -60,7 +83,7 @@ pub async fn check_run(engine: &Engine, run: RunId) -> Outcome<TaskId> {
 
 /// The same for several: all of them, or none.
 pub(super) async fn check_all(engine: &Engine, tasks: impl IntoIterator<Item = TaskId>) -> Outcome<()> {
-    let Some(own) = own_task(engine).await? else { return Ok(()) };
+    let Some(own) = own_task(engine)? else { return Ok(()) };
     for task in tasks {
         if !descends(engine, task, own).await? {
             return Err(not_yours(&format!("task {task}"), own));
@@ -69,18 +92,22 @@ pub(super) async fn check_all(engine: &Engine, tasks: impl IntoIterator<Item = T
     Ok(())
 }
 
-/// Refuses an agent what is about everybody's work. `what` completes "only people can".
-pub fn people_only(engine: &Engine, what: &str) -> Outcome<()> {
-    if !is_inside_a_run(engine)? {
-        return Ok(());
+/// Leaves out of a list what does not come from the task of the agent that asks. `task` says what each is about.
+pub(super) async fn retain_own<T>(engine: &Engine, list: &mut Vec<T>, task: fn(&T) -> TaskId) -> Outcome<()> {
+    let Some(own) = own_task(engine)? else { return Ok(()) };
+    let mut known: BTreeMap<TaskId, bool> = BTreeMap::new();
+    for id in list.iter().map(task) {
+        if let Entry::Vacant(unknown) = known.entry(id) {
+            unknown.insert(descends(engine, id, own).await?);
+        }
     }
-    let message = format!("only people can {what}");
-    Err(Problem::new(Code::NotYours, message).hint("say in your report what you need; a person can do it"))
+    list.retain(|one| known.get(&task(one)).copied().unwrap_or_default());
+    Ok(())
 }
 
-/// The same for a workflow.
-pub async fn check_workflow(engine: &Engine, workflow: WorkflowId) -> Outcome<()> {
-    let Some(own) = own_task(engine).await? else { return Ok(()) };
+/// Refuses an agent a workflow that does not come from its own task.
+pub(crate) async fn check_workflow(engine: &Engine, workflow: WorkflowId) -> Outcome<()> {
+    let Some(own) = own_task(engine)? else { return Ok(()) };
     if brought(engine, workflow, own).await? {
         return Ok(());
     }
@@ -95,7 +122,7 @@ fn not_yours(what: &str, own: TaskId) -> Problem {
 }
 
 /// Whether a workflow was added by an agent that works on this task, or on one that comes from it.
-pub async fn brought(engine: &Engine, workflow: WorkflowId, own: TaskId) -> Outcome<bool> {
+pub(crate) async fn brought(engine: &Engine, workflow: WorkflowId, own: TaskId) -> Outcome<bool> {
     let detail = engine.call(ops::GetWorkflow { id: workflow, with_results: false }).await?;
     let Some(parent) = detail.workflow.spawn.parent else { return Ok(false) };
     let task = engine.call(ops::GetRun { run: parent }).await?.run.task;
@@ -104,7 +131,7 @@ pub async fn brought(engine: &Engine, workflow: WorkflowId, own: TaskId) -> Outc
 
 /// Whether a task is this one, or was added by an agent that works on it, or on one that was, and so on. All attempts at a
 /// task count as one.
-pub async fn descends(engine: &Engine, task: TaskId, own: TaskId) -> Outcome<bool> {
+pub(crate) async fn descends(engine: &Engine, task: TaskId, own: TaskId) -> Outcome<bool> {
     let mut at = task;
     for _ in 0..MOST_GENERATIONS {
         if at == own {

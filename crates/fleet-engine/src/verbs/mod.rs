@@ -1,69 +1,22 @@
 //! What can be asked of codefleet, one file per verb. The command line has a file of the same name for each; MCP tools
 //! have the names that their clients know.
 
-pub mod agents_decode;
-pub mod agents_list;
-pub mod agents_pause;
-pub mod agents_prices;
-pub mod agents_show;
-pub mod agents_status;
-pub mod agents_test;
-pub mod clean;
-pub mod conflicts;
+#![expect(clippy::unused_async, reason = "verbs have one signature, whether they wait or not")]
+
+macro_rules! modules {
+    ($($name:ident),+) => {
+        $(pub mod $name;)+
+    };
+}
+
+fleet_api::for_each_verb!(modules);
+
 pub mod demo;
-pub mod disk;
-pub mod doctor;
+mod details;
 mod elsewhere;
-pub mod events;
-pub mod follow;
-pub mod gc;
-pub mod launch;
-pub mod lineage;
+mod follow;
+mod launch;
+pub(crate) mod lineage;
 mod project_git;
-pub mod project_list;
 mod reasons;
-pub mod report;
-pub mod resume;
-pub mod review;
-pub mod run_diff;
-pub mod run_kill;
-pub mod run_list;
-pub mod run_logs;
-pub mod run_open;
-pub mod run_prompt;
-pub mod run_result;
-pub mod run_show;
-pub mod runner_status;
-pub mod runner_stop;
-pub mod server_token;
-pub mod setup;
-pub mod task_add;
-pub mod task_assign;
-pub mod task_clean;
-pub mod task_create;
-pub mod task_delete;
-pub mod task_dep;
-pub mod task_edit;
-pub mod task_export;
-pub mod task_import;
-pub mod task_list;
-pub mod task_move;
-pub mod task_order;
-pub mod task_recent;
-pub mod task_search;
-pub mod task_show;
-pub mod task_similar;
 mod texts;
-pub mod trust;
-pub mod undo;
-pub mod why;
-pub mod workflow_cancel;
-pub mod workflow_check;
-pub mod workflow_clean;
-pub mod workflow_init;
-pub mod workflow_list;
-pub mod workflow_result;
-pub mod workflow_retry;
-pub mod workflow_run;
-pub mod workflow_show;
-pub mod workflow_watch;

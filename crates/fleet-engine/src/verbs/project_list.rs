@@ -1,29 +1,17 @@
 //! Lists the repositories that codefleet knows.
 
-use std::path::PathBuf;
-
-use fleet_core::id::ProjectId;
+use fleet_api::verbs::project_list::{Answer, ProjectView, Request};
 use fleet_core::problem::Outcome;
-use serde::Serialize;
 
+use super::lineage;
 use crate::Engine;
 use crate::keeper::checkout;
 
-/// A repository.
-#[derive(Debug, Clone, Serialize)]
-pub struct ProjectView {
-    /// Its id.
-    pub id: ProjectId,
-    /// What it is called.
-    pub name: String,
-    /// Its main work tree, or itself when it is bare.
-    pub path: PathBuf,
-}
-
-/// Lists them all.
-pub async fn run(engine: &Engine) -> Outcome<Vec<ProjectView>> {
+/// Lists them all; to an agent, its own.
+pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+    let own = lineage::own_project(engine)?;
     let all = engine.projects().await?.into_iter();
-    Ok(all
-        .map(|project| ProjectView { path: checkout(&project), id: project.id, name: project.name })
-        .collect())
+    let shown = all.filter(|project| own.is_none_or(|own| own == project.id));
+    let view = |project| ProjectView { path: checkout(&project), id: project.id, name: project.name };
+    Ok(Answer { projects: shown.map(view).collect() })
 }

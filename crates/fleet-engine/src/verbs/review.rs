@@ -4,78 +4,21 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use fleet_core::id::{RunId, TaskId};
+use fleet_api::verbs::review::{Answer, Request, Review};
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
-use fleet_core::report::TestLine;
 use fleet_core::review::{Branch, Verdict, judge};
 use fleet_core::task::TaskState;
 use fleet_core::time::Millis;
 use fleet_host::git::{self, GitError, MergeCheck};
 use fleet_store::ops::{self, ListedRun, RunDetail};
-use serde::Serialize;
 
 use super::elsewhere::Here;
 use super::run_show::advice;
 use crate::keeper::blocking;
 use crate::lie::Lie;
-use crate::views::Moment;
 use crate::{Engine, clock, problems};
-
-/// Which work.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Only what ended since then: `24h` (ago), a date, or RFC 3339; `None` is a week.
-    pub since: Option<String>,
-    /// So many at most; `None` is 20.
-    pub limit: Option<u32>,
-}
-
-/// The work of one task.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Review {
-    pub task: TaskId,
-    pub title: String,
-    pub state: TaskState,
-    pub verdict: Verdict,
-    pub run: RunId,
-    pub attempt: i64,
-    pub agent: String,
-    pub model: Option<String>,
-    pub branch: Option<String>,
-    /// What was done or why it failed, in the agent's words or ours.
-    pub summary: String,
-    pub files: Vec<String>,
-    pub file_count: usize,
-    pub commits: Vec<String>,
-    pub commit_count: usize,
-    /// What the agent says that it tested.
-    pub tests: Vec<TestLine>,
-    /// Where claim and observation differ.
-    pub remarks: Vec<String>,
-    /// What the agent would do next.
-    pub next_steps: Vec<String>,
-    /// Where it has landed, in words; nothing if it has not.
-    pub landed: Option<String>,
-    /// Files that keep it from being merged into the current commit.
-    pub conflicts: Vec<String>,
-    pub tokens: u64,
-    pub micro_usd: u64,
-    pub seconds: u64,
-    pub ended_at: Option<Moment>,
-    /// What to do next, most useful first; commands in backquotes.
-    pub next: Vec<String>,
-}
-
-/// The work that ended lately.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The newest first.
-    pub reviews: Vec<Review>,
-    /// Whether there is more of it.
-    pub more: bool,
-}
+use fleet_api::Moment;
 
 /// As much as one person looks at in a sitting.
 const SHOWN: u32 = 20;
@@ -84,13 +27,13 @@ const LOOKED_THROUGH: i64 = 1_000;
 const LATELY: &str = "7d";
 
 /// Looks.
-pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let since = request.since.as_deref().unwrap_or(LATELY);
     let since = clock::parse_past("since", since, engine.time().await?)?;
     let limit = request.limit.unwrap_or(SHOWN) as usize;
     let repo = PathBuf::from(engine.common_dir()?);
     let Some(project) = engine.known_project().await? else {
-        return Ok(Response { reviews: Vec::new(), more: false });
+        return Ok(Answer { reviews: Vec::new(), more: false });
     };
     let filter =
         ops::RunFilter { project: Some(project.id), newest_of_task: true, ..ops::RunFilter::default() };
@@ -107,7 +50,7 @@ pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
     let (details, seen) = seen.map_err(problems::git)?;
     let pairs = details.iter().zip(seen);
     let reviews = pairs.map(|(detail, seen)| review(engine, detail, seen)).collect::<Outcome<Vec<_>>>()?;
-    Ok(Response { reviews: reviews.into_iter().filter(|review| !review.title.is_empty()).collect(), more })
+    Ok(Answer { reviews: reviews.into_iter().filter(|review| !review.title.is_empty()).collect(), more })
 }
 
 fn is_over(listed: &ListedRun, since: Millis) -> bool {

@@ -1,44 +1,46 @@
 //! What a run changed: its branch compared with where it started, or, while it is at work, its files as they are.
 
-use std::io::Write;
+mod page;
+
 use std::path::PathBuf;
 
+use fleet_api::verbs::run_diff::{Answer, CommitView, FileView, Of, Request, Summary, Which};
 use fleet_core::id::RunId;
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Run;
-use fleet_host::git::{self, Changes, FileStatus, GitError, Oid, TakeSnapshot};
-pub use fleet_host::git::{Color, DiffStyle};
+use fleet_host::git::{self, Changes, FileStatus, Oid, TakeSnapshot};
 use fleet_store::ops::{self, RunDetail};
-use serde::Serialize;
 
+use self::page::Cursor;
 use super::elsewhere;
 use super::project_git::ProjectGit;
 use crate::home::Home;
 use crate::keeper::{blocking, checkout};
 use crate::{Engine, clock, problems};
 
-/// Which comparison.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// The run: its id, or that of its task, or its branch.
-    pub id: String,
-    /// A snapshot instead of the branch.
-    pub snapshot: Option<Which>,
-}
-
-/// Which snapshot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
-    /// The last one.
-    Newest,
-    /// The one of this number.
-    Number(u64),
+/// Compares, and gives the page that is asked for.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let id = engine.run_id(&request.id).await?;
+    if let Some(after) = &request.after {
+        let cursor: Cursor = after.parse()?;
+        let detail = engine.call(ops::GetRun { run: id }).await?;
+        elsewhere::refuse(engine, &detail.run)?;
+        let vault = ProjectGit::of(engine, &detail.project).await?.vault;
+        return blocking(move || page::read(&vault, &cursor, &request)).await?;
+    }
+    let found = find(engine, id, request.snapshot).await?;
+    blocking(move || {
+        let summary = if request.summary { Some(found.summary()?) } else { None };
+        let page = page::read(&found.repo, &found.cursor(), &request)?;
+        Ok(Answer { of: Some(found.of), summary, ..page })
+    })
+    .await?
 }
 
 /// Two states of a project that can be compared.
 #[derive(Debug, Clone)]
-pub struct Comparison {
+pub(super) struct Comparison {
     repo: PathBuf,
     base: Oid,
     head: Oid,
@@ -49,63 +51,14 @@ pub struct Comparison {
     of: Of,
 }
 
-/// What is compared with the base.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Of {
-    /// The branch.
-    Branch,
-    /// The files of the workspace, committed or not.
-    Workspace,
-    /// A snapshot, by its ref.
-    Snapshot(String),
-}
-
-/// What is different, in numbers and names.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Summary {
-    pub run: RunId,
-    pub branch: Option<String>,
-    pub base: String,
-    pub of: &'static str,
-    pub snapshot: Option<String>,
-    pub commits: Vec<CommitView>,
-    pub commit_count: u64,
-    pub files: Vec<FileView>,
-    pub file_count: u64,
-    pub added: u64,
-    pub deleted: u64,
-}
-
-/// A commit.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct CommitView {
-    pub id: String,
-    pub subject: String,
-}
-
-/// A changed file.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct FileView {
-    pub status: &'static str,
-    pub path: String,
-    pub old_path: Option<String>,
-    pub added: Option<u64>,
-    pub deleted: Option<u64>,
-}
-
 /// Finds out what to compare.
-pub async fn find(engine: &Engine, request: &Request) -> Outcome<Comparison> {
-    let id = engine.run_id(&request.id).await?;
+pub(super) async fn find(engine: &Engine, id: RunId, which: Option<Which>) -> Outcome<Comparison> {
     let detail = engine.call(ops::GetRun { run: id }).await?;
     let run = &detail.run;
     elsewhere::refuse(engine, run)?;
     let base = run.base.as_deref().and_then(|base| Oid::parse(base).ok()).ok_or_else(|| no_workspace(run))?;
     let project = ProjectGit::of(engine, &detail.project).await?;
-    let Found { head, tip, of } = match request.snapshot {
+    let Found { head, tip, of } = match which {
         Some(which) => snapshot(&project, id, which).await?,
         None if run.state.is_live() => workspace(engine, &detail).await?,
         None => ended(&project, &detail).await?,
@@ -229,9 +182,9 @@ async fn snapshot(project: &ProjectGit, run: RunId, which: Which) -> Outcome<Fou
 }
 
 impl Comparison {
-    /// What is compared with the base.
-    pub const fn of(&self) -> &Of {
-        &self.of
+    /// Where its first page begins.
+    fn cursor(&self) -> Cursor {
+        Cursor { base: self.base.clone(), head: self.head.clone(), skip: 0 }
     }
 
     /// What the work began with, and what it is now.
@@ -239,18 +192,8 @@ impl Comparison {
         (&self.base, &self.head)
     }
 
-    /// Writes what is different; nothing if nothing is. Blocks.
-    pub fn write(&self, style: DiffStyle, out: &mut dyn Write) -> Outcome<()> {
-        git::diff(&self.repo, (&self.base, &self.head), style, out).map_err(|error| match error {
-            GitError::Write(error) => {
-                Problem::new(Code::Io, format!("cannot write to standard output: {error}"))
-            }
-            error => problems::git(error),
-        })
-    }
-
     /// What is different, in numbers and names. Blocks.
-    pub fn summary(&self) -> Outcome<Summary> {
+    fn summary(&self) -> Outcome<Summary> {
         let changes = |head| git::changes(&self.repo, &self.base, head).map_err(problems::git);
         let Changes { files, files_total, added, deleted, base, mut commits, mut commits_total, .. } =
             changes(&self.head)?;
@@ -269,7 +212,7 @@ impl Comparison {
             run: self.run,
             branch: self.branch.clone(),
             base: base.to_string(),
-            of,
+            of: of.to_owned(),
             snapshot,
             commits: commits.into_iter().map(commit).collect(),
             commit_count: commits_total,
@@ -295,7 +238,8 @@ fn file(file: &git::FileChange) -> FileView {
             FileStatus::Renamed => "renamed",
             FileStatus::Copied => "copied",
             FileStatus::TypeChanged => "type_changed",
-        },
+        }
+        .to_owned(),
         path: text(&file.path),
         old_path: file.old_path.as_deref().map(text),
         added: file.added,

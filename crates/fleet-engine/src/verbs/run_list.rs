@@ -1,110 +1,90 @@
 //! Lists runs: the agents at work, with what they use of this machine, or all that ever ran.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-use fleet_core::id::BatchId;
+use fleet_api::verbs::run_list::{Answer, Looked, Request};
+use fleet_core::id::{BatchId, RunId};
 use fleet_core::problem::{Code, Outcome};
 use fleet_core::run::Run;
-use fleet_store::ops::{self, RunFilter};
-use serde::Serialize;
+use fleet_store::ops::{self, ListedRun, RunFilter};
 
+use super::lineage;
 use crate::home::Home;
 use crate::keeper::blocking;
-use crate::load::Sampler;
-use crate::views::ListedRunView;
-use crate::{Engine, problems};
-
-/// Which runs.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Those that ended, too.
-    pub all: bool,
-    /// Of every project instead of the directory's.
-    pub all_projects: bool,
-    /// Only those of this batch, of whatever project.
-    pub batch: Option<String>,
-    /// So many at most; `None` is all that live, or what is configured for lists.
-    pub limit: Option<u32>,
-}
-
-/// Some runs, newest first.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The runs.
-    pub runs: Vec<ListedRunView>,
-    /// Whether there are more than were asked for.
-    pub more: bool,
-    /// How many are at work in projects that were not asked about.
-    pub elsewhere: usize,
-}
+use crate::lost_keeper::LostKeeper;
+use crate::waiting::Waiting;
+use crate::{Engine, load, problems};
+use fleet_api::views::{ListedRunView, RunView};
 
 /// More agents than any fleet has at work.
 const MOST_LIVE: u32 = 10_000;
-/// Processor and memory change without an event.
-const LOOK: Duration = Duration::from_secs(2);
-/// Fifty agents change the store all the time; nobody reads faster than this.
-const PAUSE: Duration = Duration::from_millis(250);
 
-/// Lists once.
-pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
-    look(engine, request, &mut Sampler::default()).await
+/// Lists them. An agent sees those that come from its own task.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
+    waiting.rings().await;
+    lineage::check_all_projects(engine, request.all_projects)?;
+    let (mut listed, more) = find(engine, &request).await?;
+    lineage::retain_own(engine, &mut listed, |listed| listed.run.task).await?;
+    let is_narrowed = !request.all_projects && request.batch.is_none();
+    let elsewhere = if listed.is_empty() && is_narrowed { live_anywhere(engine).await? } else { 0 };
+    let (runs, looked) = views(engine, &listed, request.after.unwrap_or_default()).await?;
+    Ok(Answer { runs, more, elsewhere, looked: request.wait_seconds.map(|_| looked) })
 }
 
-/// Lists again and again.
-pub struct Watching<'e> {
-    engine: &'e Engine,
-    request: Request,
-    sampler: Sampler,
-    watch: Option<fleet_store::Watch>,
+/// Those at work, whoever asks.
+pub(super) async fn live(engine: &Engine, all_projects: bool) -> Outcome<Vec<ListedRunView>> {
+    let (listed, _) = find(engine, &Request { all_projects, ..Request::default() }).await?;
+    Ok(views(engine, &listed, Looked::default()).await?.0)
 }
 
-impl<'e> Watching<'e> {
-    /// Begins to watch.
-    pub fn new(engine: &'e Engine, request: Request) -> Self {
-        Self { engine, request, sampler: Sampler::default(), watch: None }
-    }
-
-    /// The first time at once, then after every change and every two seconds.
-    pub async fn next(&mut self) -> Outcome<Response> {
-        if let Some(watch) = &self.watch {
-            tokio::time::sleep(PAUSE).await;
-            watch.changed(LOOK).await;
-        } else {
-            let store = self.engine.store().await?;
-            self.watch = Some(store.watch().await.map_err(problems::store)?);
-        }
-        look(self.engine, &self.request, &mut self.sampler).await
-    }
-}
-
-async fn look(engine: &Engine, request: &Request, sampler: &mut Sampler) -> Outcome<Response> {
-    let nothing = Response { runs: Vec::new(), more: false, elsewhere: 0 };
+async fn find(engine: &Engine, request: &Request) -> Outcome<(Vec<ListedRun>, bool)> {
     let limit = match (request.limit, request.all) {
         (Some(limit), _) => limit,
         (None, true) => engine.config()?.list_limit(),
         (None, false) => MOST_LIVE,
     };
-    let Some(filter) = filter(engine, request).await? else {
-        return Ok(Response { elsewhere: live_anywhere(engine).await?, ..nothing });
-    };
-    let is_narrowed = filter.project.is_some();
+    let Some(filter) = filter(engine, request).await? else { return Ok((Vec::new(), false)) };
     let mut listed = engine.call(ops::ListRuns { filter, limit: i64::from(limit) + 1 }).await?;
     let more = listed.len() > limit as usize;
     listed.truncate(limit as usize);
-    let elsewhere = if listed.is_empty() && is_narrowed { live_anywhere(engine).await? } else { 0 };
+    Ok((listed, more))
+}
+
+async fn views(
+    engine: &Engine,
+    listed: &[ListedRun],
+    before: Looked,
+) -> Outcome<(Vec<ListedRunView>, Looked)> {
     if listed.is_empty() {
-        return Ok(Response { elsewhere, ..nothing });
+        return Ok((Vec::new(), before));
     }
     let here = super::elsewhere::Here::of(engine)?;
     let runs: Vec<Run> = listed.iter().map(|listed| listed.run.clone()).collect();
-    let (home, mut looking) = (Home::new(engine.home()), std::mem::take(sampler));
-    let (loads, looked) = blocking(move || (looking.look(&home, &runs), looking)).await?;
-    *sampler = looked;
-    let view = |listed: &ops::ListedRun| {
-        let place = here.place_of(&listed.run);
-        ListedRunView::new(listed, place, loads.get(&listed.run.id).copied())
+    let home = Home::new(engine.home());
+    let (loads, lost, looked) = blocking(move || {
+        let lost = runs.iter().filter_map(|run| Some((run.id, LostKeeper::of(&home, run)?)));
+        let lost: BTreeMap<RunId, LostKeeper> = lost.collect();
+        let (loads, looked) = load::look(&home, &runs, &before);
+        (loads, lost, looked)
+    })
+    .await?;
+    let view = |listed: &ListedRun| {
+        let mut run = RunView::from(&listed.run);
+        if let Some(lost) = lost.get(&listed.run.id) {
+            lost.tell(&mut run);
+        }
+        ListedRunView {
+            run,
+            title: listed.title.as_ref().map(ToString::to_string),
+            task_state: listed.task_state,
+            batch: listed.batch,
+            project_name: listed.project_name.clone(),
+            elsewhere: here.place_of(&listed.run),
+            load: loads.get(&listed.run.id).copied(),
+        }
     };
-    Ok(Response { runs: listed.iter().map(view).collect(), more, elsewhere })
+    Ok((listed.iter().map(view).collect(), looked))
 }
 
 /// `None` when the project has never had a task.
@@ -123,6 +103,9 @@ async fn filter(engine: &Engine, request: &Request) -> Outcome<Option<RunFilter>
 
 /// Somebody who finds nothing may be in the wrong place.
 async fn live_anywhere(engine: &Engine) -> Outcome<usize> {
+    if engine.caller()?.run().is_some() {
+        return Ok(0);
+    }
     let filter = RunFilter { live_only: true, ..Default::default() };
     Ok(engine.call(ops::ListRuns { filter, limit: MOST_LIVE.into() }).await?.len())
 }

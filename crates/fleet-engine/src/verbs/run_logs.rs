@@ -1,49 +1,32 @@
 //! What the agent of a run printed: decoded for people, or byte by byte; while it runs and afterwards.
 
 mod decode;
-mod follow;
+mod page;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use fleet_agents::Registry;
+use fleet_api::verbs::run_logs::{Answer, End, Request, Stream};
 use fleet_core::id::RunId;
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Run;
-pub use fleet_host::log::{LogReader, Piece};
+use fleet_host::log::{LogReader, Piece};
+use fleet_host::process::Identity;
 use fleet_store::ops;
 
-pub use decode::{Decoded, LogEntry};
-pub use follow::{End, Following};
-
+pub(crate) use self::page::OpenLogs;
+use self::page::Reading;
 use crate::home::Home;
-use crate::keeper::Talk;
+use crate::keeper::{Talk, blocking};
 use crate::verbs::elsewhere::Here;
+use crate::waiting::Waiting;
 use crate::{Engine, problems};
-
-/// Which log.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// The run: its id, or that of its task, or its branch.
-    pub id: String,
-    /// This attempt at the task instead of the newest.
-    pub attempt: Option<i64>,
-    /// Which of its streams.
-    pub stream: Stream,
-}
-
-/// A stream of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output, which is where agents say what they do.
-    Out,
-    /// Standard error.
-    Err,
-}
 
 /// A log that was found.
 #[derive(Debug, Clone)]
-pub struct Log {
+pub(crate) struct Log {
     run: Run,
     result: Option<RunResult>,
     stream: Stream,
@@ -54,11 +37,50 @@ pub struct Log {
     agents: Registry,
 }
 
+/// A log is looked at so often: writing to it tells nobody.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Reads a page, and waits until there is one.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
+    let log = find(engine, &request).await?;
+    let (id, mut end, has_errors) = (log.run.id, end_of(&log.run), log.has_errors());
+    let mut reading = Reading::begin(engine, log, &request)?;
+    loop {
+        // What is known of the end was known before the rest is read, so nothing is missed.
+        let is_last = end.is_some() || request.wait_seconds.is_none();
+        let (read, page) = blocking(move || {
+            let page = reading.page(is_last);
+            (reading, page)
+        })
+        .await?;
+        let page = page?;
+        if !page.is_empty() || page.more || end.is_some() || !waiting.goes_on_for(LOOK).await {
+            let (next, is_empty) = (read.next(), read.is_empty());
+            let end = end.filter(|_| !page.more);
+            read.keep(engine, is_last && !page.more);
+            let (entries, pieces, more) = (page.entries, page.pieces, page.more);
+            return Ok(Answer { run: id, entries, pieces, next, more, end, is_empty, has_errors });
+        }
+        reading = read;
+        end = end_of(&engine.call(ops::GetRun { run: id }).await?.run);
+    }
+}
+
+/// Why nothing more comes, if that is so. What was written before can still be read.
+fn end_of(run: &Run) -> Option<End> {
+    if !run.state.is_live() {
+        return Some(End::Ended(run.state));
+    }
+    let keeper: Identity = serde_json::from_str(run.keeper.as_deref()?).ok()?;
+    (!keeper.is_alive()).then_some(End::Deserted)
+}
+
 /// More attempts at one task than anybody makes.
 const MOST_ATTEMPTS: i64 = 1_000;
 
 /// Finds the log.
-pub async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
+pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
     let mut id = engine.run_id(&request.id).await?;
     if let Some(attempt) = request.attempt {
         id = attempt_of(engine, id, attempt).await?;
@@ -81,7 +103,11 @@ pub async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
     Ok(Log {
         result: detail.result.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         stream: request.stream,
-        path: if request.stream == Stream::Out { folder.stdout() } else { folder.stderr() },
+        path: match request.stream {
+            Stream::Out => folder.stdout(),
+            Stream::Err => folder.stderr(),
+            Stream::Prompt => folder.prompt(),
+        },
         errors: folder.stderr(),
         prompt: folder.prompt(),
         talk: Talk::of(&folder),
@@ -107,28 +133,23 @@ async fn attempt_of(engine: &Engine, run: RunId, attempt: i64) -> Outcome<RunId>
 }
 
 impl Log {
-    /// The run.
-    pub const fn run(&self) -> &Run {
-        &self.run
-    }
-
     /// Whether the agent printed anything to standard error.
-    pub fn has_errors(&self) -> bool {
+    fn has_errors(&self) -> bool {
         std::fs::metadata(&self.errors).is_ok_and(|metadata| metadata.len() > 0)
     }
 
-    /// Its bytes, from the beginning or from the last so many lines.
-    pub fn bytes(&self, lines: Option<usize>) -> Outcome<LogReader> {
-        match lines {
-            None => Ok(LogReader::new(&self.path)),
-            Some(lines) => {
-                LogReader::at_last_lines(&self.path, lines).map_err(|error| problems::io(&self.path, &error))
-            }
+    /// Its bytes, from a position or from the last so many lines.
+    fn bytes(&self, after: Option<u64>, lines: Option<u32>) -> Outcome<LogReader> {
+        match (after, lines) {
+            (Some(after), _) => Ok(LogReader::starting_at(&self.path, after)),
+            (None, None) => Ok(LogReader::new(&self.path)),
+            (None, Some(lines)) => LogReader::at_last_lines(&self.path, lines as usize)
+                .map_err(|error| problems::io(&self.path, &error)),
         }
     }
 
     /// The next bytes of it; `None` at its present end.
-    pub fn piece(&self, reader: &mut LogReader) -> Outcome<Option<Piece>> {
+    fn piece(&self, reader: &mut LogReader) -> Outcome<Option<Piece>> {
         reader.next_piece(PIECE).map_err(|error| problems::io(&self.path, &error))
     }
 }

@@ -1,11 +1,8 @@
 //! Where the agent of a run works.
 
-use std::path::PathBuf;
-
-use fleet_core::id::RunId;
+use fleet_api::verbs::run_open::{Answer, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_store::ops;
-use serde::Serialize;
 
 use crate::Engine;
 use crate::home::Home;
@@ -13,18 +10,9 @@ use crate::keeper::blocking;
 use crate::verbs::elsewhere;
 use crate::verbs::gc::area;
 
-/// The folder of a run.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Response {
-    pub run: RunId,
-    pub branch: Option<String>,
-    pub workspace: PathBuf,
-}
-
 /// Finds the folder of a run that is at work on this machine.
-pub async fn run(engine: &Engine, id: &str) -> Outcome<Response> {
-    let run = engine.run_id(id).await?;
+pub async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Answer> {
+    let run = engine.run_id(&id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
     elsewhere::refuse(engine, &detail.run)?;
     let (area, owner) = (area(engine, &detail.project)?, run.to_string());
@@ -32,9 +20,9 @@ pub async fn run(engine: &Engine, id: &str) -> Outcome<Response> {
     let seen = seen.map_err(|error| Problem::new(Code::Io, error.to_string()))?;
     let branch = detail.run.branch.clone();
     if let Some(seen) = seen {
-        return Ok(Response { run, branch, workspace: seen.checkout.work_tree });
+        return Ok(Answer { run, branch, workspace: seen.checkout.work_tree });
     }
-    let name = branch.unwrap_or_else(|| id.to_owned());
+    let name = branch.unwrap_or(id);
     Err(if detail.run.state.is_live() {
         let message = format!("run {run} has no workspace on this machine, or not yet");
         Problem::new(Code::NotHere, message).hint(format!("`fleet show {run}` shows its state"))

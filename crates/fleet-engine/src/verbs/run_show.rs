@@ -3,56 +3,19 @@
 pub(super) mod advice;
 mod files;
 
-use fleet_core::id::BatchId;
+use fleet_api::verbs::run_list::Looked;
+use fleet_api::verbs::run_show::{Answer, Request};
+use fleet_core::message::Message;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::{Reason, RunReport, RunState};
-use fleet_core::task::TaskState;
+use fleet_core::run::{Reason, Run, RunState};
 use fleet_store::ops::{self, RunDetail};
-use serde::Serialize;
 
-pub use files::{SnapshotView, StoredFile};
-
-use crate::Engine;
+use super::task_show::MOST_MESSAGES;
 use crate::home::Home;
 use crate::keeper::blocking;
-use crate::load::Sampler;
-use crate::views::{EventView, Load, RunView};
-
-/// A run with what surrounds it.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The run.
-    #[serde(flatten)]
-    pub run: RunView,
-    /// What its task is called; nothing, if that was deleted.
-    pub title: Option<String>,
-    /// Where its task stands; nothing, if that was deleted.
-    pub task_state: Option<TaskState>,
-    /// The batch of its task.
-    pub batch: Option<BatchId>,
-    /// How often its task was started so far.
-    pub attempts: i64,
-    /// How often its task may be started, if every attempt fails.
-    pub attempts_allowed: i64,
-    /// Its repository.
-    pub project_name: String,
-    /// What its agent declared.
-    pub report: Option<RunReport>,
-    /// What was found in the end, in the shape of `result.json`.
-    pub result: Option<serde_json::Value>,
-    /// What it uses of this machine, if it is at work here.
-    pub load: Option<Load>,
-    /// Its newest notes, progress, errors and stops, oldest of them first.
-    pub notes: Vec<EventView>,
-    /// What is kept of its workspace, oldest first.
-    pub snapshots: Vec<SnapshotView>,
-    /// The end of what the set-up commands printed, if they failed.
-    pub setup_log: Vec<String>,
-    /// What is kept of it on this machine.
-    pub files: Vec<StoredFile>,
-    /// What to do next, most useful first; commands in backquotes.
-    pub next: Vec<String>,
-}
+use crate::lost_keeper::LostKeeper;
+use crate::{Engine, load};
+use fleet_api::views::{EventView, MessageView, RunView};
 
 /// Events that tell how a run goes; everything else is in its log.
 const NOTES: &[&str] = &[
@@ -68,19 +31,21 @@ const NOTES: &[&str] = &[
 const MOST_NOTES: i64 = 20;
 
 /// Shows the run that somebody means.
-pub async fn run(engine: &Engine, id: &str) -> Outcome<Response> {
-    let run = engine.run_id(id).await?;
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let run = engine.run_id(&request.id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
     // Without numbers they can be shown as well.
     let _ = engine.number_events().await;
     let notes = engine.call(ops::RunEventsOf { run, kinds: NOTES, limit: MOST_NOTES }).await?;
+    let messages = messages(engine, &detail.run).await?;
     let home = Home::new(engine.home());
     let (folder, vault, live) = (home.run(run), home.vault(&detail.project.common_dir), detail.run.clone());
     let is_setup = detail.run.reason == Some(Reason::SetupFailed);
-    let (load, snapshots, files, setup_log) = blocking(move || {
-        let load = Sampler::default().look(&home, &[live]).remove(&run);
+    let (lost, load, snapshots, files, setup_log) = blocking(move || {
+        let lost = LostKeeper::of(&home, &live);
+        let load = load::look(&home, &[live], &Looked::default()).0.remove(&run);
         let setup_log = if is_setup { files::setup_log(&folder) } else { Vec::new() };
-        (load, files::snapshots(&vault, run), files::kept(&folder), setup_log)
+        (lost, load, files::snapshots(&vault, run), files::kept(&folder), setup_log)
     })
     .await?;
     let result = match &detail.result {
@@ -90,9 +55,13 @@ pub async fn run(engine: &Engine, id: &str) -> Outcome<Response> {
         None => None,
     };
     let task = detail.task.as_ref();
-    Ok(Response {
+    let mut shown = RunView::from(&detail.run);
+    if let Some(lost) = lost {
+        lost.tell(&mut shown);
+    }
+    Ok(Answer {
         next: advice::next(engine, &detail)?,
-        run: RunView::from(&detail.run),
+        run: shown,
         title: task.map(|task| task.spec.title.to_string()),
         task_state: task.map(fleet_core::task::Task::state),
         batch: task.and_then(|task| task.spec.batch),
@@ -103,10 +72,22 @@ pub async fn run(engine: &Engine, id: &str) -> Outcome<Response> {
         result,
         load,
         notes: notes.iter().map(EventView::from).collect(),
+        messages,
         snapshots,
         setup_log,
         files,
     })
+}
+
+/// What was said to the agent of this run, or is about to be.
+async fn messages(engine: &Engine, run: &Run) -> Outcome<Vec<MessageView>> {
+    let messages = engine.call(ops::TaskMessages { task: run.task, limit: MOST_MESSAGES }).await?;
+    let is_of_it = |message: &&Message| {
+        let waits = message.receipts.seen.is_none() && message.taken_by.is_none();
+        message.taken_by == Some(run.id) || (waits && run.state.is_live())
+    };
+    let now = engine.now();
+    Ok(messages.iter().filter(is_of_it).map(|message| MessageView::new(message, now)).collect())
 }
 
 /// The name by which people find a run again: short where there is a branch.

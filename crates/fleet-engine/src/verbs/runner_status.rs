@@ -1,83 +1,25 @@
 //! Which runners are up, and what they have to do.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
+use fleet_api::Moment;
+use fleet_api::verbs::runner_status::{Answer, PauseView, Request, RunnerView, WarningView};
 use fleet_core::event::{Event, Fact};
-use fleet_core::id::RunId;
 use fleet_core::problem::Outcome;
 use fleet_core::run::Run;
 use fleet_store::ops;
-use serde::Serialize;
 
+use crate::caller::is_inside_a_run;
 use crate::home::Home;
 use crate::runner::Startable;
 use crate::runner::registry::{self, Runner};
-use crate::views::Moment;
 use crate::{Engine, clock, problems};
-
-/// A runner that is up.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct RunnerView {
-    pub name: String,
-    pub pid: i32,
-    pub slots: u32,
-    pub background: bool,
-    pub version: String,
-    pub started_at: Moment,
-    pub outdated: bool,
-}
-
-/// An account that takes no work.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct PauseView {
-    pub account: String,
-    pub until: Moment,
-    pub why: String,
-}
-
-/// What people should know about an agent at work.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct WarningView {
-    pub run: RunId,
-    pub text: String,
-}
-
-/// How things stand on this home.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The runners that are up, the oldest first.
-    pub runners: Vec<RunnerView>,
-    /// How many agents are at work here.
-    pub running: usize,
-    /// How many tasks could start.
-    pub ready: usize,
-    /// Agents that ready tasks ask for and that cannot be started here.
-    pub missing_agents: Vec<String>,
-    /// Repositories that ready tasks are about and that agents cannot work in here, any more or yet.
-    pub missing_repositories: Vec<String>,
-    /// Whether there are more ready tasks than were counted.
-    pub ready_more: bool,
-    /// Accounts that take no work for a while.
-    pub paused: Vec<PauseView>,
-    /// What people should know about agents at work here.
-    pub warnings: Vec<WarningView>,
-    /// What all runs used today, in millionths of a US dollar.
-    pub spent_today: u64,
-    /// What may be used in a day, in the same, if that is bounded.
-    pub budget_today: Option<u64>,
-    /// What the runner in the background says.
-    pub log: PathBuf,
-}
 
 /// Ready tasks are counted up to here.
 const COUNTED: i64 = 1_000;
 
 /// Looks.
-pub async fn run(engine: &Engine) -> Outcome<Response> {
+pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let home = Home::new(engine.home());
     let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
     let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
@@ -90,18 +32,22 @@ pub async fn run(engine: &Engine) -> Outcome<Response> {
     let startable = Startable::look(engine, &ready.tasks).await?;
     let missing: BTreeSet<&str> =
         ready.tasks.iter().filter_map(|task| startable.missing_agent(task)).collect();
-    Ok(Response {
-        missing_repositories: startable.refused.keys().cloned().collect(),
+    // What goes on in other repositories is nothing to an agent.
+    let is_agent = is_inside_a_run(engine)?;
+    let refused = startable.refused.keys().filter(|_| !is_agent).cloned().collect();
+    let warned = if is_agent { Vec::new() } else { warnings(engine, &live).await? };
+    Ok(Answer {
+        missing_repositories: refused,
         missing_agents: missing.into_iter().map(ToOwned::to_owned).collect(),
         paused: pauses.into_iter().map(paused).collect(),
         spent_today: spent.day.micro_usd,
         budget_today: engine.config()?.spending().day_micro_usd,
         runners: up.iter().map(view).collect(),
         running: live.len(),
-        warnings: warnings(engine, &live).await?,
+        warnings: warned,
         ready: ready.tasks.len(),
         ready_more: ready.more,
-        log: home.runner_log(),
+        log: home.runner_log().display().to_string(),
     })
 }
 
@@ -119,7 +65,7 @@ async fn warnings(engine: &Engine, live: &[Run]) -> Outcome<Vec<WarningView>> {
 }
 
 /// As it is shown.
-pub fn view(runner: &Runner) -> RunnerView {
+pub(super) fn view(runner: &Runner) -> RunnerView {
     RunnerView {
         name: runner.name.clone(),
         pid: runner.process.pid,

@@ -2,39 +2,18 @@
 
 use std::time::Duration;
 
+use fleet_api::verbs::runner_stop::{Answer, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::{Stop, StopKind};
 use fleet_host::process::{self, Signal};
 use fleet_store::{StoreError, ops};
-use serde::Serialize;
 
-use super::lineage;
-use super::runner_status::{RunnerView, view};
+use super::runner_status::view;
 use crate::halt::nudge;
 use crate::home::Home;
 use crate::reconcile::{Reconciler, Repairs};
 use crate::runner::registry;
 use crate::{Engine, clock, problems};
-
-/// What to stop.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Request {
-    /// The agents as well: their tasks go back to the queue, and nothing counts against them.
-    pub agents: bool,
-    /// A runner is started again at once: should that fail, whoever misses it starts one.
-    pub is_restart: bool,
-}
-
-/// What was stopped.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The runners that were up.
-    pub runners: Vec<RunnerView>,
-    /// Agents that go on without a runner.
-    pub going_on: usize,
-    /// Agents that were stopped.
-    pub released: usize,
-}
 
 /// A runner has nothing to do when it ends, and a keeper has a ladder to climb.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,18 +22,12 @@ const STEP: Duration = Duration::from_millis(10);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Stops them and waits until they are gone.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
-    lineage::people_only(engine, "stop the runners")?;
-    stop(engine, request).await
-}
-
-/// The same for a fleet that this process made for itself, whoever it works for.
-pub async fn stop(engine: &Engine, request: Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let home = Home::new(engine.home());
     let up = || registry::up(&home).map_err(|error| problems::io(&home.runners(), &error));
     let runners = up()?;
     // First, or a keeper that ends just now would start another one.
-    if !request.is_restart {
+    if !request.restart {
         let _ = std::fs::remove_file(home.runner_wanted());
     }
     for runner in &runners {
@@ -67,7 +40,7 @@ pub async fn stop(engine: &Engine, request: Request) -> Outcome<Response> {
         released = release(engine, &place).await?;
     }
     let going_on = engine.call(ops::LiveRuns { place }).await?.len();
-    Ok(Response { runners: runners.iter().map(view).collect(), going_on, released })
+    Ok(Answer { runners: runners.iter().map(view).collect(), going_on, released })
 }
 
 /// Asks every keeper to give its task back, and waits for them.

@@ -16,107 +16,21 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
+use fleet_api::verbs::setup::{Answer, Client, Done, NAME, Request, Scope, Wish};
+use fleet_api::verbs::setup_list::Status;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use serde::{Deserialize, Serialize};
 
-pub use client::{Client, Scope};
-pub use entry::NAME;
-
-use super::lineage;
 use crate::exchange::Exclusive;
 use crate::{Engine, problems};
+use client::Settings as _;
 use difference::changes;
 use entry::Entry;
 use ledger::{Ledger, Note};
 
 /// Some clients keep their whole history in their settings; more than this is none.
 const LIMIT: u64 = 64 * 1024 * 1024;
-
-/// What to do.
-#[derive(Debug, Clone, Copy)]
-pub struct Request {
-    /// In whose settings.
-    pub client: Client,
-    /// For whom.
-    pub scope: Scope,
-    /// Register, or take back.
-    pub wish: Wish,
-    /// Whether an entry of somebody else may go.
-    pub force: bool,
-    /// Only show what would change.
-    pub dry_run: bool,
-}
-
-/// Register, or take back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
-    /// Register.
-    Add,
-    /// Take it back.
-    Remove,
-}
-
-/// What came of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Done {
-    /// It is new.
-    Added,
-    /// It was there, for another binary or another home.
-    Updated,
-    /// It was there.
-    Unchanged,
-    /// It is gone.
-    Removed,
-    /// It was not there.
-    Absent,
-}
-
-/// What came of a request.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// In whose settings.
-    pub client: Client,
-    /// For whom.
-    pub scope: Scope,
-    /// The file.
-    pub file: String,
-    /// What was done, or would be.
-    pub done: Done,
-    /// What the client starts.
-    pub command: Vec<String>,
-    /// The lines that change: `-` what goes, `+` what comes.
-    pub changes: Vec<String>,
-    /// Whether nothing was changed on purpose.
-    pub dry_run: bool,
-}
-
-/// How a client stands.
-#[derive(Debug, Clone, Serialize)]
-pub struct Status {
-    /// Which one.
-    pub client: Client,
-    /// For whom.
-    pub scope: Scope,
-    /// Whether its program is on the `PATH`.
-    pub installed: bool,
-    /// The file.
-    pub file: String,
-    /// `registered`, `outdated`, `foreign`, `absent` or `unreadable`.
-    pub status: &'static str,
-    /// What the client starts under our name.
-    pub command: Vec<String>,
-    /// Why the file cannot be read.
-    pub problem: Option<String>,
-}
-
-/// Every client.
-#[derive(Debug, Clone, Serialize)]
-pub struct Listing {
-    /// For the user, and for the project of the directory where that has an entry.
-    pub clients: Vec<Status>,
-}
 
 /// How much of a file is ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,8 +51,11 @@ struct Edited {
 }
 
 /// Does it.
-pub fn run(engine: &Engine, request: Request) -> Outcome<Response> {
-    lineage::people_only(engine, "change the settings of other programs")?;
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    register(engine, request)
+}
+
+fn register(engine: &Engine, request: Request) -> Outcome<Answer> {
     let file = request.client.file(engine, request.scope)?;
     if request.scope == Scope::Project {
         refuse_links(&file)?;
@@ -151,7 +68,7 @@ pub fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         exchange(&file, before.as_deref(), after.as_deref())?;
         Ledger::new(engine.home()).keep(&file, note)?;
     }
-    Ok(Response {
+    Ok(Answer {
         client: request.client,
         scope: request.scope,
         file: file.display().to_string(),
@@ -174,41 +91,21 @@ fn exchange(file: &Path, before: Option<&str>, after: Option<&str>) -> Outcome<(
     exchanged.map_err(|error| problems::io(file, &error))
 }
 
-/// How every client stands: in one scope, or for the user and wherever the project has an entry.
-pub fn list(engine: &Engine, scope: Option<Scope>) -> Outcome<Listing> {
-    let mut clients = Vec::new();
-    if let Some(scope) = scope {
-        for client in Client::ALL {
-            clients.push(status(engine, client, scope)?);
-        }
-        return Ok(Listing { clients });
-    }
-    for client in Client::ALL {
-        clients.push(status(engine, client, Scope::User)?);
-    }
-    if engine.repository().is_ok() {
-        for client in Client::ALL {
-            clients.extend(
-                Some(status(engine, client, Scope::Project)?).filter(|found| found.status != "absent"),
-            );
-        }
-    }
-    Ok(Listing { clients })
-}
-
-fn status(engine: &Engine, client: Client, scope: Scope) -> Outcome<Status> {
+/// How a client stands.
+pub(super) fn status(engine: &Engine, client: Client, scope: Scope) -> Outcome<Status> {
     let file = client.file(engine, scope)?;
     let wanted = Entry::ours(engine, scope)?;
     let found = read(&file).and_then(|text| look(client, &file, text.as_deref()));
     let (status, command, problem) = match found {
-        Err(problem) => ("unreadable", Vec::new(), Some(problem.message)),
+        Err(problem) => ("unreadable", Vec::new(), Some(problem.to_string())),
         Ok(None) => ("absent", Vec::new(), None),
         Ok(Some(entry)) if entry.is_as_good_as(&wanted) => ("registered", entry.words, None),
         Ok(Some(entry)) if entry.is_ours(&wanted) => ("outdated", entry.words, None),
         Ok(Some(entry)) => ("foreign", entry.words, None),
     };
     let installed = engine.environment().find_program(client.name()).is_some();
-    Ok(Status { client, scope, installed, file: file.display().to_string(), status, command, problem })
+    let (file, status) = (file.display().to_string(), status.to_owned());
+    Ok(Status { client, scope, installed, file, status, command, problem })
 }
 
 /// What is going to happen to a file.

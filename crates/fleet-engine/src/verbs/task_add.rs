@@ -2,6 +2,9 @@
 
 mod settle;
 
+use fleet_api::verbs::task_add::{Answer, Duplicates, Request};
+use fleet_api::verbs::task_similar::{self, Similar};
+use fleet_api::views::TaskView;
 use fleet_core::id::TaskId;
 use fleet_core::limits::{Limit, Limits};
 use fleet_core::policy::RetryPolicy;
@@ -13,46 +16,47 @@ use fleet_core::task::{
 };
 use fleet_store::{StoreError, ops};
 
-use super::launch;
+use super::{launch, texts};
 use crate::caller::author;
-use crate::views::TaskView;
-use crate::{Engine, agents, allowed, clock, problems};
+use crate::{Engine, agents, allowed, clock, problems, runner};
 
 pub(crate) use settle::settle;
-
-/// A task as somebody types it; nothing is checked yet.
-#[derive(Debug, Clone, Default)]
-#[expect(missing_docs, reason = "the fields are those of TaskSpec, as text")]
-pub struct Request {
-    pub title: String,
-    pub description: Option<String>,
-    pub priority: Option<i64>,
-    pub labels: Vec<String>,
-    pub scope: Vec<String>,
-    pub complexity: Option<String>,
-    /// Ids, or the beginnings of ids, of tasks that come first.
-    pub after: Vec<String>,
-    pub agent: Option<String>,
-    pub model: Option<String>,
-    pub base: Option<String>,
-    pub branch: Option<String>,
-    /// `time=30m`, `idle=10m`, `tokens=200k`, `usd=2.50`.
-    pub limits: Vec<String>,
-    pub retries: Option<u32>,
-    pub not_before: Option<String>,
-    /// `KEY=VALUE`.
-    pub meta: Vec<String>,
-    /// It is only to look.
-    pub read_only: bool,
-    /// Add it, but do not start it before somebody releases it.
-    pub hold: bool,
-}
 
 /// An id is drawn again so often when another process drew the same: one in millions, so more is a defect.
 const DRAWS: usize = 5;
 
-/// Adds the task to the project of the directory.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
+/// From here on two tasks are nearly the same.
+const SAME: f64 = 0.7;
+
+/// Adds the task to the project of the directory, or says what is there already. The look comes before the adding and is
+/// not part of it: two that add the same task at the same moment are both served.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let threshold = texts::threshold(request.threshold, SAME)?;
+    // First of all whether it could be added at all: a wrong field is not a duplicate.
+    spec(engine, &request)?;
+    let similar = match request.duplicates {
+        Duplicates::Ignore => Vec::new(),
+        Duplicates::Name | Duplicates::Refuse => alike(engine, &request, threshold).await?,
+    };
+    let agent = request.agent.clone().unwrap_or(engine.config()?.agent().to_owned());
+    let agent_is_here = runner::can_start(engine, request.agent.as_deref())?;
+    if request.duplicates == Duplicates::Refuse && !similar.is_empty() {
+        return Ok(Answer { task: None, agent, agent_is_here, similar });
+    }
+    Ok(Answer { task: Some(add(engine, request).await?), agent, agent_is_here, similar })
+}
+
+async fn alike(engine: &Engine, task: &Request, threshold: f64) -> Outcome<Vec<Similar>> {
+    let text = format!("{}\n{}", task.title, task.description.as_deref().unwrap_or_default());
+    let of = task_similar::Of::Text(text);
+    let request = task_similar::Request { of, threshold: Some(threshold), all_projects: false, limit: None };
+    let found = super::task_similar::run(engine, request).await?.similar;
+    // What somebody decided against is no reason not to want it again.
+    Ok(found.into_iter().filter(|similar| similar.task.state != TaskState::Cancelled).collect())
+}
+
+/// Adds it, whatever else there is.
+pub(super) async fn add(engine: &Engine, request: Request) -> Outcome<TaskView> {
     if request.not_before.is_some() {
         engine.time().await?;
     }
@@ -165,10 +169,6 @@ pub(super) fn parsed<T: std::str::FromStr<Err = FieldError>>(text: &str) -> Outc
     text.parse().map_err(problems::field)
 }
 
-fn invalid(error: impl std::fmt::Display) -> Problem {
-    Problem::new(Code::InvalidValue, error.to_string())
-}
-
 pub(super) fn labels(texts: &[String]) -> Outcome<Labels> {
     let set =
         texts.iter().map(|text| parsed::<Label>(text)).collect::<Outcome<std::collections::BTreeSet<_>>>()?;
@@ -176,11 +176,11 @@ pub(super) fn labels(texts: &[String]) -> Outcome<Labels> {
 }
 
 pub(super) fn scope(patterns: &[String]) -> Outcome<FileScope> {
-    FileScope::parse(patterns).map_err(|error| invalid(format!("scope: {error}")))
+    FileScope::parse(patterns).map_err(|error| Problem::field("scope", error.to_string()))
 }
 
 pub(super) fn complexity(text: &str) -> Outcome<Complexity> {
-    text.parse().map_err(|error| invalid(format!("complexity: {error}")))
+    text.parse().map_err(|error: fleet_core::UnknownName| Problem::field("complexity", error.to_string()))
 }
 
 /// Limits with changes; `none` takes one away.
@@ -188,15 +188,16 @@ pub(super) fn limits(before: Limits, texts: &[String]) -> Outcome<Limits> {
     texts.iter().try_fold(before, |limits, text| {
         text.parse::<Limit>()
             .map(|limit| limits.with(limit))
-            .map_err(|error| invalid(format!("limit: {error}")))
+            .map_err(|error| Problem::field("limit", error.to_string()))
     })
 }
 
 /// Metadata with changes; an empty value takes an entry away.
 pub(super) fn meta(before: Meta, texts: &[String]) -> Outcome<Meta> {
     texts.iter().try_fold(before, |mut meta, text| {
-        let (key, value) =
-            text.split_once('=').ok_or_else(|| invalid(format!("meta: {text:?} is not KEY=VALUE")))?;
+        let (key, value) = text
+            .split_once('=')
+            .ok_or_else(|| Problem::field("meta", format!("{text:?} is not KEY=VALUE")))?;
         let key: MetaKey = parsed(key)?;
         if value.is_empty() {
             meta.remove(&key);

@@ -1,57 +1,18 @@
 //! Says who does a task, how urgent it is, and whether it may start: all of it at once, or nothing.
 
+use fleet_api::verbs::task_assign::{Answer, Request, Start};
+use fleet_api::verbs::task_edit::Request as Edit;
+use fleet_api::views::TaskView;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{AgentName, Task, TaskEdit, TaskMove, TaskState};
 use fleet_store::ops;
-use serde::Serialize;
 
-use super::{lineage, task_edit};
-use crate::views::TaskView;
+use super::task_edit;
 use crate::{Engine, runner};
 
-/// What is to be different.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// The task: its id or the beginning of it.
-    pub task: String,
-    /// Which agent does it.
-    pub agent: Option<String>,
-    /// Which model that uses. Without one, the model of another agent is forgotten.
-    pub model: Option<String>,
-    /// How urgent it is, from 1 to 5; 5 is served first.
-    pub priority: Option<i64>,
-    /// Whether it may start.
-    pub start: Start,
-}
-
-/// Whether a task may start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Start {
-    /// As before.
-    #[default]
-    Unchanged,
-    /// Not until somebody says so.
-    Hold,
-    /// As soon as its turn comes: a held one is released, a failed, cancelled or waiting one tried again.
-    Queue,
-}
-
-/// The task as it is now, and what changed.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The task.
-    #[serde(flatten)]
-    pub task: TaskView,
-    /// The names of the fields that are different now; `state` if it was moved.
-    pub changed: Vec<&'static str>,
-    /// Whether its agent can be started here; otherwise it waits for a runner elsewhere that can.
-    pub agent_is_here: bool,
-}
-
 /// Assigns it.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.task).await?;
-    lineage::check(engine, id).await?;
     let before = engine.call(ops::GetTask { id }).await?.task;
     let edit = edit(engine, &request, &before)?;
     let event = event(&before, request.start)?;
@@ -71,20 +32,21 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         (Some(moving), true) => engine.call(ops::Both(moving, changing)).await?.1,
     };
     changed.extend(event.map(|_| "state"));
+    let changed = changed.into_iter().map(ToOwned::to_owned).collect();
     let agent_is_here = runner::can_start(engine, task.agent().map(AgentName::as_str))?;
-    Ok(Response { task: TaskView::new(&task, now).described(&task), changed, agent_is_here })
+    Ok(Answer { task: TaskView::new(&task, now).described(&task), changed, agent_is_here })
 }
 
 fn edit(engine: &Engine, request: &Request, before: &Task) -> Outcome<TaskEdit> {
     let was = before.spec.agent.as_ref().map(AgentName::as_str);
     let is_another = request.agent.is_some() && request.agent.as_deref() != was;
     let forgets = is_another && request.model.is_none() && before.spec.model.is_some();
-    let wish = task_edit::Request {
+    let wish = Edit {
         agent: request.agent.clone(),
         model: request.model.clone(),
         priority: request.priority,
         clear: if forgets { vec!["model".to_owned()] } else { Vec::new() },
-        ..task_edit::Request::default()
+        ..Edit::default()
     };
     let edit = task_edit::edit(engine, &wish, &before.spec)?;
     if edit == TaskEdit::default() && request.start == Start::Unchanged {
@@ -155,13 +117,13 @@ mod tests {
         let engine = Engine::new(start).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let request = task_add::Request {
+            let request = fleet_api::verbs::task_add::Request {
                 title: "One".to_owned(),
                 agent: Some("codex".to_owned()),
                 model: Some("gpt-5".to_owned()),
-                ..task_add::Request::default()
+                ..Default::default()
             };
-            let task = task_add::run(&engine, request).await.unwrap();
+            let task = task_add::add(&engine, request).await.unwrap();
             test(&engine, task.id.to_string()).await;
         });
     }
@@ -184,13 +146,13 @@ mod tests {
             assert!(done.agent_is_here);
             let view = &done.task;
             assert_eq!(
-                (view.agent.as_deref(), view.model.as_deref(), view.status),
+                (view.agent.as_deref(), view.model.as_deref(), view.status.as_str()),
                 (Some("demo"), None, "held")
             );
             let again = run(engine, other).await.unwrap();
-            assert_eq!(again.changed, Vec::<&str>::new(), "it stands there already");
+            assert_eq!(again.changed, Vec::<String>::new(), "it stands there already");
             let queued = run(engine, Request { start: Start::Queue, ..wish(&id) }).await.unwrap();
-            assert_eq!((queued.changed, queued.task.status), (vec!["state"], "ready"));
+            assert_eq!((queued.changed, queued.task.status.as_str()), (vec!["state".to_owned()], "ready"));
         });
     }
 
@@ -206,7 +168,7 @@ mod tests {
             assert_eq!(problem.code, Code::IllegalTransition);
             assert!(problem.hints[0].contains("queue"), "{problem:?}");
             let done = run(engine, Request { start: Start::Queue, ..other }).await.unwrap();
-            assert_eq!((done.task.agent.as_deref(), done.task.status), (Some("demo"), "ready"));
+            assert_eq!((done.task.agent.as_deref(), done.task.status.as_str()), (Some("demo"), "ready"));
         });
     }
 
@@ -240,7 +202,9 @@ mod tests {
     #[test]
     fn an_idle_fleet_has_no_slots_and_work_to_do() {
         with_task(async |engine, _| {
-            let status = agents_status::run(engine, &agents_status::Request::default()).await.unwrap();
+            let status = agents_status::run(engine, fleet_api::verbs::agents_status::Request::default())
+                .await
+                .unwrap();
             assert!(status.agents.is_empty() && status.runners.is_empty() && status.by_health.is_empty());
             assert_eq!((status.slots, status.free_slots, status.ready), (0, 0, 1));
             assert_eq!(

@@ -1,38 +1,33 @@
 //! Removes tasks for good: all of those named, or none.
 
+use fleet_api::verbs::task_delete::{Answer, Request};
+use fleet_api::views::TaskView;
 use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
 use fleet_store::ops;
 
-use super::lineage;
 use crate::Engine;
-use crate::views::TaskView;
 
-/// Which tasks.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// Their ids or the beginnings of them.
-    pub ids: Vec<String>,
-}
-
-/// The tasks that were meant, as they are: for a question before they go.
-pub async fn preview(engine: &Engine, request: &Request) -> Outcome<Vec<TaskView>> {
-    let mut tasks = Vec::new();
-    for id in engine.task_ids(&request.ids).await? {
-        tasks.push(TaskView::new(&engine.call(ops::GetTask { id }).await?.task, engine.now()));
-    }
-    Ok(tasks)
-}
-
-/// Deletes the tasks and returns what they were.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Vec<TaskView>> {
+/// Deletes the tasks, and tells what they were.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let ids = engine.task_ids(&request.ids).await?;
-    lineage::check_all(engine, ids.iter().copied()).await?;
+    if request.dry_run {
+        return meant(engine, ids).await;
+    }
     let ids = dependents_first(engine, ids).await?;
     let now = engine.now();
     let tasks =
         engine.call(ops::All(ids.into_iter().map(|id| ops::DeleteTask { id, now }).collect())).await?;
-    Ok(tasks.iter().map(|task| TaskView::new(task, now).described(task)).collect())
+    Ok(Answer { deleted: tasks.iter().map(|task| TaskView::new(task, now).described(task)).collect() })
+}
+
+/// The tasks as they are: for a question before they go.
+async fn meant(engine: &Engine, ids: Vec<TaskId>) -> Outcome<Answer> {
+    let mut deleted = Vec::with_capacity(ids.len());
+    for id in ids {
+        deleted.push(TaskView::new(&engine.call(ops::GetTask { id }).await?.task, engine.now()));
+    }
+    Ok(Answer { deleted })
 }
 
 /// A task that others wait for is not deleted, unless they go before it.

@@ -1,46 +1,17 @@
 //! Changes what the author of a task decided.
 
+use fleet_api::verbs::task_edit::{Answer, Request};
+use fleet_api::views::TaskView;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{AgentName, Label, ModelName, Priority, TaskEdit, TaskSpec};
 use fleet_store::ops;
-use serde::Serialize;
 
-use super::lineage;
 use super::task_add::{complexity, labels, limits, meta, parsed, scope};
-use crate::views::TaskView;
 use crate::{Engine, agents, clock, problems};
 
-/// New values as somebody types them; `None` and empty lists leave a field as it is.
-#[derive(Debug, Clone, Default)]
-#[expect(missing_docs, reason = "the fields are those of TaskSpec, as text")]
-pub struct Request {
-    /// Its id or the beginning of it.
-    pub id: String,
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub priority: Option<i64>,
-    pub add_labels: Vec<String>,
-    pub remove_labels: Vec<String>,
-    /// Replaces the whole scope.
-    pub scope: Vec<String>,
-    pub complexity: Option<String>,
-    pub agent: Option<String>,
-    pub model: Option<String>,
-    pub base: Option<String>,
-    pub branch: Option<String>,
-    pub limits: Vec<String>,
-    pub retries: Option<u32>,
-    pub not_before: Option<String>,
-    pub meta: Vec<String>,
-    /// It is only to look from now on.
-    pub read_only: bool,
-    /// Fields to empty, by name.
-    pub clear: Vec<String>,
-}
-
 /// The fields that can be emptied.
-pub const CLEARABLE: &[&str] = &[
+const CLEARABLE: &[&str] = &[
     "description",
     "labels",
     "scope",
@@ -56,20 +27,9 @@ pub const CLEARABLE: &[&str] = &[
     "read-only",
 ];
 
-/// The task as it is now, and what changed.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The task.
-    #[serde(flatten)]
-    pub task: TaskView,
-    /// The names of the fields that are different now.
-    pub changed: Vec<&'static str>,
-}
-
 /// Edits the task.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.id).await?;
-    lineage::check(engine, id).await?;
     let before = engine.call(ops::GetTask { id }).await?.task.spec;
     let edit = edit(engine, &request, &before)?;
     if edit == TaskEdit::default() {
@@ -78,14 +38,15 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     }
     check_model(engine, &edit, &before)?;
     let (task, changed) = engine.call(ops::EditTask { id, edit, now: engine.now() }).await?;
-    Ok(Response { task: TaskView::new(&task, engine.now()).described(&task), changed })
+    let changed = changed.into_iter().map(ToOwned::to_owned).collect();
+    Ok(Answer { task: TaskView::new(&task, engine.now()).described(&task), changed })
 }
 
 /// The new values, checked.
 pub(super) fn edit(engine: &Engine, request: &Request, before: &TaskSpec) -> Outcome<TaskEdit> {
     let cleared = |name: &str| request.clear.iter().any(|clear| clear == name);
     if let Some(unknown) = request.clear.iter().find(|name| !CLEARABLE.contains(&name.as_str())) {
-        let problem = Problem::new(Code::InvalidValue, format!("clear: {unknown:?} cannot be emptied"));
+        let problem = Problem::field("clear", format!("{unknown:?} cannot be emptied"));
         return Err(problem.hint(format!("these can: {}", CLEARABLE.join(", "))));
     }
     /// A new value, an emptied field, or `None` for one that stays.

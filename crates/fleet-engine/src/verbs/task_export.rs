@@ -1,63 +1,50 @@
 //! Writes tasks as JSON lines that `task_import` reads.
 
+use fleet_api::Moment;
+use fleet_api::verbs::task_export::{Answer, Request};
 use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{Task, TaskSpec, TaskState};
 use fleet_store::ops;
 use serde::Serialize;
 
 use crate::Engine;
-use crate::views::Moment;
 
 /// A task in an import or export file: one line of JSON.
 #[derive(Debug, Clone, Serialize)]
-pub struct Line {
+pub(super) struct Line {
     /// The id of an exported task, kept when it is imported elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<TaskId>,
+    pub(super) id: Option<TaskId>,
     /// A name that other lines of the file can use in `after`, for files made by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
+    pub(super) key: Option<String>,
     /// Where it stands; queued when left out.
-    pub state: TaskState,
+    pub(super) state: TaskState,
     /// Ids or keys of tasks that come first.
-    pub after: Vec<String>,
+    pub(super) after: Vec<String>,
     /// Not started earlier than this.
-    pub not_before: Option<Moment>,
+    pub(super) not_before: Option<Moment>,
     /// What its author decided.
     #[serde(flatten)]
-    pub spec: TaskSpec,
+    pub(super) spec: TaskSpec,
 }
 
-/// Reads the tasks of the directory's project page by page, oldest first, whatever their number.
-pub struct Export<'a> {
-    engine: &'a Engine,
-    project: Option<fleet_core::id::ProjectId>,
-    after: Option<TaskId>,
-    done: bool,
-}
+/// So many at once, if nobody says how many.
+const PAGE: u32 = 1_000;
 
-const PAGE: i64 = 1_000;
-
-impl<'a> Export<'a> {
-    /// Begins with the oldest task.
-    pub async fn start(engine: &'a Engine) -> Outcome<Self> {
-        let known = engine.known_project().await?;
-        let done = known.is_none();
-        Ok(Self { engine, project: known.map(|project| project.id), after: None, done })
-    }
-
-    /// The next lines; empty when all were read.
-    pub async fn next(&mut self) -> Outcome<Vec<Line>> {
-        if self.done {
-            return Ok(Vec::new());
-        }
-        let page = ops::ExportTasks { project: self.project, after: self.after, limit: PAGE };
-        let tasks = self.engine.call(page).await?;
-        self.after = tasks.last().map(|(task, _)| task.id);
-        self.done = tasks.is_empty();
-        Ok(tasks.into_iter().map(|(task, after)| line(task, &after)).collect())
-    }
+/// Reads a page of the tasks of the directory's project, oldest first.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let Some(project) = engine.known_project().await? else {
+        return Ok(Answer { lines: Vec::new(), next: None });
+    };
+    let limit = request.limit.unwrap_or(PAGE).into();
+    let page = ops::ExportTasks { project: Some(project.id), after: request.after, limit };
+    let tasks = engine.call(page).await?;
+    let next = tasks.last().map(|(task, _)| task.id);
+    let lines = tasks.into_iter().map(|(task, after)| serde_json::to_string(&line(task, &after)));
+    let unwritable = |error: serde_json::Error| Problem::new(Code::Internal, error.to_string());
+    Ok(Answer { lines: lines.collect::<Result<_, _>>().map_err(unwritable)?, next })
 }
 
 fn line(task: Task, after: &[TaskId]) -> Line {

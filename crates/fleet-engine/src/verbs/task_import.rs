@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use fleet_api::Moment;
+use fleet_api::verbs::task_import::{Answer, Request};
 use fleet_core::deps::{self, Edge};
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -10,7 +12,6 @@ use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
 use fleet_store::ops::{self, NewTask};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -18,31 +19,10 @@ use super::task_add::settle;
 use super::task_export::Line;
 use crate::caller::author;
 use crate::config::nearest;
-use crate::views::Moment;
 use crate::{Engine, agents, allowed, clock, problems};
 
-/// A file of tasks.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// One JSON object per line; empty lines are skipped.
-    pub text: String,
-    /// Give every task a new id, also those that come with one.
-    pub new_ids: bool,
-    /// Check everything, change nothing.
-    pub dry_run: bool,
-}
-
-/// What was imported.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The new tasks, in the order of the lines.
-    pub ids: Vec<TaskId>,
-    /// Whether nothing was changed on purpose.
-    pub dry_run: bool,
-}
-
 /// Imports into the project of the directory.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     allowed::check(engine)?;
     engine.repository()?;
     let config = engine.config()?;
@@ -65,7 +45,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         return Err(problems::store(StoreError::TaskExists(id)));
     }
     if request.dry_run {
-        return Ok(Response { ids, dry_run: true });
+        return Ok(Answer { ids, dry_run: true });
     }
     let project = engine.project().await?.id;
     let tasks = lines
@@ -75,7 +55,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
         .map(|((line, id), after)| new_task(line.1, *id, after, project));
     let add = ops::AddTasks { tasks: tasks.collect(), author: author(engine)?, now: engine.now() };
     let added: Vec<Task> = engine.call(add).await?;
-    Ok(Response { ids: added.iter().map(|task| task.id).collect(), dry_run: false })
+    Ok(Answer { ids: added.iter().map(|task| task.id).collect(), dry_run: false })
 }
 
 fn wrong(number: usize, why: impl std::fmt::Display) -> Problem {
@@ -96,8 +76,9 @@ fn check_models(engine: &Engine, lines: &[(usize, Line)]) -> Outcome<()> {
             agent.as_ref().map(AgentName::as_str),
             model.as_ref().map(ModelName::as_str),
         );
-        checked
-            .map_err(|problem| problem.hints.iter().fold(wrong(*number, &problem.message), Problem::hint))?;
+        checked.map_err(|problem| {
+            problem.hints.iter().fold(wrong(*number, problem.to_string()), Problem::hint)
+        })?;
     }
     Ok(())
 }
@@ -138,8 +119,8 @@ fn parse_line(text: &str, defaults: &Defaults) -> Result<Line, String> {
     let state: Option<TaskState> = take(&mut object, "state")?;
     let after = take::<Vec<String>>(&mut object, "after")?.unwrap_or_default();
     let not_before: Option<String> = take(&mut object, "not_before")?;
-    let not_before =
-        not_before.map(|text| clock::parse_moment(&text, defaults.now).map_err(|problem| problem.message));
+    let not_before = not_before
+        .map(|text| clock::parse_moment(&text, defaults.now).map_err(|problem| problem.to_string()));
     let mut spec: TaskSpec =
         serde_json::from_value(Value::Object(object)).map_err(|error| with_advice(&json_error(&error)))?;
     spec.not_before = not_before.transpose()?;

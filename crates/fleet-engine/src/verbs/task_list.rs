@@ -1,32 +1,17 @@
-//! Lists tasks: all, or only those that could start now.
+//! Lists tasks.
 
 use std::collections::BTreeMap;
 
-use fleet_core::id::{BatchId, ProjectId};
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_api::verbs::task_list::Request;
+use fleet_api::views::{TaskList, TaskView};
+use fleet_core::id::{BatchId, ProjectId, TaskId};
+use fleet_core::problem::{Outcome, Problem};
 use fleet_core::task::{Label, Status, TaskState};
 use fleet_store::ops::{self, Page, StatusFilter, TaskFilter};
 
+use super::lineage;
 use super::task_add::parsed;
-use crate::views::{TaskList, TaskView};
-use crate::{Engine, problems};
-
-/// Which tasks.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// States or derived statuses; empty is everything that is not over.
-    pub statuses: Vec<String>,
-    /// Done and cancelled ones, too.
-    pub all: bool,
-    /// Only those with all of these.
-    pub labels: Vec<String>,
-    /// Only those of this batch, of whatever project.
-    pub batch: Option<String>,
-    /// Of every project instead of the directory's.
-    pub all_projects: bool,
-    /// So many at most; `None` is what is configured.
-    pub limit: Option<u32>,
-}
+use crate::{Engine, problems, runner};
 
 /// Lists tasks, status by status, each in the order in which they are served.
 pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
@@ -35,26 +20,19 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
         ([], true) => StatusFilter::all(),
         (named, _) => StatusFilter(named.iter().map(|text| status(text)).collect::<Outcome<_>>()?),
     };
-    let limit = limit(engine, &request)?;
+    let limit = limit(engine, request.limit)?;
     let Some(filter) = filter(engine, &request).await? else { return Ok(nothing()) };
     let page = engine.call(ops::ListTasks { statuses, filter, limit, now: engine.time().await? }).await?;
     list(engine, &page).await
 }
 
-/// Lists what a claim would look at next.
-pub async fn ready(engine: &Engine, request: Request) -> Outcome<TaskList> {
-    let limit = limit(engine, &request)?;
-    let Some(filter) = filter(engine, &request).await? else { return Ok(nothing()) };
-    let page = engine.call(ops::Ready { filter, limit, now: engine.time().await? }).await?;
-    list(engine, &page).await
-}
-
-fn limit(engine: &Engine, request: &Request) -> Outcome<i64> {
-    Ok(request.limit.map_or(engine.config()?.list_limit(), |limit| limit).into())
+pub(super) fn limit(engine: &Engine, limit: Option<u32>) -> Outcome<i64> {
+    Ok(limit.map_or(engine.config()?.list_limit(), |limit| limit).into())
 }
 
 /// `None` when the project has never had a task: then there is nothing to list.
-async fn filter(engine: &Engine, request: &Request) -> Outcome<Option<TaskFilter>> {
+pub(super) async fn filter(engine: &Engine, request: &Request) -> Outcome<Option<TaskFilter>> {
+    lineage::check_all_projects(engine, request.all_projects || request.batch.is_some())?;
     let labels = request.labels.iter().map(|text| parsed::<Label>(text)).collect::<Outcome<Vec<_>>>()?;
     let mut unique = labels;
     unique.sort();
@@ -68,11 +46,11 @@ async fn filter(engine: &Engine, request: &Request) -> Outcome<Option<TaskFilter
     Ok(project.map(|project| TaskFilter { project: Some(project.id), ..filter }))
 }
 
-fn nothing() -> TaskList {
-    TaskList { tasks: Vec::new(), more: false, projects: BTreeMap::new() }
+pub(super) fn nothing() -> TaskList {
+    TaskList { tasks: Vec::new(), more: false, projects: BTreeMap::new(), missing_agents: BTreeMap::new() }
 }
 
-async fn list(engine: &Engine, page: &Page) -> Outcome<TaskList> {
+pub(super) async fn list(engine: &Engine, page: &Page) -> Outcome<TaskList> {
     let now = engine.now();
     let tasks = page
         .tasks
@@ -85,7 +63,25 @@ async fn list(engine: &Engine, page: &Page) -> Outcome<TaskList> {
         let all = engine.projects().await?;
         projects.extend(all.into_iter().filter(|project| used.contains(&project.id)).map(|p| (p.id, p.name)));
     }
-    Ok(TaskList { tasks, more: page.more, projects })
+    Ok(TaskList { missing_agents: missing(engine, &tasks)?, tasks, more: page.more, projects })
+}
+
+/// What keeps ready tasks from being started here: their agents are not there.
+fn missing(engine: &Engine, tasks: &[TaskView]) -> Outcome<BTreeMap<TaskId, String>> {
+    let usual = engine.config()?.agent();
+    let mut known: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut missing = BTreeMap::new();
+    for task in tasks.iter().filter(|task| task.status == "ready") {
+        let agent = task.handed_to.as_deref().or(task.agent.as_deref()).unwrap_or(usual);
+        let can_start = match known.get(agent) {
+            Some(can_start) => *can_start,
+            None => *known.entry(agent).or_insert(runner::can_start(engine, Some(agent))?),
+        };
+        if !can_start {
+            missing.insert(task.id, agent.to_owned());
+        }
+    }
+    Ok(missing)
 }
 
 /// A status as somebody types it.
@@ -94,8 +90,9 @@ pub(super) fn status(text: &str) -> Outcome<Status> {
         "ready" => Ok(Status::Ready),
         "blocked" => Ok(Status::Blocked),
         "scheduled" => Ok(Status::Scheduled),
-        other => other.parse::<TaskState>().map(Status::In).map_err(|error| {
-            Problem::new(Code::InvalidValue, format!("status: {error}; also ready, blocked, scheduled"))
-        }),
+        other => other
+            .parse::<TaskState>()
+            .map(Status::In)
+            .map_err(|error| Problem::field("status", format!("{error}; also ready, blocked, scheduled"))),
     }
 }

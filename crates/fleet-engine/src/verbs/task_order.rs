@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fleet_api::verbs::task_order::{Answer, Request, Step, Suggestion};
+use fleet_api::views::ObstacleView;
 use fleet_core::deps::{self, Edge};
 use fleet_core::id::TaskId;
 use fleet_core::plan::{self, Hint, Item, Plan};
@@ -10,74 +12,10 @@ use fleet_core::problem::Outcome;
 use fleet_core::task::{Task, TaskState};
 use fleet_core::time::Millis;
 use fleet_store::ops::{self, StatusFilter};
-use serde::Serialize;
 
 use super::texts::{self, Which};
 use crate::Engine;
 use crate::keeper::blocking;
-use crate::views::ObstacleView;
-
-/// Which tasks.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Only these and what they wait for, by ids or the beginnings of ids; empty is all open tasks of the project.
-    pub tasks: Vec<String>,
-}
-
-/// A task in its place.
-#[derive(Debug, Clone, Serialize)]
-pub struct Step {
-    /// Its id.
-    pub id: TaskId,
-    /// What it is called.
-    pub title: String,
-    /// Where it stands.
-    pub status: &'static str,
-    /// How urgent it is.
-    pub priority: i64,
-    /// Open tasks that it waits for directly.
-    pub after: Vec<TaskId>,
-    /// How many open tasks have to be done before it, one after the other: those of one level could run together.
-    pub level: usize,
-    /// How many open tasks wait for it, directly or not.
-    pub unblocks: usize,
-    /// Whether it is part of the longest chain.
-    pub critical: bool,
-    /// What stands in its way, if it waits for others.
-    pub obstacle: Option<ObstacleView>,
-}
-
-/// A dependency that seems to be missing.
-#[derive(Debug, Clone, Serialize)]
-pub struct Suggestion {
-    /// The task that should perhaps wait.
-    pub task: TaskId,
-    /// For which.
-    pub on: TaskId,
-    /// Why, in one sentence.
-    pub why: String,
-}
-
-/// The open tasks as a whole.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// In an order in which they could be done one after the other, as they are served.
-    pub order: Vec<Step>,
-    /// The chain that takes longest, first task first: no number of agents is done before it.
-    pub critical_path: Vec<TaskId>,
-    /// How much work that is: a task counts 1 if it is trivial, 2 small, 4 medium or unknown, 8 large, 16 xl.
-    pub critical_size: u32,
-    /// How many tasks are in each status.
-    pub by_status: BTreeMap<&'static str, usize>,
-    /// Tasks that start only when a person acts, because what they wait for failed, was cancelled or is held.
-    pub stuck: Vec<TaskId>,
-    /// Those that most others wait for, most first.
-    pub bottlenecks: Vec<TaskId>,
-    /// Dependencies that seem to be missing, the surest first.
-    pub suggestions: Vec<Suggestion>,
-    /// Whether there are more open tasks than were looked at.
-    pub more: bool,
-}
 
 /// So many dependencies are read: the graph of all the tasks that are looked at, unless each waits for dozens.
 const MOST_EDGES: i64 = 20_000;
@@ -87,7 +25,7 @@ const MOST_TASKS: usize = 500;
 const NAMED: usize = 5;
 
 /// Looks.
-pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let wanted = engine.task_ids(&request.tasks).await?;
     let found = texts::read(engine, &Which { statuses: StatusFilter::open().0, ..Which::default() }).await?;
     let mut tasks = found.tasks;
@@ -110,7 +48,7 @@ pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
     }
     let look = Look { tasks, edges: graph.edges, states, now: engine.now() };
     // Every text is searched for the others: a server has others to answer meanwhile.
-    blocking(move || look.response(more)).await
+    blocking(move || look.answer(more)).await
 }
 
 /// Everything that was read.
@@ -122,18 +60,18 @@ struct Look {
 }
 
 impl Look {
-    fn response(&self, more: bool) -> Response {
+    fn answer(&self, more: bool) -> Answer {
         let items: Vec<Item> = self.tasks.iter().map(item).collect();
         let plan = plan::plan(&items, &self.edges);
         let by_id: BTreeMap<TaskId, &Task> = self.tasks.iter().map(|task| (task.id, task)).collect();
         let order: Vec<Step> =
             plan.steps.iter().filter_map(|step| Some(self.step(step, by_id.get(&step.id)?))).collect();
-        let mut by_status: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let mut by_status: BTreeMap<String, usize> = BTreeMap::new();
         for step in &order {
-            *by_status.entry(step.status).or_default() += 1;
+            *by_status.entry(step.status.clone()).or_default() += 1;
         }
         let is_stuck = |step: &&Step| step.obstacle.as_ref().is_some_and(|obstacle| obstacle.needs_a_person);
-        Response {
+        Answer {
             stuck: order.iter().filter(is_stuck).map(|step| step.id).collect(),
             critical_size: plan.steps.iter().map(|step| step.ends_at).max().unwrap_or(0),
             bottlenecks: bottlenecks(&plan),
@@ -152,7 +90,7 @@ impl Look {
         Step {
             id: task.id,
             title: task.spec.title.to_string(),
-            status: task.status(self.now).as_str(),
+            status: task.status(self.now).as_str().to_owned(),
             priority: task.spec.priority.get(),
             after: on.filter(is_open).collect(),
             level: step.level,

@@ -1,43 +1,26 @@
 //! Lists tasks by their age, newest first, page by page.
 
+use fleet_api::verbs::task_recent::{Answer, Request};
 use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
 use fleet_store::ops;
-pub use fleet_store::ops::TaskKind;
 
-use super::follow::Followed;
+use super::{follow, lineage};
 use crate::{Engine, problems};
 
-/// Which tasks.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Only these; empty is all.
-    pub kinds: Vec<TaskKind>,
-    /// Only those that are older than the task of this id: the last one of the page before.
-    pub before: Option<String>,
-    /// So many at most.
-    pub limit: u32,
-}
-
-/// A page.
-#[derive(Debug, Clone)]
-pub struct Response {
-    /// The tasks, newest first.
-    pub tasks: Vec<Followed>,
-    /// What names the next page, if there is one.
-    pub next: Option<TaskId>,
-}
-
-/// Lists those of every project.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
-    let before = request.before.as_deref().map(str::parse::<TaskId>).transpose().map_err(problems::id)?;
-    let limit = request.limit as usize;
-    let op =
-        ops::RecentTasks { kinds: request.kinds, project: None, before, limit: i64::from(request.limit) + 1 };
-    let mut found = engine.call(op).await?;
-    let more = found.len() > limit;
-    found.truncate(limit);
+/// Lists those of every project; of an agent, those that come from its own task.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let before = request.after.as_deref().map(str::parse::<TaskId>).transpose().map_err(problems::id)?;
+    let kind = |kind: &fleet_api::verbs::task_recent::TaskKind| ops::TaskKind {
+        state: kind.state,
+        timed_out: kind.timed_out,
+    };
+    let (kinds, limit) = (request.kinds.iter().map(kind).collect(), i64::from(request.limit) + 1);
+    let mut found = engine.call(ops::RecentTasks { kinds, project: None, before, limit }).await?;
+    let more = found.len() > request.limit as usize;
+    found.truncate(request.limit as usize);
     let next = found.last().filter(|_| more).map(|last| last.task.id);
+    lineage::retain_own(engine, &mut found, |one| one.task.id).await?;
     let now = engine.now();
-    Ok(Response { tasks: found.iter().map(|one| Followed::new(one, now)).collect(), next })
+    Ok(Answer { tasks: found.iter().map(|one| follow::view(one, now)).collect(), next })
 }

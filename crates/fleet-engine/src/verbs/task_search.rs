@@ -2,67 +2,26 @@
 
 use std::cmp::Reverse;
 
+use fleet_api::verbs::task_search::{Answer, Hit, Request};
+use fleet_api::views::TaskView;
 use fleet_core::id::TaskId;
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::problem::{Outcome, Problem};
 use fleet_core::similar::{Corpus, Text};
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
 use fleet_store::ops::StatusFilter;
-use serde::Serialize;
 
-use super::task_list;
 use super::texts::{self, Which};
+use super::{lineage, task_list};
 use crate::Engine;
 use crate::keeper::blocking;
-use crate::views::TaskView;
-
-/// What is searched for, and where.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Words, beginnings of words, or paths; empty is everything, in the order of service.
-    pub query: String,
-    /// States or derived statuses; empty is everything that is not over.
-    pub statuses: Vec<String>,
-    /// Only tasks with all of these.
-    pub labels: Vec<String>,
-    /// Of every project instead of the directory's.
-    pub all_projects: bool,
-    /// So many at most; `None` is what is configured for lists.
-    pub limit: Option<u32>,
-    /// Go on where an earlier answer ended: its `next_cursor`.
-    pub cursor: Option<String>,
-}
-
-/// A task that was found.
-#[derive(Debug, Clone, Serialize)]
-pub struct Hit {
-    /// The task.
-    #[serde(flatten)]
-    pub task: TaskView,
-    /// From 0 to 1: how much of what was searched for it has, and at how good a place; null if nothing was.
-    pub score: Option<f64>,
-    /// The words and paths that were found.
-    pub matched: Vec<String>,
-}
-
-/// The tasks that were found.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The best first, then as they are served.
-    pub tasks: Vec<Hit>,
-    /// For the next part of the answer; null at its end.
-    pub next_cursor: Option<String>,
-    /// How many tasks were looked at.
-    pub looked_at: usize,
-    /// Whether there are older ones that were not.
-    pub more: bool,
-}
 
 /// Where a task stands in the answer: by score in thousandths, then in the order of service.
 type Place = (Reverse<u64>, Reverse<i64>, TaskId);
 
 /// Searches.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    lineage::check_all_projects(engine, request.all_projects)?;
     let statuses = match request.statuses.as_slice() {
         [] => StatusFilter::open().0,
         named => named.iter().map(|text| task_list::status(text)).collect::<Outcome<_>>()?,
@@ -80,7 +39,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
     hits.truncate(limit);
     let next_cursor = hits.last().filter(|_| has_more).map(|(place, _)| written(*place));
     let tasks = hits.into_iter().map(|(_, hit)| hit).collect();
-    Ok(Response { tasks, next_cursor, looked_at, more })
+    Ok(Answer { tasks, next_cursor, looked_at, more })
 }
 
 fn hits(query: &str, tasks: &[Task], now: Millis) -> Vec<(Place, Hit)> {
@@ -122,7 +81,7 @@ fn cursor(text: &str) -> Outcome<Place> {
         Some((Reverse(score), Reverse(priority), parts.next()?.parse().ok()?))
     };
     place().ok_or_else(|| {
-        Problem::new(Code::InvalidValue, format!("cursor: {text:?} is not one"))
+        Problem::field("cursor", format!("{text:?} is not one"))
             .hint("give `next_cursor` of an earlier answer as it is")
     })
 }

@@ -2,85 +2,28 @@
 
 use std::cmp::Reverse;
 
-use fleet_core::id::{IdPrefix, TaskId};
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_api::verbs::task_similar::{Answer, Of, Request, Similar};
+use fleet_core::id::TaskId;
+use fleet_core::problem::{Outcome, Problem};
 use fleet_core::similar::{Corpus, Text};
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
 use fleet_store::ops::{self, StatusFilter};
-use serde::Serialize;
 
+use super::lineage;
 use super::texts::{self, Which};
 use crate::Engine;
 use crate::keeper::blocking;
-use crate::views::TaskView;
-
-/// What is compared, and with which tasks.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// What is compared.
-    pub of: Of,
-    /// Only tasks that are as alike as this, from 0 to 1; `None` is 0.4.
-    pub threshold: Option<f64>,
-    /// Of every project instead of the directory's.
-    pub all_projects: bool,
-    /// So many at most; `None` is 10.
-    pub limit: Option<u32>,
-}
-
-/// What is compared.
-#[derive(Debug, Clone)]
-pub enum Of {
-    /// A task, by its id or the beginning of it.
-    Task(String),
-    /// A text, of which the first line stands for the title.
-    Text(String),
-}
-
-/// So much of an id is no word any more.
-const SHORTEST_ID: usize = 5;
-
-impl Of {
-    /// What somebody means who writes one or the other: a single word that could be an id is one.
-    pub fn guess(typed: String) -> Self {
-        let could_be = IdPrefix::<TaskId>::parse(&typed).is_ok();
-        let is_id = could_be && typed.len() >= SHORTEST_ID && typed.contains(|c: char| c.is_ascii_digit());
-        if is_id { Self::Task(typed) } else { Self::Text(typed) }
-    }
-}
-
-/// A task that says nearly the same.
-#[derive(Debug, Clone, Serialize)]
-pub struct Similar {
-    /// The task.
-    #[serde(flatten)]
-    pub task: TaskView,
-    /// From 0 to 1: how alike they are.
-    pub score: f64,
-    /// Words of both, those that say most first.
-    pub shared_words: Vec<String>,
-    /// Paths of both.
-    pub shared_paths: Vec<String>,
-}
-
-/// The tasks that were found.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The most alike first. Tasks that are over are among them.
-    pub similar: Vec<Similar>,
-    /// How many tasks were looked at.
-    pub looked_at: usize,
-    /// Whether there are older ones that were not.
-    pub more: bool,
-}
+use fleet_api::views::TaskView;
 
 /// From here on two tasks are about the same things.
-pub const ALIKE: f64 = 0.4;
+const ALIKE: f64 = 0.4;
 /// As many as a person compares.
 const SHOWN: u32 = 10;
 
 /// Looks for them.
-pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    lineage::check_all_projects(engine, request.all_projects)?;
     let threshold = texts::threshold(request.threshold, ALIKE)?;
     let (itself, text) = match &request.of {
         Of::Task(typed) => {
@@ -91,8 +34,7 @@ pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
         Of::Text(text) => (None, Text::typed(text)),
     };
     if text.is_empty() {
-        return Err(Problem::new(Code::InvalidValue, "text: it has no word to compare")
-            .hint("write what the task is about"));
+        return Err(Problem::field("text", "it has no word to compare").hint("write what the task is about"));
     }
     let which =
         Which { statuses: StatusFilter::all().0, all_projects: request.all_projects, ..Which::default() };
@@ -102,7 +44,7 @@ pub async fn run(engine: &Engine, request: &Request) -> Outcome<Response> {
     let look = Look { text, itself, threshold, limit, now: engine.now() };
     // Thousands of texts may be long: a server has others to answer meanwhile.
     let similar = blocking(move || look.among(&found.tasks)).await?;
-    Ok(Response { similar, looked_at, more })
+    Ok(Answer { similar, looked_at, more })
 }
 
 /// What is looked for.

@@ -1,6 +1,6 @@
 //! Reading tasks to compare what they say.
 
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::problem::{Outcome, Problem};
 use fleet_core::similar::{Parts, Text};
 use fleet_core::task::{Label, Status, Task};
 use fleet_store::ops::{self, Texts};
@@ -49,9 +49,7 @@ pub(super) fn threshold(given: Option<f64>, default: f64) -> Outcome<f64> {
     match given {
         None => Ok(default),
         Some(score) if (0.0..=1.0).contains(&score) => Ok(score),
-        Some(score) => {
-            Err(Problem::new(Code::InvalidValue, format!("threshold: {score} is not between 0 and 1"))
-                .hint("0.4 finds what is about the same things, 0.7 what is nearly the same"))
-        }
+        Some(score) => Err(Problem::field("threshold", format!("{score} is not between 0 and 1"))
+            .hint("0.4 finds what is about the same things, 0.7 what is nearly the same")),
     }
 }

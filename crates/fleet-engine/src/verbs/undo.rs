@@ -1,94 +1,35 @@
-//! Brings work back from its snapshots: a list of them, and a branch from one.
+//! Brings work back from its snapshots: makes a branch from one.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use fleet_api::verbs::undo::{Answer, Request};
 use fleet_core::id::{IdPrefix, ProjectId, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::refname::check_branch_name;
 use fleet_core::text::escaped;
-use fleet_core::time::Millis;
 use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
 use fleet_store::{StoreError, ops};
-use serde::Serialize;
 
 use super::elsewhere;
 use super::project_git::ProjectGit;
 use crate::keeper::blocking;
-use crate::views::Moment;
 use crate::{Engine, problems};
 
-/// Which snapshots to list.
-#[derive(Debug, Clone)]
-pub struct ListRequest {
-    /// Only those of this run, of the runs of this task, or of this branch; otherwise the last one of each run of the
-    /// project.
-    pub id: Option<String>,
-    /// So many at most.
-    pub limit: usize,
-}
-
-/// Some snapshots, newest first.
-#[derive(Debug, Clone, Serialize)]
-pub struct Listing {
-    /// The snapshots.
-    pub snapshots: Vec<SnapshotView>,
-    /// Whether there are more.
-    pub more: bool,
-}
-
-/// A snapshot.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct SnapshotView {
-    pub run: String,
-    pub task: Option<TaskId>,
-    pub title: Option<String>,
-    pub branch: Option<String>,
-    pub number: u64,
-    pub why: String,
-    pub at: Moment,
-    pub commit: String,
-    pub files: Option<usize>,
-    pub on_branch: bool,
-}
-
-/// What to bring back.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// A run, a task or a branch.
-    pub id: String,
-    /// The name of the branch to make, which must be free.
-    pub branch: Option<String>,
-    /// Which snapshot of the run; otherwise the last.
-    pub snapshot: Option<u64>,
-}
-
-/// What was brought back.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct Response {
-    pub run: String,
-    pub branch: String,
-    pub commit: String,
-    pub snapshot: u64,
-    pub restored: bool,
-}
-
 /// The runs that somebody means, newest first, and where their repository is.
-struct Meant {
-    git: ProjectGit,
-    runs: Vec<Known>,
+pub(super) struct Meant {
+    pub(super) git: ProjectGit,
+    pub(super) runs: Vec<Known>,
 }
 
 /// What is known of a run.
 #[derive(Debug, Clone)]
-struct Known {
-    run: String,
-    task: Option<TaskId>,
-    title: Option<String>,
-    branch: Option<String>,
-    base: Option<Oid>,
+pub(super) struct Known {
+    pub(super) run: String,
+    pub(super) task: Option<TaskId>,
+    pub(super) title: Option<String>,
+    pub(super) branch: Option<String>,
+    pub(super) base: Option<Oid>,
 }
 
 /// More attempts at one task than anybody makes.
@@ -96,59 +37,8 @@ const MOST_ATTEMPTS: i64 = 100;
 /// After so many names that are taken, somebody should look.
 const MOST_NAMES: usize = 100;
 
-/// Lists snapshots.
-pub async fn list(engine: &Engine, request: &ListRequest) -> Outcome<Listing> {
-    let mut chosen: Vec<StoredSnapshot>;
-    let project;
-    let mut known: BTreeMap<String, Known> = BTreeMap::new();
-    if let Some(id) = &request.id {
-        let meant = meant(engine, id).await?;
-        project = meant.git;
-        chosen = project.snapshots().await?;
-        known.extend(meant.runs.into_iter().map(|run| (run.run.clone(), run)));
-        chosen.retain(|snapshot| known.contains_key(&snapshot.run));
-    } else {
-        project = ProjectGit::open(engine, &engine.common_dir()?).await?;
-        let all = project.snapshots().await?;
-        let last: BTreeMap<String, StoredSnapshot> =
-            all.into_iter().map(|snapshot| (snapshot.run.clone(), snapshot)).collect();
-        chosen = last.into_values().collect();
-    }
-    chosen.sort_by_key(|snapshot| Reverse((snapshot.at_seconds, snapshot.number)));
-    let more = chosen.len() > request.limit;
-    chosen.truncate(request.limit);
-    for snapshot in &chosen {
-        if !known.contains_key(&snapshot.run) {
-            known.insert(snapshot.run.clone(), known_of(engine, &snapshot.run).await?);
-        }
-    }
-    let shown =
-        blocking(move || chosen.into_iter().map(|snapshot| view(&project, snapshot, &known)).collect());
-    Ok(Listing { snapshots: shown.await?, more })
-}
-
-/// What is asked of git here is for people to see: an answer that does not come is left out.
-fn view(project: &ProjectGit, snapshot: StoredSnapshot, known: &BTreeMap<String, Known>) -> SnapshotView {
-    let run = known.get(&snapshot.run);
-    let base = run.and_then(|run| run.base.clone()).or_else(|| snapshot.head.clone());
-    let branch = run.and_then(|run| run.branch.clone());
-    let on_branch = branch.as_ref().is_some_and(|branch| is_on(project, branch, &snapshot).unwrap_or(false));
-    SnapshotView {
-        task: run.and_then(|run| run.task),
-        title: run.and_then(|run| run.title.clone()),
-        branch,
-        number: snapshot.number,
-        why: snapshot.why,
-        at: Moment(Millis(snapshot.at_seconds.saturating_mul(1_000))),
-        commit: snapshot.commit.to_string(),
-        files: base.and_then(|base| git::differing_files(&project.vault, &base, &snapshot.commit).ok()),
-        on_branch,
-        run: snapshot.run,
-    }
-}
-
 /// Whether a branch has all of a snapshot.
-fn is_on(project: &ProjectGit, branch: &str, snapshot: &StoredSnapshot) -> Result<bool, GitError> {
+pub(super) fn is_on(project: &ProjectGit, branch: &str, snapshot: &StoredSnapshot) -> Result<bool, GitError> {
     let Some(tip) = git::branch_commit(&project.repo, branch)? else { return Ok(false) };
     let repo = &project.vault;
     let commit = content(repo, snapshot)?;
@@ -174,7 +64,7 @@ fn content(repo: &Path, snapshot: &StoredSnapshot) -> Result<Oid, GitError> {
 }
 
 /// Makes a branch from a snapshot. Never moves one that is there.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let Meant { git: project, runs } = meant(engine, &request.id).await?;
     let all = project.snapshots().await?;
     // An attempt that failed early has none; then the one before it is meant.
@@ -208,10 +98,10 @@ fn restore(
     run: &Known,
     snapshot: &StoredSnapshot,
     wish: Option<String>,
-) -> Result<Response, GitError> {
+) -> Result<Answer, GitError> {
     let commit = content(&project.vault, snapshot)?;
     let both = (project.repo.as_path(), project.vault.as_path());
-    let answer = |branch: String, restored| Response {
+    let answer = |branch: String, restored| Answer {
         run: run.run.clone(),
         branch,
         commit: commit.to_string(),
@@ -219,6 +109,7 @@ fn restore(
         restored,
     };
     if let Some(name) = wish {
+        check_branch_name(&name).map_err(|error| GitError::Refused(error.to_string()))?;
         git::restore_branch(both, &commit, &name)?;
         return Ok(answer(name, true));
     }
@@ -248,7 +139,7 @@ fn names(own: &str) -> impl Iterator<Item = String> {
 }
 
 /// The runs that somebody means: one by its id, all of a task or a branch, or one that only the snapshots know.
-async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
+pub(super) async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
     let project = match engine.repository() {
         Ok(_) => engine.known_project().await?.map(|project| project.id),
         Err(_) => None,
@@ -313,7 +204,7 @@ async fn not_found(engine: &Engine, id: &str, project: Option<ProjectId>) -> Pro
     problem.hint("`fleet undo` lists the snapshots of this project")
 }
 
-async fn known_of(engine: &Engine, run: &str) -> Outcome<Known> {
+pub(super) async fn known_of(engine: &Engine, run: &str) -> Outcome<Known> {
     let nothing = Known { run: run.to_owned(), task: None, title: None, branch: None, base: None };
     let Ok(id) = run.parse::<RunId>() else { return Ok(nothing) };
     match engine.call(ops::GetRun { run: id }).await {

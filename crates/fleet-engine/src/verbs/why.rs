@@ -6,46 +6,18 @@ mod takers;
 mod waiting;
 
 use fleet_agents::Trust;
-use fleet_core::id::{RunId, TaskId};
+use fleet_api::Moment;
+use fleet_api::verbs::why::{Answer, Request};
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Reason, Run};
 use fleet_core::task::{Status, Task, TaskState};
 use fleet_store::ops;
-use serde::Serialize;
 
 use super::resume::meant;
 use super::{elsewhere, reasons};
 use crate::Engine;
-use crate::views::Moment;
-
-/// The answer.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The task.
-    pub task: TaskId,
-    /// Its title.
-    pub title: String,
-    /// Where it stands.
-    pub status: &'static str,
-    /// Its newest run, if it has one.
-    pub run: Option<RunId>,
-    /// Which attempt that is.
-    pub attempt: Option<i64>,
-    /// The agent of that run, or the one that will be started.
-    pub agent: String,
-    /// Why that run failed, if it did.
-    pub reason: Option<Reason>,
-    /// What happened, in a sentence.
-    pub what: String,
-    /// What was seen of it, oldest first.
-    pub evidence: Vec<String>,
-    /// What comes next by itself, in a sentence.
-    pub next: String,
-    /// When that is, if it is known.
-    pub next_at: Option<Moment>,
-    /// What a person can do, most useful first; commands in backquotes.
-    pub advice: Vec<String>,
-}
+use crate::home::Home;
+use crate::lost_keeper::LostKeeper;
 
 /// What comes next, and when.
 pub(super) struct Next {
@@ -60,8 +32,8 @@ impl Next {
 }
 
 /// Explains the task that somebody means: by its id, or that of one of its runs, or its branch.
-pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
-    let id = meant(engine, typed).await?;
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let id = meant(engine, &request.id).await?;
     let detail = engine.call(ops::GetTask { id }).await?;
     let (task, newest) = (&detail.task, detail.runs.last());
     let default = engine.config()?.agent();
@@ -77,10 +49,10 @@ pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
     let next = waiting::next(engine, task, &agent).await?;
     let mut advice = advice(engine, task, newest, &agent)?;
     advice.splice(0..0, waiting::advice(engine, task, &agent).await?);
-    Ok(Response {
+    Ok(Answer {
         task: id,
         title: task.spec.title.to_string(),
-        status: task.status(engine.now()).as_str(),
+        status: task.status(engine.now()).as_str().to_owned(),
         run: newest.map(|run| run.id),
         attempt: newest.map(|run| run.fence),
         reason: failed.and_then(|run| run.reason),
@@ -102,7 +74,10 @@ fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
     };
     match (status, newest) {
         (Status::In(TaskState::Done), _) => "it is done".to_owned(),
-        (Status::In(TaskState::Running), Some(run)) => format!("{} is at work on it", run.agent),
+        (Status::In(TaskState::Running), Some(run)) => {
+            let lost = LostKeeper::of(&Home::new(engine.home()), run);
+            lost.map_or_else(|| format!("{} is at work on it", run.agent), |lost| lost.to_string())
+        }
         (Status::In(TaskState::Waiting), _) => "its agent asked a person something".to_owned(),
         (Status::In(TaskState::Held), _) => {
             let remark = task.history.remark.as_deref();

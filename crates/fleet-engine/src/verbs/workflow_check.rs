@@ -1,111 +1,55 @@
 //! Looks at workflow files and runs nothing.
 
+use fleet_api::verbs::workflow_check::{Answer, Checked, Picture, Request, StagePicture};
 use fleet_core::problem::Outcome;
-use fleet_core::workflow::{Changes, Copies, Returns, Spec, Start};
-use serde::Serialize;
+use fleet_core::workflow::{Copies, Spec};
 
+use super::workflow_run;
 use crate::Engine;
-use crate::workflow_file::{self, Diagnostic, Given, Kind, Loaded, Purpose, Wants};
-
-/// What to look at.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// The workflows, by name or path.
-    pub named: Vec<String>,
-    /// What all of them are for.
-    pub task: Option<String>,
-    /// `KEY=VALUE` for their parameters.
-    pub set: Vec<String>,
-    /// The agent of every stage, whatever the files say.
-    pub agent: Option<String>,
-}
-
-/// One file.
-#[derive(Debug, Clone, Serialize)]
-pub struct Checked {
-    /// The file, or what was asked for if there is none.
-    pub file: String,
-    /// Who wrote it; none if it was not found.
-    pub kind: Option<Kind>,
-    /// Whether it can run.
-    pub ok: bool,
-    /// What is wrong, or may be.
-    pub diagnostics: Vec<Diagnostic>,
-    /// What it says; none if it cannot run.
-    pub workflow: Option<Picture>,
-}
-
-/// What a workflow says.
-#[derive(Debug, Clone, Serialize)]
-pub struct Picture {
-    /// What it is called.
-    pub name: String,
-    /// What is still to be said before it can run.
-    pub wants: Wants,
-    /// The stages, in the order of the file.
-    pub stages: Vec<StagePicture>,
-}
-
-/// What a stage says.
-#[derive(Debug, Clone, Serialize)]
-pub struct StagePicture {
-    /// Its name.
-    pub name: String,
-    /// How many stages must be over one after the other before it can start.
-    pub level: usize,
-    /// Its agent; the configured one if it names none.
-    pub agent: String,
-    /// Its model, if it names one.
-    pub model: Option<String>,
-    /// The stages that it needs.
-    pub needs: Vec<String>,
-    /// Where its branch starts.
-    pub start: Start,
-    /// Whether it has to change something.
-    pub changes: Changes,
-    /// What it returns.
-    pub returns: Returns,
-    /// When it is started.
-    pub when: Option<String>,
-    /// How many parts it has; none if a list decides that another stage returns.
-    pub parts: Option<usize>,
-    /// The stage that returns this list.
-    pub each_of: Option<String>,
-}
+use crate::workflow_file::{self, Given, Loaded, Purpose, Source, Wanted, of_problem};
 
 /// Looks at all of them.
-pub fn run(engine: &Engine, request: &Request) -> Outcome<Vec<Checked>> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let given = Given {
-        task: request.task.clone(),
-        set: request.set.clone(),
-        agent: request.agent.clone(),
-        purpose: Purpose::Check,
+        task: request.task,
+        set: request.set,
+        agent: request.agent,
+        purpose: if request.for_run { Purpose::Run } else { Purpose::Check },
     };
-    request.named.iter().map(|named| one(engine, named, &given)).collect()
+    let one = |source| one(engine, &Wanted { source, from: request.from.as_deref() }, &given);
+    Ok(Answer { workflows: request.workflows.iter().map(one).collect::<Outcome<_>>()? })
 }
 
-fn one(engine: &Engine, named: &str, given: &Given) -> Outcome<Checked> {
-    let source = match workflow_file::find(engine, named) {
-        Ok(source) => source,
-        Err(problem) => {
-            let diagnostics = vec![Diagnostic::of_problem(named, problem)];
-            return Ok(Checked {
-                file: named.to_owned(),
-                kind: None,
-                ok: false,
-                diagnostics,
-                workflow: None,
-            });
-        }
+fn one(engine: &Engine, wanted: &Wanted<'_>, given: &Given) -> Outcome<Checked> {
+    let named = wanted.name();
+    let wrong = |file, kind, diagnostics| Checked {
+        file,
+        kind,
+        ok: false,
+        needs_consent: false,
+        diagnostics,
+        workflow: None,
     };
-    let (file, kind) = (source.label(), Some(source.kind));
+    let source = match wanted.read(engine) {
+        Ok(source) => source,
+        Err(problem) => return Ok(wrong(named.to_owned(), None, vec![of_problem(named, problem)])),
+    };
+    let (file, kind) = (source.label.clone(), Some(source.kind));
     Ok(match workflow_file::load(engine, &source, given)? {
-        Err(diagnostics) => Checked { file, kind, ok: false, diagnostics, workflow: None },
+        Err(diagnostics) => wrong(file, kind, diagnostics),
         Ok(loaded) => {
             let workflow = Some(picture(&loaded, engine.config()?.agent()));
-            Checked { file, kind, ok: true, diagnostics: loaded.warnings, workflow }
+            let needs_consent = is_unagreed(engine, &source, &loaded);
+            Checked { file, kind, ok: true, needs_consent, diagnostics: loaded.warnings, workflow }
         }
     })
+}
+
+/// Whether a run would still ask the user to agree to something. A check outside of a repository cannot know.
+fn is_unagreed(engine: &Engine, source: &Source, loaded: &Loaded) -> bool {
+    let asked = workflow_run::commands(engine, source, &loaded.spec);
+    let asked = asked.ok().flatten().map(|asked| asked.on_lines(&loaded.lines));
+    asked.is_some_and(|asked| !asked.is_trusted(engine.home()).unwrap_or_default())
 }
 
 fn picture(loaded: &Loaded, default_agent: &str) -> Picture {

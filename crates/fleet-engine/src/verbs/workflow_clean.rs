@@ -1,85 +1,58 @@
 //! Removes workflows that are over, with the branches and folders of their stages.
 
+use fleet_api::verbs::workflow_clean::{Answer, Request};
+use fleet_api::views::WorkflowView;
 use fleet_core::id::{RunId, TaskId, WorkflowId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::tidy::Reach;
 use fleet_core::workflow::{Workflow, WorkflowState};
 use fleet_store::{StoreError, ops};
-use serde::Serialize;
 
-use super::clean::{self, Item, Kept};
+use super::clean::{self, Plan, Removed};
 use super::workflow_show::meant;
 use super::{lineage, task_clean};
 use crate::home::Home;
-use crate::views::WorkflowView;
 use crate::{Engine, problems};
-
-/// Which workflows.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Ids, beginnings of ids, or names.
-    pub ids: Vec<String>,
-    /// All of the directory's project that are over, instead.
-    pub all_finished: bool,
-    /// Branches that have not landed, too. They are kept for `fleet undo`.
-    pub discard: bool,
-}
-
-/// What may go, and what stays.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// Each workflow that is meant.
-    pub workflows: Vec<PlannedWorkflow>,
-}
-
-/// A workflow that is over.
-#[derive(Debug, Clone)]
-pub struct PlannedWorkflow {
-    /// The workflow.
-    pub workflow: WorkflowView,
-    plan: clean::Plan,
-}
-
-impl PlannedWorkflow {
-    /// Whether it goes: one of which a branch stays is needed to find that again.
-    pub fn goes(&self) -> bool {
-        self.plan.keep.is_empty()
-    }
-}
-
-impl Plan {
-    /// The branches and folders that go.
-    pub fn items(&self) -> Vec<Item> {
-        self.workflows.iter().flat_map(|one| one.plan.remove.clone()).collect()
-    }
-
-    /// What stays, and why.
-    pub fn kept(&self) -> Vec<Kept> {
-        self.workflows.iter().flat_map(|one| one.plan.keep.clone()).collect()
-    }
-}
-
-/// What was done.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// Always false: here something was done.
-    pub dry_run: bool,
-    /// The workflows that are gone.
-    pub deleted: Vec<WorkflowId>,
-    /// The branches and folders that are gone.
-    pub removed: Vec<Item>,
-    /// What stays, and why.
-    pub kept: Vec<Kept>,
-}
 
 /// So many workflows are looked at, the newest first.
 const MOST: i64 = 10_000;
 
-/// Looks at them, and changes nothing.
-pub async fn plan(engine: &Engine, request: Request) -> Outcome<Plan> {
+/// Removes them, or says what would go. A branch that stays keeps its workflow, which is needed to find it again.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let mut answer = Answer {
+        dry_run: request.dry_run,
+        deleted: Vec::new(),
+        removed: Vec::new(),
+        kept: Vec::new(),
+        workflows: Vec::new(),
+    };
+    // All are looked at before any goes: one that cannot keeps the others.
+    for (workflow, mut plan) in plans(engine, &request).await? {
+        let id = workflow.id;
+        answer.workflows.push(workflow);
+        let done = if request.dry_run {
+            Removed { removed: plan.shown(), kept: plan.keep }
+        } else {
+            plan.confirm(request.confirmed.as_deref());
+            clean::remove_all(engine, plan).await?
+        };
+        if done.kept.is_empty() {
+            if !request.dry_run {
+                engine.call(ops::DeleteWorkflow { id, now: engine.now() }).await?;
+            }
+            answer.deleted.push(id);
+        }
+        answer.removed.extend(done.removed);
+        answer.kept.extend(done.kept);
+    }
+    Ok(answer)
+}
+
+async fn plans(engine: &Engine, request: &Request) -> Outcome<Vec<(WorkflowView, Plan)>> {
     let reach = if request.discard { Reach::All } else { Reach::Landed };
-    let mut plan = Plan { workflows: Vec::new() };
-    for id in ids(engine, &request).await? {
+    let mut plans = Vec::new();
+    for id in ids(engine, request).await? {
+        lineage::check_workflow(engine, id).await?;
         let detail = engine.call(ops::GetWorkflow { id, with_results: false }).await?;
         refuse_live(&detail.workflow)?;
         // The last stage may have ended just now, and its worktree not be given back yet.
@@ -92,12 +65,10 @@ pub async fn plan(engine: &Engine, request: Request) -> Outcome<Plan> {
             Err(problem) if request.all_finished && problem.code == Code::HasDependents => continue,
             checked => checked?,
         }
-        plan.workflows.push(PlannedWorkflow {
-            workflow: WorkflowView::from(&detail.workflow),
-            plan: clean::plan_of_tasks(engine, detail.workflow.project, &tasks, reach).await?,
-        });
+        let plan = clean::plan_of_tasks(engine, detail.workflow.project, &tasks, reach).await?;
+        plans.push((WorkflowView::from(&detail.workflow), plan));
     }
-    Ok(plan)
+    Ok(plans)
 }
 
 async fn ids(engine: &Engine, request: &Request) -> Outcome<Vec<WorkflowId>> {
@@ -122,24 +93,4 @@ fn refuse_live(workflow: &Workflow) -> Result<(), Problem> {
         return Ok(());
     }
     Err(problems::store(StoreError::WorkflowLive { workflow: workflow.id, from: workflow.state }))
-}
-
-/// Removes what the plan says. A branch that has changed since then stays, and with it its workflow.
-pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
-    let mut response =
-        Response { dry_run: false, deleted: Vec::new(), removed: Vec::new(), kept: Vec::new() };
-    for one in &plan.workflows {
-        lineage::check_workflow(engine, one.workflow.id).await?;
-    }
-    for one in plan.workflows {
-        let id = one.workflow.id;
-        let done = clean::remove_all(engine, one.plan).await?;
-        if done.kept.is_empty() {
-            engine.call(ops::DeleteWorkflow { id, now: engine.now() }).await?;
-            response.deleted.push(id);
-        }
-        response.removed.extend(done.removed);
-        response.kept.extend(done.kept);
-    }
-    Ok(response)
 }

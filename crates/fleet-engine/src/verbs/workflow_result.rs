@@ -2,123 +2,42 @@
 
 mod landing;
 
-use fleet_core::id::{RunId, TaskId, WorkflowId};
+use fleet_api::verbs::workflow_result::{Answer, Request, StageResult, Winner};
+use fleet_api::views::{self, WorkflowView};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::report::Verdict;
 use fleet_core::text::escaped;
-use fleet_core::workflow::{PartState, WorkflowState};
+use fleet_core::workflow::WorkflowState;
 use fleet_store::ops::{self, PartDetail, WorkflowDetail};
-use serde::Serialize;
 
 use self::landing::Landing;
 use super::workflow_show::{self, meant};
 use crate::Engine;
 use crate::config::nearest;
-use crate::views::WorkflowView;
-
-/// Which results.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// The workflow: its id, the beginning of that, or its name.
-    pub id: String,
-    /// Those of all stages instead of the last ones.
-    pub all: bool,
-    /// Those of this stage only.
-    pub stage: Option<String>,
-}
-
-impl Request {
-    /// The final results of a workflow.
-    pub fn of(id: WorkflowId) -> Self {
-        Self { id: id.to_string(), ..Self::default() }
-    }
-}
-
-/// The results.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The workflow.
-    #[serde(flatten)]
-    pub workflow: WorkflowView,
-    /// What came of the stages that were asked for.
-    pub results: Vec<StageResult>,
-    /// What was judged last.
-    pub verdict: Option<Verdict>,
-    /// Whom a judge named.
-    pub winner: Option<Winner>,
-    /// The branches that hold what came of it all: those of the last stages, or what a judge among these chose.
-    pub branches: Vec<String>,
-    /// What to do next, most useful first; commands in backquotes.
-    pub next: Vec<String>,
-}
-
-/// What came of one stage.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct StageResult {
-    pub name: String,
-    pub state: PartState,
-    pub why: Option<String>,
-    pub task: Option<TaskId>,
-    pub run: Option<RunId>,
-    pub agent: Option<String>,
-    pub branch: Option<String>,
-    pub verdict: Option<Verdict>,
-    pub items: Vec<String>,
-    /// In the shape of `result.json`.
-    pub result: Option<serde_json::Value>,
-    /// Whether this is the result of the workflow, or a part of it.
-    #[serde(skip)]
-    pub is_last: bool,
-}
-
-/// Whom a judge named.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Winner {
-    /// The stage.
-    pub stage: String,
-    /// Its branch, if the name is that of a stage which left work on one.
-    pub branch: Option<String>,
-    /// The stage that says so.
-    pub by: String,
-}
-
-/// A workflow as it stands, and what came of it: all of one moment.
-#[derive(Debug, Clone)]
-pub struct Whole {
-    /// How it and its stages stand, see [`workflow_show::count`].
-    pub shown: workflow_show::Response,
-    /// What came of all stages.
-    pub found: Response,
-}
 
 /// The results that were asked for.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Response> {
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = meant(engine, &request.id).await?;
     let detail = engine.call(ops::GetWorkflow { id, with_results: true }).await?;
-    found(&detail, &request)
-}
-
-/// Everything about a workflow.
-pub async fn whole(engine: &Engine, id: WorkflowId) -> Outcome<Whole> {
-    let detail = engine.call(ops::GetWorkflow { id, with_results: true }).await?;
-    let found = found(&detail, &Request { all: true, ..Request::of(id) })?;
-    Ok(Whole { shown: workflow_show::shown(engine, &detail), found })
-}
-
-fn found(detail: &WorkflowDetail, request: &Request) -> Outcome<Response> {
-    let landing = Landing::new(detail);
-    let parts = chosen(detail, &landing, request)?;
+    let landing = Landing::new(&detail);
+    let parts = chosen(&detail, &landing, &request)?;
     let (winner, branches) = (landing.winner(), landing.branches());
     let workflow = WorkflowView::from(&detail.workflow);
-    Ok(Response {
+    let shown = if request.detail { Some(whole(engine, &detail).await?) } else { None };
+    Ok(Answer {
         next: next(&workflow, &branches, winner.as_ref()),
         workflow,
         results: parts.into_iter().map(|part| result(part, &landing)).collect::<Outcome<_>>()?,
         verdict: landing.verdict().cloned(),
         winner,
         branches,
+        detail: shown,
     })
+}
+
+async fn whole(engine: &Engine, detail: &WorkflowDetail) -> Outcome<views::WorkflowDetail> {
+    let mut shown = workflow_show::shown(engine, detail);
+    workflow_show::count(engine, &mut shown).await?;
+    Ok(shown)
 }
 
 /// The parts whose results are wanted, in their order.
@@ -167,7 +86,7 @@ fn result(part: &PartDetail, landing: &Landing<'_>) -> Outcome<StageResult> {
         verdict: left.and_then(|result| result.verdict.clone()),
         items: left.map(|result| result.items.clone()).unwrap_or_default(),
         result: shown.map_err(unreadable)?,
-        is_last: landing.ends().contains(&part.part.stage),
+        last: landing.ends().contains(&part.part.stage),
     })
 }
 

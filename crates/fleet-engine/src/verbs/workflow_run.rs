@@ -2,70 +2,23 @@
 
 use std::path::Path;
 
+use fleet_api::verbs::workflow_run::{Answer, Plan, PlannedStage, Request};
+use fleet_api::verbs::workflow_show::Depth;
+use fleet_api::views::WorkflowDetail;
 use fleet_core::id::WorkflowId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{AgentName, BaseRef, ModelName, Priority, TaskSpec, Tuning};
 use fleet_core::template::fill;
-use fleet_core::workflow::{Changes, Copies, Place, Returns, Spec, Stage, Start, places};
+use fleet_core::workflow::{Changes, Copies, Place, Spec, Stage, places};
 use fleet_store::ops;
-use serde::Serialize;
 
 use super::launch;
 use super::task_add::{self, parsed};
-use super::workflow_show::{self, Depth, Response};
+use super::workflow_show::look;
 use crate::caller::{author, is_inside_a_run};
 use crate::trust::ProjectWishes;
-use crate::workflow_file::{self, Given, Kind, Purpose, Source};
+use crate::workflow_file::{self, Given, Kind, Purpose, Source, Wanted};
 use crate::{Engine, agents, allowed, problems};
-
-/// What to run.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// The path of its file, or its name.
-    pub workflow: String,
-    /// What all of it is for; `None` is what the file says.
-    pub task: Option<String>,
-    /// `NAME=VALUE` for its parameters.
-    pub set: Vec<String>,
-    /// The agent of every stage, whatever the file says.
-    pub agent: Option<String>,
-    /// Where the work starts; `None` is what the file says, or the current commit of the directory.
-    pub base: Option<String>,
-    /// The priority of its tasks; `None` is that of work that people start by hand.
-    pub priority: Option<i64>,
-}
-
-/// A workflow of which everything was checked.
-#[derive(Debug, Clone, Serialize)]
-pub struct Plan {
-    /// What it is called.
-    pub name: String,
-    /// What all of it is for.
-    pub task: String,
-    /// The commit that it starts from.
-    pub base: String,
-    /// Its stages, in the order of the file.
-    pub stages: Vec<PlannedStage>,
-    #[serde(skip)]
-    ready: Ready,
-}
-
-/// A stage of it.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct PlannedStage {
-    pub name: String,
-    pub needs: Vec<String>,
-    pub agent: String,
-    pub model: Option<String>,
-    pub start: Start,
-    pub returns: Returns,
-    pub when: Option<String>,
-    /// How many there will be; nothing where that is known only later.
-    pub copies: Option<usize>,
-    /// What its agent is told, if it needs no other stage.
-    pub prompt: Option<String>,
-}
 
 /// What the store is given.
 #[derive(Debug, Clone)]
@@ -76,22 +29,18 @@ struct Ready {
     priority: Priority,
 }
 
-impl Plan {
-    /// The agents that work on it.
-    pub fn agents(&self) -> impl Iterator<Item = Option<&str>> {
-        self.stages.iter().map(|stage| Some(stage.agent.as_str()))
-    }
+/// Checks everything, and adds the workflow to the project of the directory; nobody is told to start its tasks yet.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let dry_run = request.dry_run;
+    let (plan, ready) = plan(engine, request).await?;
+    let workflow = if dry_run { None } else { Some(add(engine, ready).await?) };
+    Ok(Answer { plan, workflow })
 }
 
-/// Checks everything, and starts nothing.
-pub async fn plan(engine: &Engine, request: Request) -> Outcome<Plan> {
+async fn plan(engine: &Engine, request: Request) -> Outcome<(Plan, Ready)> {
     engine.repository()?;
-    let source = workflow_file::find(engine, &request.workflow)?;
-    plan_of(engine, source, request).await
-}
-
-/// The same for a workflow that somebody has at hand, whatever the request calls it.
-pub async fn plan_of(engine: &Engine, source: Source, request: Request) -> Outcome<Plan> {
+    let wanted = Wanted { source: &request.workflow, from: request.from.as_deref() };
+    let source = wanted.read(engine)?;
     allowed::check(engine)?;
     let Request { task, set, agent, base, priority, .. } = request;
     let given = Given { task, set, agent, purpose: Purpose::Run };
@@ -106,24 +55,23 @@ pub async fn plan_of(engine: &Engine, source: Source, request: Request) -> Outco
         return Err(asked.refusal());
     }
     consent(engine, &source, &spec)?;
-    Ok(Plan {
+    let plan = Plan {
         name: spec.name.clone(),
         task: spec.task.clone(),
         base: base.to_string(),
         stages: spec.stages.iter().map(|stage| planned(&spec, stage)).collect(),
-        ready: Ready { spec, source: source.text, base, priority },
-    })
+    };
+    Ok((plan, Ready { spec, source: source.text, base, priority }))
 }
 
-/// Adds it to the project of the directory; nobody is told to start its tasks yet, see [`launch::wake`].
-pub async fn run(engine: &Engine, plan: Plan) -> Outcome<Response> {
-    let Ready { spec, source, base, priority } = plan.ready;
+async fn add(engine: &Engine, ready: Ready) -> Outcome<WorkflowDetail> {
+    let Ready { spec, source, base, priority } = ready;
     let id: WorkflowId = engine.new_id()?;
     let (project, author, now) = (engine.project().await?.id, author(engine)?, engine.now());
     engine
         .call(ops::AddWorkflow { id, project, spec, source: Some(source), base, priority, author, now })
         .await?;
-    workflow_show::look(engine, id, Depth::States).await
+    look(engine, id, Depth::States).await
 }
 
 /// What nobody said is what is configured here and now: whoever runs it may be configured otherwise.
@@ -131,7 +79,8 @@ fn settle(engine: &Engine, spec: &mut Spec) -> Outcome<()> {
     for stage in &mut spec.stages {
         let name = stage.name.clone();
         settle_stage(engine, stage).map_err(|mut problem| {
-            problem.message = format!("stage {name}: {}", problem.message);
+            let within = problem.field.map(|field| format!(": {field}")).unwrap_or_default();
+            problem.field = Some(format!("stage {name}{within}"));
             problem
         })?;
     }
@@ -180,7 +129,7 @@ fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
         return Ok(());
     }
     let message = format!("the workflow {} has commands that you did not agree to", spec.name);
-    let shown = source.path.display();
+    let shown = &source.label;
     Err(Problem::new(Code::Untrusted, message)
         .hint(format!("`fleet trust --workflow {shown}` shows them, and asks")))
 }
@@ -196,7 +145,7 @@ pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<Projec
 }
 
 /// The commands and the arguments for agents that a workflow of the repository brings; `None` if it is the user's own.
-fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<Option<ProjectWishes>> {
+pub(super) fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<Option<ProjectWishes>> {
     // Whoever works in a run may have written any file, and must not get commands run outside of it.
     let is_own = match source.kind {
         // What is handed over has no commands, and its arguments are those that the user allows to every task.

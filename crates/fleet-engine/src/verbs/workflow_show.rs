@@ -2,69 +2,33 @@
 
 mod stage;
 
-use std::collections::BTreeMap;
-
+use fleet_api::verbs::workflow_show::{Answer, Depth, Request};
+use fleet_api::views::{self, StageView, WorkflowView};
 use fleet_core::id::{IdPrefix, WorkflowId};
 use fleet_core::problem::Outcome;
 use fleet_core::run::Run;
-use fleet_core::text::escaped;
+use fleet_core::text::{escaped, shortened};
 use fleet_core::workflow::{PartState, Workflow, WorkflowState};
 use fleet_store::ops::WorkflowDetail;
 use fleet_store::{StoreError, ops};
-use serde::Serialize;
 
 pub(super) use stage::ranks;
 
-use crate::views::{StageView, WorkflowView};
+use crate::engine::LONGEST_NAME;
+use crate::waiting::{Waiting, fingerprint};
 use crate::{Engine, problems};
 
-/// A workflow with its stages.
-#[derive(Debug, Clone, Serialize)]
-pub struct Response {
-    /// The workflow.
-    #[serde(flatten)]
-    pub workflow: WorkflowView,
-    /// Its repository.
-    pub project_name: String,
-    /// What all of it is for.
-    pub task: String,
-    /// The values of its parameters.
-    pub params: BTreeMap<String, String>,
-    /// Its stages, each after those that it needs.
-    pub stages: Vec<StageView>,
-    /// What to do next, most useful first; commands in backquotes.
-    pub next: Vec<String>,
-}
-
-impl Response {
-    /// Whether nothing more happens to it unless a person acts.
-    pub fn is_at_rest(&self) -> bool {
-        let waits = |stage: &StageView| matches!(stage.status, "waiting" | "held");
-        let mut running = self.stages.iter().filter(|stage| stage.state == PartState::Running).peekable();
-        self.workflow.state.is_over()
-            || (self.workflow.state == WorkflowState::Running
-                && running.peek().is_some()
-                && running.all(waits))
+/// Looks until it stands otherwise than the answer before said.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let id = meant(engine, &request.id).await?;
+    let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
+    loop {
+        let workflow = look(engine, id, request.depth).await?;
+        let next = fingerprint(&workflow)?;
+        if request.after.as_ref() != Some(&next) || !waiting.goes_on().await {
+            return Ok(Answer { workflow, next });
+        }
     }
-}
-
-/// How closely to look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Depth {
-    /// Where everything stands.
-    States,
-    /// What came of it, too.
-    Results,
-}
-
-/// Shows the workflow that somebody means.
-pub async fn run(engine: &Engine, typed: &str) -> Outcome<Response> {
-    look(engine, meant(engine, typed).await?, Depth::Results).await
-}
-
-/// The same without what agents said in the end, which may be long.
-pub async fn glance(engine: &Engine, id: WorkflowId) -> Outcome<Response> {
-    look(engine, id, Depth::States).await
 }
 
 /// So many workflows are looked at for a name, the newest first.
@@ -72,7 +36,7 @@ const MOST_NAMED: i64 = 10_000;
 
 /// The workflow that somebody means: by its id or the beginning of that, or by its name, if only one has it. One that is
 /// not over comes before those that are, and the directory's project before the others.
-pub(super) async fn meant(engine: &Engine, typed: &str) -> Outcome<WorkflowId> {
+pub(crate) async fn meant(engine: &Engine, typed: &str) -> Outcome<WorkflowId> {
     if let Ok(prefix) = IdPrefix::parse(typed) {
         match engine.store().await?.call(ops::ResolveWorkflow { prefix }).await {
             Err(StoreError::WorkflowNotFound(_)) => {}
@@ -93,9 +57,9 @@ async fn by_name(engine: &Engine, typed: &str) -> Outcome<WorkflowId> {
     prefer(&mut named, |workflow| Some(workflow.project) == here);
     prefer(&mut named, |workflow| !workflow.state.is_over());
     // What was typed is shown, not what it could be folded to.
-    let shown = escaped(typed).into_owned();
+    let shown = escaped(&shortened(typed, LONGEST_NAME)).into_owned();
     match named.as_slice() {
-        [] => Err(problems::store(StoreError::WorkflowNotFound(shown))),
+        [] => Err(problems::store(StoreError::WorkflowNotFound(format!("\"{shown}\"")))),
         [one] => Ok(one.id),
         several => {
             let matches = several.iter().take(5).map(|workflow| workflow.id.to_string()).collect();
@@ -111,20 +75,20 @@ fn prefer(workflows: &mut Vec<Workflow>, is_better: impl Fn(&Workflow) -> bool) 
     }
 }
 
-pub(super) async fn look(engine: &Engine, id: WorkflowId, depth: Depth) -> Outcome<Response> {
+pub(super) async fn look(engine: &Engine, id: WorkflowId, depth: Depth) -> Outcome<views::WorkflowDetail> {
     let detail = engine.call(ops::GetWorkflow { id, with_results: depth == Depth::Results }).await?;
     let mut shown = shown(engine, &detail);
-    if depth == Depth::Results {
+    if depth != Depth::States {
         count(engine, &mut shown).await?;
     }
     Ok(shown)
 }
 
 /// What was read of a workflow, as it is shown.
-pub(super) fn shown(engine: &Engine, detail: &WorkflowDetail) -> Response {
+pub(super) fn shown(engine: &Engine, detail: &WorkflowDetail) -> views::WorkflowDetail {
     let workflow = WorkflowView::from(&detail.workflow);
     let stages = stage::all(detail, engine.now());
-    Response {
+    views::WorkflowDetail {
         next: next(&workflow, &stages),
         workflow,
         project_name: detail.project.name.clone(),
@@ -138,7 +102,7 @@ pub(super) fn shown(engine: &Engine, detail: &WorkflowDetail) -> Response {
 const MOST_ATTEMPTS: i64 = 100;
 
 /// What a stage used is what all attempts at it used; a glance shows only the newest.
-pub async fn count(engine: &Engine, shown: &mut Response) -> Outcome<()> {
+pub(super) async fn count(engine: &Engine, shown: &mut views::WorkflowDetail) -> Outcome<()> {
     for stage in shown.stages.iter_mut().filter(|stage| stage.attempts > 1) {
         let Some(task) = stage.task else { continue };
         let filter = ops::RunFilter { task: Some(task), ..Default::default() };
@@ -181,11 +145,103 @@ fn next(workflow: &WorkflowView, stages: &[StageView]) -> Vec<String> {
 /// What a person can do about a stage that waits for one.
 fn unstuck(stage: &StageView) -> Option<String> {
     let task = stage.task?;
-    match stage.status {
+    match stage.status.as_str() {
         "waiting" => Some(format!("{} asks something: `fleet show {task}` has the question", stage.name)),
         "held" => {
             Some(format!("{} was put aside: `fleet task release {task}` takes it up again", stage.name))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet_api::verbs::{workflow_cancel, workflow_clean, workflow_list, workflow_run};
+    use fleet_api::views::WorkflowSource;
+    use fleet_testkit::repo::Repo;
+
+    use std::time::Duration;
+
+    use fleet_core::problem::Code;
+
+    use super::*;
+    use crate::clock;
+    use crate::environment::Environment;
+
+    /// An engine with a home and a repository of its own, and a workflow in it that nobody works on.
+    fn with_workflow(test: impl AsyncFnOnce(&Engine, String)) {
+        let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
+        let environment = Environment::from_pairs([("FLEET_HOME", home.path())]);
+        let start = crate::Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() };
+        let engine = Engine::new(start).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let source = r#"{"stages":{"a":{"agent":"demo","prompt":"x"}}}"#.to_owned();
+            let request = workflow_run::Request {
+                workflow: WorkflowSource::Given { name: "flow".to_owned(), text: source },
+                from: None,
+                task: None,
+                set: Vec::new(),
+                agent: None,
+                base: None,
+                priority: None,
+                dry_run: false,
+            };
+            let planned = workflow_run::Request { dry_run: true, ..request.clone() };
+            let planned = fleet_api::call(&engine, None, &planned).await.unwrap();
+            assert_eq!((planned.plan.stages.len(), planned.workflow.is_none()), (1, true));
+            let list = workflow_list::Request { all: true, ..Default::default() };
+            assert!(
+                fleet_api::call(&engine, None, &list).await.unwrap().workflows.is_empty(),
+                "only planned"
+            );
+            let started = fleet_api::call(&engine, None, &request).await.unwrap().workflow.unwrap();
+            test(&engine, started.workflow.id.to_string()).await;
+        });
+    }
+
+    #[test]
+    fn whoever_waits_is_answered_when_it_stands_otherwise() {
+        with_workflow(async |engine, id| {
+            let asked = Request { id: id.clone(), ..Request::default() };
+            let first = fleet_api::call(engine, None, &asked).await.unwrap();
+            let again = Request { after: Some(first.next.clone()), ..asked };
+            assert_eq!(
+                fleet_api::call(engine, None, &again).await.unwrap().next,
+                first.next,
+                "nothing is new"
+            );
+            let waiting = Request { wait_seconds: Some(60), ..again };
+            let cancel = workflow_cancel::Request { ids: vec![id], ..Default::default() };
+            let began = clock::uptime();
+            let (seen, done) =
+                tokio::join!(fleet_api::call(engine, None, &waiting), fleet_api::call(engine, None, &cancel));
+            assert_eq!(done.unwrap().workflows[0].unstarted, ["a"]);
+            let seen = seen.unwrap();
+            assert_ne!(seen.next, first.next);
+            assert!(clock::uptime().saturating_sub(began) < Duration::from_secs(50), "not the whole time");
+        });
+    }
+
+    #[test]
+    fn a_question_before_something_ends_changes_nothing() {
+        with_workflow(async |engine, id| {
+            let cancel =
+                workflow_cancel::Request { ids: vec![id.clone()], dry_run: true, ..Default::default() };
+            let meant = fleet_api::call(engine, None, &cancel).await.unwrap().workflows;
+            assert_eq!((meant.len(), meant[0].workflow.state), (1, WorkflowState::Running));
+            let cancel = workflow_cancel::Request { dry_run: false, ..cancel };
+            fleet_api::call(engine, None, &cancel).await.unwrap();
+            let clean =
+                workflow_clean::Request { ids: vec![id.clone()], dry_run: true, ..Default::default() };
+            let plan = fleet_api::call(engine, None, &clean).await.unwrap();
+            assert_eq!((plan.deleted.len(), plan.dry_run), (1, true));
+            let asked = Request { id, ..Request::default() };
+            fleet_api::call(engine, None, &asked).await.expect("it is still there");
+            let clean = workflow_clean::Request { dry_run: false, confirmed: Some(plan.removed), ..clean };
+            assert_eq!(fleet_api::call(engine, None, &clean).await.unwrap().deleted, plan.deleted);
+            let problem = fleet_api::call(engine, None, &asked).await.unwrap_err();
+            assert_eq!(problem.code, Code::WorkflowNotFound);
+        });
     }
 }

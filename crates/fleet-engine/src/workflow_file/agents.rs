@@ -24,8 +24,7 @@ pub(super) fn check(
         let name = stage.agent.as_ref().map_or(config.agent(), |agent| agent.as_str());
         let at = Some(marks.of("agent").start);
         if let Err(problem) = agents::check_known(engine, name) {
-            let message = problem.message.strip_prefix("agent: ").unwrap_or(&problem.message).to_owned();
-            reader.refuse(at, message, problem.hints.into_iter().next());
+            reader.refuse(at, problem.message, problem.hints.into_iter().next());
             continue;
         }
         if !here.iter().any(|known| known.as_str() == name) && absent.insert(name) {
@@ -34,10 +33,9 @@ pub(super) fn check(
         }
         let model = stage.model.as_ref().map(ModelName::as_str);
         if let Err(problem) = agents::check(engine, Some(name), model) {
-            let message = problem.message.strip_prefix("model: ").unwrap_or(&problem.message).to_owned();
             // On the command line this would change every stage.
             let help = problem.hints.into_iter().find(|hint| !hint.starts_with("`--agent"));
-            reader.refuse(Some(marks.of("model").start), message, help);
+            reader.refuse(Some(marks.of("model").start), problem.message, help);
         }
     }
     Ok(())

@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use fleet_core::problem::Outcome;
 use fleet_core::task::{AgentName, BaseRef};
 use fleet_core::workflow::{Flaw, Place, Spec, Stage, check, places};
-use serde::Serialize;
 
 use super::agents;
-use super::diagnostic::{Diagnostic, Severity};
 use super::form::{self, Draft, Marks};
 use super::given::{Given, Purpose};
 use super::node::{Node, Unreadable};
 use super::reader::Reader;
-use super::source::{Format, Kind, Source};
-use super::{json, toml, yaml};
+use super::source::Source;
+use super::{Diagnostic, Format, Kind, Severity, Wants, json, toml, yaml};
 use crate::agents as known;
 use crate::{Engine, problems};
 
@@ -35,15 +33,6 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What a workflow does not say itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Wants {
-    /// Whether it wants a task.
-    pub task: bool,
-    /// The parameters that have no value.
-    pub params: Vec<String>,
-}
-
 /// Reads a workflow. What is wrong with it is the inner error; the outer one is what keeps anything from being read, such
 /// as a broken configuration.
 pub fn load(engine: &Engine, source: &Source, given: &Given) -> Outcome<Result<Loaded, Vec<Diagnostic>>> {
@@ -53,7 +42,7 @@ pub fn load(engine: &Engine, source: &Source, given: &Given) -> Outcome<Result<L
         known::check_known(engine, agent.as_str())?;
     }
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(&source.text).replace("\r\n", "\n");
-    let mut reader = Reader::new(source.label(), &text);
+    let mut reader = Reader::new(source.label.clone(), &text);
     let root = match tree(source.format, &text) {
         Ok(root) => root,
         Err(Unreadable { at, why }) => {

@@ -22,9 +22,11 @@ mod words;
 mod write;
 mod yaml;
 
-pub use diagnostic::{Diagnostic, Severity, problem};
+pub(crate) use diagnostic::of_problem;
+pub use diagnostic::problem;
+pub(crate) use fleet_api::views::{Diagnostic, Format, Kind, Severity, Wants};
 pub use given::{Given, Purpose};
-pub use load::{Loaded, Wants, load};
+pub use load::{Loaded, load};
 pub use shipped::{SHIPPED, Shipped};
-pub use source::{Format, Kind, Source, find, folder};
+pub use source::{Source, Wanted, find, folder};
 pub(crate) use write::written;

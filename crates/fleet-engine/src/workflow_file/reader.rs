@@ -9,8 +9,8 @@ use std::str::FromStr;
 
 use fleet_core::task::{AgentName, FieldError};
 
-use super::diagnostic::{Diagnostic, Severity};
 use super::node::{Name, Node, Value};
+use super::{Diagnostic, Severity, diagnostic};
 use crate::config::{Lines, nearest, quoted};
 
 /// The most that is said about one file.
@@ -60,7 +60,7 @@ impl<'t> Reader<'t> {
         let diagnostic = Diagnostic {
             severity,
             help: help.into_iter().collect(),
-            ..Diagnostic::of_file(&self.file, message)
+            ..diagnostic::of_file(&self.file, message)
         };
         self.found.push((at, diagnostic));
     }
@@ -96,12 +96,12 @@ impl<'t> Reader<'t> {
             .found
             .into_iter()
             .map(|(at, one)| match at {
-                Some(at) => one.at(&lines, at),
+                Some(at) => diagnostic::at(one, &lines, at),
                 None => one,
             })
             .collect();
         if self.left_out > 0 {
-            all.push(Diagnostic::of_file(&self.file, format!("and {} more", self.left_out)));
+            all.push(diagnostic::of_file(&self.file, format!("and {} more", self.left_out)));
         }
         all
     }

@@ -19,7 +19,13 @@ impl Shipped {
     /// As if it had been found.
     pub fn source(&self) -> Source {
         let path = PathBuf::from(format!("{}.toml", self.name));
-        Source { text: self.text.to_owned(), format: Format::Toml, path, kind: Kind::Shipped }
+        Source {
+            text: self.text.to_owned(),
+            format: Format::Toml,
+            label: path.display().to_string(),
+            path,
+            kind: Kind::Shipped,
+        }
     }
 }
 

@@ -4,65 +4,17 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
+use fleet_api::views::WorkflowSource;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use serde::Serialize;
 
 use super::shipped::SHIPPED;
+use super::{Format, Kind};
 use crate::Engine;
 use crate::config::nearest;
 
 /// More than any workflow needs.
 const LIMIT: u64 = 1 << 20;
-
-/// How a file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// TOML.
-    Toml,
-    /// YAML.
-    Yaml,
-    /// JSON.
-    Json,
-}
-
-impl Format {
-    /// The ends of names, in the order in which they are looked for.
-    const ENDS: [(&'static str, Self); 4] =
-        [("toml", Self::Toml), ("yaml", Self::Yaml), ("yml", Self::Yaml), ("json", Self::Json)];
-
-    /// What the name of a file says.
-    pub fn of(path: &Path) -> Option<Self> {
-        let end = path.extension()?.to_str()?;
-        Self::ENDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(end)).map(|(_, format)| *format)
-    }
-
-    /// The usual end of a file's name.
-    pub const fn end(self) -> &'static str {
-        match self {
-            Self::Toml => "toml",
-            Self::Yaml => "yaml",
-            Self::Json => "json",
-        }
-    }
-}
-
-/// Who wrote a workflow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// It is one of the repository: `.fleet/workflows` in its work tree.
-    Repository,
-    /// It is one of the user: `workflows` in the home of codefleet.
-    User,
-    /// It comes with codefleet.
-    Shipped,
-    /// It was named by its path.
-    Path,
-    /// It was handed over as a text, by somebody who need not be the user.
-    Given,
-}
 
 /// The text of a workflow.
 #[derive(Debug, Clone)]
@@ -73,37 +25,66 @@ pub struct Source {
     pub format: Format,
     /// The file. A shipped one is none on this machine, and has a name only.
     pub path: PathBuf,
+    /// The file, as messages name it.
+    pub label: String,
     /// Who wrote it.
     pub kind: Kind,
 }
 
 impl Source {
-    /// A workflow that is no file, in JSON. It is called so if it does not say otherwise.
-    pub fn given(name: &str, text: String) -> Self {
-        Self { text, format: Format::Json, path: PathBuf::from(name), kind: Kind::Given }
-    }
-
     /// What it is called if it does not say so itself.
     pub fn stem(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
+}
 
-    /// The file, as messages name it.
-    pub fn label(&self) -> String {
-        self.path.display().to_string()
+/// What somebody wants to read.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Which workflow.
+    pub source: &'a WorkflowSource,
+    /// Where a relative path starts; the current directory, if left out.
+    pub from: Option<&'a Path>,
+}
+
+impl Wanted<'_> {
+    /// How it was named.
+    pub fn name(&self) -> &str {
+        match self.source {
+            WorkflowSource::Named(name) | WorkflowSource::Given { name, .. } => name,
+        }
+    }
+
+    /// Reads it.
+    pub fn read(&self, engine: &Engine) -> Outcome<Source> {
+        match self.source {
+            WorkflowSource::Given { name, text } => Ok(Source {
+                text: text.clone(),
+                format: Format::Json,
+                path: PathBuf::from(name),
+                label: name.clone(),
+                kind: Kind::Given,
+            }),
+            WorkflowSource::Named(named) => find_from(engine, named, self.from),
+        }
     }
 }
 
 /// The workflow that somebody means: by its name in the repository, at home, or among the shipped ones, in this order; or
 /// by the path of its file.
 pub fn find(engine: &Engine, named: &str) -> Outcome<Source> {
+    find_from(engine, named, None)
+}
+
+fn find_from(engine: &Engine, named: &str, from: Option<&Path>) -> Outcome<Source> {
     if !is_name(named) {
-        return read(Path::new(named), Kind::Path);
+        let path = from.map_or_else(|| PathBuf::from(named), |from| from.join(named));
+        return read(&path, named, Kind::Path);
     }
     let folders = [(folder(engine).ok(), Kind::Repository), (Some(home_folder(engine)), Kind::User)];
     for (folder, kind) in folders {
         if let Some(path) = folder.map(|folder| in_folder(&folder, named)).transpose()?.flatten() {
-            return read(&path, kind);
+            return read(&path, &path.display().to_string(), kind);
         }
     }
     if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == named) {
@@ -169,8 +150,8 @@ fn names(engine: &Engine) -> Vec<String> {
     names
 }
 
-fn read(path: &Path, kind: Kind) -> Outcome<Source> {
-    let shown = escaped(&path.display().to_string()).into_owned();
+fn read(path: &Path, label: &str, kind: Kind) -> Outcome<Source> {
+    let shown = escaped(label).into_owned();
     let Some(format) = Format::of(path) else {
         let message = format!("{shown}: its name does not say what it is");
         return Err(Problem::new(Code::WorkflowInvalid, message)
@@ -183,7 +164,7 @@ fn read(path: &Path, kind: Kind) -> Outcome<Source> {
         Unusable::Unread(error) => Problem::new(Code::Io, format!("{shown}: cannot be read: {error}")),
         Unusable::Wrong(why) => Problem::new(Code::WorkflowInvalid, format!("{shown}: {why}")),
     })?;
-    Ok(Source { text, format, path: path.to_owned(), kind })
+    Ok(Source { text, format, path: path.to_owned(), label: label.to_owned(), kind })
 }
 
 /// Why there is no text.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::Format;
 use super::node::{Node, Value};
-use super::source::Format;
 use super::toml;
 
 /// The text of a TOML file in a format.

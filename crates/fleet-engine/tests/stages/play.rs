@@ -19,8 +19,7 @@ use fleet_store::ops;
 use fleet_testkit::repo::Repo;
 
 /// An agent that runs the part of its prompt between two lines.
-const AGENT: &str =
-    "sed -n '/^RUN$/,/^END$/p' \"$1\" | sed '1d;$d' > \"$FLEET_HOME/script\"; . \"$FLEET_HOME/script\"";
+const AGENT: &str = "sed -n '/^RUN$/,/^END$/p' \"$1\" | sed '1d;$d' > \"$HOME/script\"; . \"$HOME/script\"";
 
 /// A report that claims nothing.
 pub(crate) const DONE: &str = r#"echo '{"summary": "did it", "status": "completed"}'"#;

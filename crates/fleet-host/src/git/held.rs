@@ -88,7 +88,7 @@ impl Holds {
     /// Gives up held commits. A ref that is not at the commit of its name stays.
     pub fn give_up(&self, commits: &BTreeSet<Oid>) -> Result<(), GitError> {
         let mut left = commits.clone();
-        let mut retries = Retries::default();
+        let mut retries = Retries::in_git_dir(&self.repo);
         while !left.is_empty() {
             left = &left & &self.all()?;
             match self.delete(&left) {
@@ -105,7 +105,7 @@ impl Holds {
 
     /// Makes the ref with git, which waits for locks a little; we wait longer.
     fn create(&self, name: &str, commit: &Oid) -> Result<(), GitError> {
-        let mut retries = Retries::default();
+        let mut retries = Retries::in_git_dir(&self.repo);
         loop {
             // Without an old value: whoever held it in between wanted the same.
             match self.git().args(["update-ref", "--no-deref", name, commit.as_str()]).run() {

@@ -185,6 +185,20 @@ pub(super) fn tree_of(repo: &Path, commit: &Oid) -> Result<Oid, GitError> {
     Git::about(repo).args(["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")]).oid()
 }
 
+/// The refs with these beginnings, or all of them, and what each is at.
+pub(super) fn list(repo: &Path, folders: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
+    let mut refs = Vec::new();
+    let format = "--format=%(objectname) %(refname)%00";
+    Git::about(repo).args(["for-each-ref", format, "--"]).args(folders).records(&mut |record| {
+        let line = String::from_utf8_lossy(record).trim().to_owned();
+        let parsed =
+            line.split_once(' ').and_then(|(oid, name)| Some((name.to_owned(), Oid::parse(oid).ok()?)));
+        refs.extend(parsed);
+        Ok(())
+    })?;
+    Ok(refs)
+}
+
 /// Whether there is a ref of this full name.
 pub(super) fn exists(repo: &Path, name: &str) -> Result<bool, GitError> {
     let asked = Git::about(repo).args(["rev-parse", "--verify", "--quiet", "--end-of-options", name]);

@@ -1,8 +1,11 @@
 //! Trying again beside a git of the user's that is at work.
 
+use std::io::ErrorKind;
+use std::path::Path;
 use std::time::Duration;
 
 use super::error::GitError;
+use crate::disk;
 use crate::patience::Patience;
 
 /// Git holds its locks for moments, and while it packs refs for about a second.
@@ -10,17 +13,31 @@ const RETRY_FOR: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// The time for which failures of git are taken for somebody's lock.
-#[derive(Debug, Default)]
-pub(super) struct Retries {
+#[derive(Debug)]
+pub(super) struct Retries<'r> {
+    /// The git directory that is written to.
+    git_dir: &'r Path,
     /// Since the first failure, because what came before may have taken long.
     patience: Option<Patience>,
 }
 
-impl Retries {
-    /// Pauses before another attempt, or returns the error if that would not help or the time is over.
+impl<'r> Retries<'r> {
+    pub(super) const fn in_git_dir(git_dir: &'r Path) -> Self {
+        Self { git_dir, patience: None }
+    }
+
+    /// Pauses before another attempt, or returns the error if that would not help or the time is over. Of a directory that
+    /// cannot be written git often tells only that it failed, so the cause takes the place of that.
     pub(super) fn pause_after(&mut self, error: GitError) -> Result<(), GitError> {
         let patience = self.patience.get_or_insert_with(|| Patience::new(RETRY_FOR, LONGEST_PAUSE));
-        let may_help = matches!(error, GitError::Failed { .. });
-        if may_help && patience.pause() { Ok(()) } else { Err(error) }
+        if !matches!(error, GitError::Failed { .. }) {
+            return Err(error);
+        }
+        let refusal = disk::write_refusal(self.git_dir);
+        let is_final = refusal.as_ref().is_some_and(|why| why.kind() == ErrorKind::ReadOnlyFilesystem);
+        if !is_final && patience.pause() {
+            return Ok(());
+        }
+        Err(refusal.map_or(error, |source| GitError::Io { path: self.git_dir.to_owned(), source }))
     }
 }

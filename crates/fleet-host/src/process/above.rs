@@ -1,11 +1,11 @@
-//! Who started this process.
+//! Who started a process.
 
 use rustix::process::getpid;
 
 use super::Identity;
 use super::table;
 
-/// The processes above this one, as they were at one time.
+/// The processes above one, as they were at one time.
 ///
 /// A process can forget its environment and leave its session, but not its parents: what loses its parent becomes a child
 /// of the keeper where there are subreapers (Linux), and of the first process elsewhere.
@@ -16,23 +16,36 @@ pub struct Above {
 }
 
 impl Above {
-    /// Looks once. The leader of the session counts as the farthest: where there are no subreapers, only the session tells
-    /// where a process comes from that has lost its parent.
+    /// Those above this process.
     pub fn look() -> Self {
-        let line = table::above(getpid().as_raw_pid());
+        Self::of(getpid().as_raw_pid())
+    }
+
+    /// Those above a process. The leader of its session counts as the farthest: where there are no subreapers, only the
+    /// session tells where a process comes from that has lost its parent.
+    pub fn of(pid: i32) -> Self {
+        let line = table::above(pid);
         let mut line: Vec<Identity> = line.iter().map(Identity::from_entry).collect();
-        // Everybody descends from the first process.
-        let me = getpid().as_raw_pid();
-        // Not by getsid: in a PID namespace whose session began outside, the leader has the number 0 there.
-        let leader = table::one(me).map(|entry| entry.session).filter(|leader| *leader > 1 && *leader != me);
+        // Not by getsid: in a PID namespace whose session began outside, the leader has the number 0 there. Everybody
+        // descends from the first process.
+        let leader = table::one(pid).map(|entry| entry.session);
+        let leader = leader.filter(|leader| *leader > 1 && *leader != pid);
         let leader = leader.and_then(Identity::of);
         line.extend(leader.filter(|leader| !line.contains(leader)));
         Self { line }
     }
 
-    /// How near a process is, if it is above this one: 0 is the parent.
+    /// How near a process is, if it is among them: 0 is the parent.
     pub fn distance(&self, process: &Identity) -> Option<usize> {
         self.line.iter().position(|above| above == process)
+    }
+
+    /// Whether one of them was started with such an argument; yes, where that cannot be told cheaply.
+    pub fn may_have_argument(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        let has_it = |above: &Identity| {
+            table::arguments(above.pid).is_none_or(|arguments| arguments.iter().any(|one| is_it(one)))
+        };
+        self.line.iter().any(has_it)
     }
 
     /// What the farthest process that carries this variable has in it: a nearer one may be somebody's invention.
@@ -58,5 +71,7 @@ mod tests {
             assert_eq!(above.distance(&another), None, "a number alone is nobody");
         }
         assert_eq!(above.carried("NOBODY_CARRIES_THIS"), None);
+        assert!(above.line.is_empty() || above.may_have_argument(|_| true));
+        assert!(!cfg!(target_os = "linux") || !above.may_have_argument(|_| false));
     }
 }

@@ -1,11 +1,15 @@
 //! Starting a process that outlives this one.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+use rustix::fs::FileType;
 
 use super::Identity;
 use super::reap;
@@ -30,8 +34,33 @@ pub struct Detached {
 /// It has to call [`new_session`](super::new_session) first thing: until then a Ctrl-C at this terminal reaches it.
 /// (Starting it in a process group of its own would close that gap, and would keep it from ever leading a session.)
 /// As long as this process lives, [`reap`](super::reap) has to be called now and then, or the dead pile up.
-#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
 pub fn spawn_detached(detached: &Detached) -> io::Result<Identity> {
+    spawn(detached, Stdio::null())
+}
+
+/// The same, with the other end of a socket that only the two have: see [`take_input_socket`].
+pub fn spawn_connected(detached: &Detached, socket: UnixStream) -> io::Result<Identity> {
+    spawn(detached, OwnedFd::from(socket).into())
+}
+
+/// The socket that this process was started with as its standard input, if it was. Must be called before anything is
+/// started, and once: whoever is started later gets an empty input, and never the socket.
+pub fn take_input_socket() -> io::Result<Option<UnixStream>> {
+    let input = io::stdin();
+    let status = rustix::fs::fstat(&input)?;
+    if FileType::from_raw_mode(status.st_mode) != FileType::Socket {
+        return Ok(None);
+    }
+    let socket = rustix::io::fcntl_dupfd_cloexec(&input, FIRST_FREE)?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    Ok(Some(socket.into()))
+}
+
+/// Behind the standard streams.
+const FIRST_FREE: i32 = 3;
+
+#[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
+fn spawn(detached: &Detached, input: Stdio) -> io::Result<Identity> {
     let log =
         OpenOptions::new().append(true).create(true).mode(0o600).open(&detached.log).map_err(|error| {
             io::Error::new(error.kind(), format!("cannot write {}: {error}", detached.log.display()))
@@ -41,7 +70,7 @@ pub fn spawn_detached(detached: &Detached) -> io::Result<Identity> {
     if let Some(env) = &detached.env {
         command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
     }
-    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    command.stdin(input).stdout(log.try_clone()?).stderr(log);
     let child = command.spawn().map_err(|error| {
         let place = detached.cwd.display();
         io::Error::new(

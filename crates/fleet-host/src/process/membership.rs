@@ -10,8 +10,8 @@ use super::{Identity, Tree};
 
 /// The members of a tree that can be signalled: no dead ones, not the keeper, and nobody whom this process depends on.
 pub(super) fn members<'a>(tree: &Tree, processes: &'a Processes) -> Vec<&'a Entry> {
-    let mut search = Search { tree, processes, inside: seeds(tree, processes) };
-    while search.grow() {}
+    let mut search = Search::new(tree, processes);
+    search.grow();
     let spared = spared(tree, processes);
     let inside = search.inside.difference(&spared).filter_map(|pid| processes.get(*pid));
     let mut members: Vec<&Entry> = inside.filter(|entry| entry.state != State::Dead).collect();
@@ -44,31 +44,36 @@ struct Search<'a> {
     tree: &'a Tree,
     processes: &'a Processes,
     inside: HashSet<i32>,
+    /// Those inside whose own have not been looked for.
+    new: Vec<i32>,
 }
 
-impl Search<'_> {
-    /// Takes in whoever belongs to those inside. False when there is nobody.
-    fn grow(&mut self) -> bool {
-        let bereaved = self.bereaved();
-        let outside = self.processes.all().filter(|entry| !self.inside.contains(&entry.pid));
-        let new: Vec<i32> = outside
-            .filter(|entry| self.is_child(entry) || self.is_led(entry) || bereaved.left(entry))
-            .map(|entry| entry.pid)
-            .collect();
-        self.inside.extend(&new);
-        !new.is_empty()
+impl<'a> Search<'a> {
+    fn new(tree: &'a Tree, processes: &'a Processes) -> Self {
+        let inside = seeds(tree, processes);
+        Self { tree, processes, new: inside.iter().copied().collect(), inside }
     }
 
-    fn is_child(&self, entry: &Entry) -> bool {
-        // The number of a parent that has ended while the table was read may have been given to somebody younger.
-        let parent = self.processes.get(entry.parent).filter(|parent| parent.start <= entry.start);
-        parent.is_some_and(|parent| self.inside.contains(&parent.pid))
+    /// Takes in whoever belongs to those inside, and goes from one to the next: a look for many trees must not go through
+    /// all processes for each.
+    fn grow(&mut self) {
+        let processes = self.processes;
+        loop {
+            while let Some(pid) = self.new.pop() {
+                self.take_in(processes.children(pid).iter().chain(processes.led_by(pid)));
+            }
+            let bereaved = self.bereaved();
+            let left = bereaved.numbers().flat_map(|number| processes.led_by(number));
+            self.take_in(left.filter(|pid| processes.get(**pid).is_some_and(|entry| bereaved.left(entry))));
+            if self.new.is_empty() {
+                return;
+            }
+        }
     }
 
-    /// Whether it is in a session or process group whose leader is inside. While the leader is in the table, even
-    /// dead, its number is not given to another session or group.
-    fn is_led(&self, entry: &Entry) -> bool {
-        self.inside.contains(&entry.session) || self.inside.contains(&entry.group)
+    fn take_in(&mut self, pids: impl Iterator<Item = &'a i32>) {
+        let Self { inside, new, .. } = self;
+        new.extend(pids.filter(|pid| inside.insert(**pid)));
     }
 
     fn bereaved(&self) -> Bereaved {
@@ -95,6 +100,10 @@ struct Bereaved {
 }
 
 impl Bereaved {
+    fn numbers(&self) -> impl Iterator<Item = i32> + use<> {
+        [self.session, self.group].into_iter().flatten().map(|(number, _)| number)
+    }
+
     /// Whether they have left this one behind.
     fn left(&self, entry: &Entry) -> bool {
         let in_session = self.session.filter(|(session, _)| entry.session == *session);

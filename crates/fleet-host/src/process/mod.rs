@@ -26,12 +26,12 @@ mod tree;
 
 pub use above::Above;
 pub use ask::{NoAnswer, Question, ask};
-pub use detach::{Detached, spawn_detached};
+pub use detach::{Detached, spawn_connected, spawn_detached, take_input_socket};
 pub use group::{Group, Inside, Scope, UserSystemd, enter_scope};
 pub use identity::Identity;
 pub use launch::{Input, Launch, LaunchError, Started, launch};
 pub use occupants::{Occupant, Occupants};
-pub use reap::{Exit, become_subreaper, new_session, reap};
+pub use reap::{Exit, become_subreaper, forbid_dumps, new_session, reap};
 pub use rustix::process::Signal;
 pub use scan::Processes;
 pub use stop::{How, Ladder, Stopped};

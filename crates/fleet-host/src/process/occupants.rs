@@ -94,22 +94,4 @@ mod tests {
         // The lock of a workspace is beside it.
         assert_eq!(folder("/home/trees/w1.lock"), Some("w1.lock"));
     }
-
-    /// Run by hand, with optimisations.
-    #[test]
-    #[ignore = "measures"]
-    fn a_look_is_quick() {
-        #[expect(clippy::disallowed_methods, reason = "it measures")]
-        let now = std::time::Instant::now;
-        for _ in 0..10 {
-            let begin = now();
-            let found = Occupants::in_folders_of(Path::new("/tmp"));
-            println!(
-                "{:?} for {} processes, {} folders",
-                begin.elapsed(),
-                table::all().len(),
-                found.folders.len()
-            );
-        }
-    }
 }

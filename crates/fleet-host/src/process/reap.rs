@@ -51,6 +51,17 @@ pub fn become_subreaper() -> bool {
     false
 }
 
+/// Closes the memory, the environment and the descriptors of this process to other processes of the same user, as far as the
+/// system can (Linux). What it starts is not affected.
+pub fn forbid_dumps() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // It works everywhere; and a process that could be looked at is no reason not to work.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
 /// Makes this process the leader of a session of its own, without a terminal: nobody's Ctrl-C or closed window ends
 /// it. An error when it leads a process group already.
 pub fn new_session() -> io::Result<()> {
@@ -99,4 +110,19 @@ pub(super) fn wait_for(pid: i32) -> Waited {
 
 fn exit_of(status: WaitStatus) -> Option<Exit> {
     status.exit_status().map(Exit::Code).or(status.terminating_signal().map(Exit::Signal))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::process::{DumpableBehavior, dumpable_behavior};
+
+    use super::*;
+
+    #[test]
+    fn a_process_can_close_itself_to_others() {
+        forbid_dumps();
+        assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
+        assert_eq!(Identity::of(rustix::process::getpid().as_raw_pid()), Some(Identity::current()));
+        assert!(std::env::current_exe().is_ok(), "it still finds itself");
+    }
 }

@@ -1,7 +1,7 @@
 //! One look at all processes.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::process::getpid;
 
@@ -11,12 +11,21 @@ use super::table::{self, Entry};
 /// The processes that carry a variable, by its value.
 type Marks = HashMap<Vec<u8>, Vec<i32>>;
 
+/// Who belongs to whom, by numbers.
+#[derive(Debug, Default)]
+struct Relations {
+    children: HashMap<i32, Vec<i32>>,
+    /// Who is in the session or in the process group of this number.
+    led: HashMap<i32, Vec<i32>>,
+}
+
 /// All processes as they were at one time, for questions about many trees. Environments are read when a tree first
 /// asks for them, once for all trees.
 #[derive(Debug)]
 pub struct Processes {
     entries: HashMap<i32, Entry>,
     marks: Mutex<HashMap<String, Marks>>,
+    relations: OnceLock<Relations>,
     /// Those who were started before this are known to carry no mark that anybody asks for.
     since: u64,
 }
@@ -35,7 +44,7 @@ impl Processes {
 
     pub(super) fn from_entries(entries: Vec<Entry>) -> Self {
         let entries = entries.into_iter().map(|entry| (entry.pid, entry)).collect();
-        Self { entries, marks: Mutex::default(), since: 0 }
+        Self { entries, marks: Mutex::default(), relations: OnceLock::new(), since: 0 }
     }
 
     /// How many there are.
@@ -47,8 +56,31 @@ impl Processes {
         self.entries.get(&pid)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.values()
+    /// The children of a process.
+    pub(super) fn children(&self, pid: i32) -> &[i32] {
+        self.relations().children.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Who is in the session or in the process group that this process leads. While a leader is in the table, even dead,
+    /// its number is not given to another session or group.
+    pub(super) fn led_by(&self, pid: i32) -> &[i32] {
+        self.relations().led.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    fn relations(&self) -> &Relations {
+        self.relations.get_or_init(|| {
+            let mut relations = Relations::default();
+            for entry in self.entries.values() {
+                // The number of a parent that has ended while the table was read may have been given to somebody younger.
+                if self.get(entry.parent).is_some_and(|parent| parent.start <= entry.start) {
+                    relations.children.entry(entry.parent).or_default().push(entry.pid);
+                }
+                for leader in [entry.session, entry.group] {
+                    relations.led.entry(leader).or_default().push(entry.pid);
+                }
+            }
+            relations
+        })
     }
 
     /// The process that is meant, be it alive or dead, unless its number belongs to another by now.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{git, try_git};
 use crate::support::{Run, commit_all, content, everything, is_clean, oid, opened, text, write};
+use fleet_host::git::Oid;
 
 /// Much longer than anything here takes, much shorter than for ever.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -257,13 +258,25 @@ fn nothing_that_a_submodule_configures_is_run() {
     assert!(!mark.exists(), "something ran");
 }
 
+/// A repository that the agent may not read, and its commit.
+fn secret(run: &Run) -> (PathBuf, Oid) {
+    let secret = run.sandbox.repository("secret");
+    write(&secret, "password", "hush");
+    let hidden = commit_all(&secret, "secret");
+    (secret, hidden)
+}
+
+#[track_caller]
+fn is_not_taken(survivor: &Survivor, hidden: &Oid) {
+    assert!(survivor.unread.is_some());
+    assert!(!try_git(&survivor.vault, &["cat-file", "-e", hidden.as_str()]).status.success());
+}
+
 /// Objects of another repository of the user's, to which the agent's points.
 #[test]
 fn alternates_bring_no_secrets() {
     let run = Run::new();
-    let (work, secret) = (run.path(), run.sandbox.repository("secret"));
-    write(&secret, "password", "hush");
-    let hidden = commit_all(&secret, "secret");
+    let (work, (secret, hidden)) = (run.path(), secret(&run));
     let alternates = run.dot_git().join("objects/info/alternates");
     let before = fs::read_to_string(&alternates).unwrap();
     fs::write(&alternates, format!("{before}{}\n", secret.join(".git/objects").display())).unwrap();
@@ -283,26 +296,20 @@ fn alternates_bring_no_secrets() {
 #[test]
 fn refs_bring_no_secrets() {
     let run = Run::new();
-    let (work, secret) = (run.path(), run.sandbox.repository("secret"));
-    write(&secret, "password", "hush");
-    let hidden = commit_all(&secret, "secret");
+    let (work, (secret, hidden)) = (run.path(), secret(&run));
     let dot_git = run.dot_git();
     link(&secret.join(".git/refs/heads/main"), &dot_git.join("refs/heads/linked"));
     write(&dot_git, "refs/heads/symbolic", "ref: ../../../../secret/.git/refs/heads/main\n");
     write(&dot_git, "HEAD", "ref: ../../../../secret/.git/refs/heads/main\n");
     write(work, "work", "of the agent");
-    let survivor = survive(run, "refs");
-    assert!(survivor.unread.is_some());
-    assert!(!try_git(&survivor.vault, &["cat-file", "-e", hidden.as_str()]).status.success());
+    is_not_taken(&survive(run, "refs"), &hidden);
 }
 
 /// Links to files of the user's in place of objects.
 #[test]
 fn objects_bring_no_secrets() {
     let run = Run::new();
-    let (work, secret) = (run.path(), run.sandbox.repository("secret"));
-    write(&secret, "password", "hush");
-    let hidden = commit_all(&secret, "secret");
+    let (work, (secret, hidden)) = (run.path(), secret(&run));
     let objects = run.dot_git().join("objects");
     for folder in fs::read_dir(secret.join(".git/objects")).unwrap().map(|entry| entry.unwrap().path()) {
         let name = folder.file_name().unwrap();
@@ -312,9 +319,7 @@ fn objects_bring_no_secrets() {
     }
     write(work, ".git/refs/heads/work", format!("{hidden}\n"));
     write(work, "work", "of the agent");
-    let survivor = survive(run, "linked objects");
-    assert!(survivor.unread.is_some());
-    assert!(!try_git(&survivor.vault, &["cat-file", "-e", hidden.as_str()]).status.success());
+    is_not_taken(&survive(run, "linked objects"), &hidden);
 }
 
 /// A repository that says that it is elsewhere.

@@ -41,6 +41,41 @@ fn commits_branches_and_what_only_a_log_knows() {
 }
 
 #[test]
+fn commits_of_a_detached_head_that_was_left() {
+    let run = Run::new();
+    let work = run.path();
+    assert_eq!(run.collected().others, []);
+    git(work, &["checkout", "--quiet", "--detach"]);
+    write(work, "tried", "x");
+    let tried = run.commit("tried");
+    write(work, "tried", "y");
+    let better = run.commit("better");
+    git(work, &["checkout", "--quiet", "-"]);
+    write(work, "kept", "x");
+    run.commit("kept");
+    // On a branch of its own, and merged: neither is left behind.
+    git(work, &["checkout", "--quiet", "-b", "other"]);
+    write(work, "other", "x");
+    run.commit("other");
+    git(work, &["checkout", "--quiet", "--detach", "work"]);
+    write(work, "joined", "x");
+    let joined = run.commit("joined");
+    git(work, &["checkout", "--quiet", "work"]);
+    git(work, &["merge", "--quiet", joined.as_str()]);
+    let collected = run.collected();
+    let others: Vec<(&str, &Oid)> =
+        collected.others.iter().map(|other| (other.what.as_str(), &other.commit)).collect();
+    let other = oid(work, "other");
+    assert_eq!(others, [("branch other", &other), ("commit that no branch has", &better)]);
+    assert_eq!(collected.unread, None);
+    assert!(has(run.vault(), &tried));
+    assert_eq!(run.collected(), collected, "twice is as good as once");
+    // The agent throws away what it left.
+    git(work, &["-c", "gc.reflogExpire=now", "reflog", "expire", "--expire=now", "--all"]);
+    assert_eq!(run.collected().others.len(), 1);
+}
+
+#[test]
 fn what_is_staged_alone() {
     let run = Run::new();
     let work = run.path();

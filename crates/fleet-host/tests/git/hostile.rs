@@ -327,21 +327,3 @@ fn files_that_are_too_large_are_left_out_and_told() {
     assert_eq!(skipped, [b"image.raw".to_vec(), b"src/main.rs".to_vec()]);
     assert!(snapshot.skips.is_a_loss());
 }
-
-/// How long a capture takes where much was made. Run by hand: `BENCH=/tmp/folder cargo nextest run … --run-ignored all`.
-#[test]
-#[ignore = "measures"]
-fn much() {
-    let run = Run::new();
-    let place = std::env::var("BENCH").unwrap();
-    fs::rename(&place, run.path().join("much")).unwrap();
-    let begin = Instant::now();
-    let snapshot = run.taken();
-    let took = begin.elapsed();
-    let begin = Instant::now();
-    assert!(!run.taken().fresh);
-    println!("{took:?} for {} bytes, then {:?}", snapshot.bytes, begin.elapsed());
-    println!("{}", text(run.vault(), &["count-objects", "-v"]));
-    text(run.vault(), &["fsck"]);
-    fs::rename(run.path().join("much"), place).unwrap();
-}

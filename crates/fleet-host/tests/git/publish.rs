@@ -9,6 +9,18 @@ use crate::support::{hook_ran, oid, project, text};
 use crate::vault::Vault;
 use fleet_host::git::{Compression, NotPublished, Oid, Publish, Published, publish};
 
+/// Publishes a commit that came after a base that both the repository and the vault have.
+pub(crate) fn publish_after(
+    base: &Oid,
+    (repo, vault): (&Path, &Path),
+    branch: &str,
+    (commit, expected): (&Oid, Option<&Oid>),
+) -> Published {
+    let known: Vec<Oid> = [base].into_iter().chain(expected).cloned().collect();
+    let compression = Compression::Quick;
+    publish(&Publish { repo, vault, branch, commit, expected, known: &known, compression }).unwrap()
+}
+
 /// A user's repository and our vault beside it.
 pub(crate) struct World {
     pub(crate) sandbox: Sandbox,
@@ -51,19 +63,7 @@ impl World {
     }
 
     pub(crate) fn publish_as(&self, branch: &str, commit: &Oid, expected: Option<&Oid>) -> Published {
-        let known: Vec<Oid> = [&self.base].into_iter().chain(expected).cloned().collect();
-        let repo = &self.git_dir();
-        let vault = &self.vault.dir;
-        publish(&Publish {
-            repo,
-            vault,
-            branch,
-            commit,
-            expected,
-            known: &known,
-            compression: Compression::Quick,
-        })
-        .unwrap()
+        publish_after(&self.base, (&self.git_dir(), &self.vault.dir), branch, (commit, expected))
     }
 
     /// The user's repository must be whole, without anything borrowed and without anything of ours left in it.

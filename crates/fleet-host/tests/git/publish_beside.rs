@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::publish::check;
+use crate::publish::{check, publish_after};
 use crate::sandbox::{Sandbox, git, try_git};
 use crate::support::{oid, text, write};
 use crate::vault::Vault;
-use fleet_host::git::{Compression, Oid, Publish, Published, delete_branch, publish};
+use fleet_host::git::{Oid, Published, delete_branch};
 
 const LASTS: Duration = Duration::from_secs(20);
 const PUBLISHERS: usize = 3;
@@ -23,18 +23,8 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn publish(&self, branch: &str, commit: &Oid, expected: Option<&Oid>) {
-        let known: Vec<Oid> = [&self.base].into_iter().chain(expected).cloned().collect();
-        let (repo, vault) = (&self.repo, &self.vault.dir);
-        let done = publish(&Publish {
-            repo,
-            vault,
-            branch,
-            commit,
-            expected,
-            known: &known,
-            compression: Compression::Quick,
-        });
-        assert_eq!(done.unwrap(), Published::Done, "{branch}");
+        let done = publish_after(&self.base, (&self.repo, &self.vault.dir), branch, (commit, expected));
+        assert_eq!(done, Published::Done, "{branch}");
     }
 
     /// Publishes branch after branch, and moves each of them on. Where they ended.

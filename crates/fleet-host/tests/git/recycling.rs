@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{Sandbox, git};
 use crate::support::{area, commit_all, everything, fresh, oid, opened, project, text, write};
-use fleet_host::git::{Area, Keep, Open, StartAt};
+use fleet_host::git::{Area, Keep, Open, StartAt, Workspace};
 
 /// A program that leaves a mark, and the mark.
 fn program(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
@@ -34,15 +34,34 @@ fn keeping(sandbox: &Sandbox, repo: &Path) -> Area {
     Area { keep: Keep::Ignored, ..area(sandbox, repo) }
 }
 
+/// A workspace that keeps ignored files, in which an agent left a repository that runs a program.
+struct Trapped {
+    sandbox: Sandbox,
+    repo: PathBuf,
+    area: Area,
+    program: PathBuf,
+    mark: PathBuf,
+    run: Workspace,
+    /// The commit of that repository, which is `target/inner`.
+    commit: String,
+}
+
+impl Trapped {
+    fn new() -> Self {
+        let sandbox = Sandbox::new();
+        let repo = project(&sandbox, "main");
+        let (area, (program, mark)) = (keeping(&sandbox, &repo), program(&sandbox));
+        let run = opened(&area, "r1", "one");
+        let commit = trap(&run.path().join("target/inner"), &program);
+        Self { sandbox, repo, area, program, mark, run, commit }
+    }
+}
+
 /// The agent commits a link to a repository that is ignored.
 #[test]
 fn a_tracked_repository_is_not_kept_because_it_is_ignored() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    let (area, (program, mark)) = (keeping(&sandbox, &repo), program(&sandbox));
-    let run = opened(&area, "r1", "one");
+    let Trapped { sandbox: _sandbox, area, program, mark, run, commit, .. } = Trapped::new();
     let path = run.path().to_owned();
-    let commit = trap(&path.join("target/inner"), &program);
     trap(&path.join("target/other"), &program);
     git(&path, &["update-index", "--add", "--cacheinfo", &format!("160000,{commit},target/inner")]);
     git(&path, &["commit", "--quiet", "--message=link"]);
@@ -59,12 +78,8 @@ fn a_tracked_repository_is_not_kept_because_it_is_ignored() {
 /// The next run starts at a commit that has a link where an ignored repository was left.
 #[test]
 fn a_repository_that_becomes_tracked_is_never_opened() {
-    let sandbox = Sandbox::new();
-    let repo = project(&sandbox, "main");
-    let (area, (program, mark)) = (keeping(&sandbox, &repo), program(&sandbox));
-    let run = opened(&area, "r1", "one");
+    let Trapped { sandbox: _sandbox, area, repo, mark, run, commit, .. } = Trapped::new();
     let path = run.path().to_owned();
-    let commit = trap(&path.join("target/inner"), &program);
     run.release().unwrap();
     assert!(path.join("target/inner/.git").exists());
     let quiet = ["-c", "core.hooksPath=/dev/null"];

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use crate::sandbox::{Sandbox, git};
@@ -32,7 +31,7 @@ fn a_workspace_has_a_repository_of_its_own_on_a_branch() {
     let slots = area.slots().unwrap();
     assert_eq!(slots.len(), 1);
     assert!(slots[0].live);
-    assert!(usage(&slots[0].path, &AtomicU64::new(0)).bytes > 0);
+    assert!(usage(&slots[0].path).bytes > 0);
     let claimed = SlotState::Claimed { owner: "r1".to_owned(), branch: "claude".to_owned() };
     assert_eq!(slots[0].state, claimed);
 

@@ -25,7 +25,7 @@ pub(super) fn refusal(problem: &Problem) -> CallToolResult {
 
 /// A problem in words.
 pub(super) fn text(problem: &Problem) -> String {
-    let first = format!("{} ({})", problem.message, problem.code);
+    let first = format!("{problem} ({})", problem.code);
     let hints = problem.hints.iter().map(|hint| format!("hint: {hint}"));
     std::iter::once(first).chain(hints).collect::<Vec<_>>().join("\n")
 }
@@ -34,7 +34,7 @@ pub(super) fn text(problem: &Problem) -> String {
 pub(super) fn data(problem: &Problem) -> Value {
     json!({
         "code": problem.code,
-        "message": problem.message,
+        "message": problem.to_string(),
         "hint": problem.hints.first(),
         "hints": problem.hints,
     })

@@ -23,7 +23,7 @@ pub(super) fn read<T: DeserializeOwned>(
 
 fn check(tool: &str, schema: &JsonObject, given: &JsonObject) -> Outcome<()> {
     members(None, schema, given)
-        .map_err(|problem| Problem { message: format!("{tool}: {}", problem.message), ..problem })
+        .map_err(|problem| Problem { message: format!("{tool}: {problem}"), ..problem })
 }
 
 /// The members of an object of this name; the call itself has none.
@@ -254,7 +254,7 @@ mod tests {
         ] {
             let problem = read(given.clone()).unwrap_err();
             assert_eq!(problem.code, Code::InvalidValue);
-            assert!(problem.message.contains(message), "{given}: {problem}");
+            assert!(problem.to_string().contains(message), "{given}: {problem}");
             let hints = problem.hints.join("\n");
             assert!(hints.contains(hint), "{given}: {hints}");
         }

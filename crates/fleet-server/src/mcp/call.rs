@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use fleet_api::verbs::runner_missing;
 use fleet_core::problem::Outcome;
-use fleet_engine::{Engine, runner};
+use fleet_engine::Engine;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
@@ -44,8 +45,10 @@ impl Call {
 
     /// The verbs' common ground without any project, with the settings as they are now.
     pub(super) async fn engine(&self) -> Outcome<Engine> {
-        // Opened here at the first call, and then shared by all.
-        self.engine.store().await?;
+        if !self.engine.is_inside_a_run() {
+            // Opened here at the first call, and then shared by all.
+            self.engine.store().await?;
+        }
         Ok(self.engine.nowhere())
     }
 
@@ -57,7 +60,9 @@ impl Call {
     /// Starts the runner that ready work is missing, if that is so, beside the answer.
     pub(super) fn look_after_queue(&self) {
         let engine = Arc::clone(&self.engine);
-        tokio::spawn(async move { runner::unattended(&engine.nowhere()).await });
+        tokio::spawn(async move {
+            fleet_api::call(&engine.nowhere(), None, &runner_missing::Request::default()).await
+        });
     }
 
     /// Waits until nobody wants the answer any more.

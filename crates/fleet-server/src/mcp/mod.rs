@@ -13,6 +13,7 @@ mod stages;
 mod tail;
 mod task;
 mod tools;
+mod wake;
 mod worker;
 mod workflow;
 

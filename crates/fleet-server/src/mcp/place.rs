@@ -1,12 +1,13 @@
 //! Which repository a call is about.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use fleet_api::verbs::project_list;
 use fleet_core::id::ProjectId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use fleet_engine::Engine;
-use fleet_engine::verbs::{lineage, project_list};
 
 /// What a call can do about it.
 const REPOSITORY: &str = "name the absolute path of a git repository, or of a folder in one";
@@ -44,37 +45,25 @@ pub(super) fn repository_or_own(engine: &Engine, path: Option<&str>) -> Outcome<
 }
 
 /// The same for those who look at a backlog; nowhere in particular for what is about all repositories. An agent looks at
-/// the backlog of its own, where it has to avoid the work of others.
-pub(super) async fn backlog(engine: &Engine, path: Option<&str>, all: bool) -> Outcome<Engine> {
-    let own = lineage::own_project(engine).await?;
-    if all {
-        return match own {
-            Some(_) => Err(lineage::elsewhere("all_repositories")),
-            None => Ok(engine.nowhere()),
-        };
+/// the backlog of its own, which its keeper knows.
+pub(super) fn backlog(engine: &Engine, path: Option<&str>, all: bool) -> Outcome<Engine> {
+    if all || (path.is_none() && engine.is_inside_a_run()) {
+        return Ok(engine.nowhere());
     }
-    let here = match own.filter(|_| path.is_none()) {
-        Some(own) => home(engine, own).await?,
-        None => repository_or_own(engine, path)?,
-    };
-    if own.is_some() && here.known_project().await?.map(|project| project.id) != own {
-        return Err(lineage::elsewhere("repo_path"));
-    }
-    Ok(here)
+    repository_or_own(engine, path)
 }
 
-/// The verbs' common ground, seen from a project.
-async fn home(engine: &Engine, project: ProjectId) -> Outcome<Engine> {
-    let known = project_list::run(engine).await?.into_iter().find(|known| known.id == project);
-    let lost = || Problem::new(Code::Internal, "the project of the run was lost on the way");
-    engine.at(known.ok_or_else(lost)?.path).map_err(named)
+/// Where the repositories are.
+pub(super) async fn paths(engine: &Engine) -> Outcome<BTreeMap<ProjectId, PathBuf>> {
+    let known = fleet_api::call(engine, None, &project_list::Request::default()).await?.projects;
+    Ok(known.into_iter().map(|project| (project.id, project.path)).collect())
 }
 
 fn named(problem: Problem) -> Problem {
-    let message = format!("repo_path: {}", problem.message);
-    match problem.code {
+    let hints = match problem.code {
         // What helps on the command line does not help here.
-        Code::NotARepository => Problem::new(Code::NotARepository, message).hint(REPOSITORY),
-        _ => Problem { message, ..problem },
-    }
+        Code::NotARepository => vec![REPOSITORY.to_owned()],
+        _ => problem.hints,
+    };
+    Problem { field: Some("repo_path".to_owned()), hints, ..problem }
 }

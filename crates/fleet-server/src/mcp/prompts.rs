@@ -188,7 +188,7 @@ mod tests {
             ("triage", json!({"task": "x"}), "has no argument \"task\""),
         ] {
             let problem = text(name, given).unwrap_err();
-            assert!(problem.message.contains(message), "{problem}");
+            assert!(problem.to_string().contains(message), "{problem}");
         }
         assert_eq!(text("delegat", json!({})).unwrap_err().hints[0], "did you mean `delegate`?");
     }

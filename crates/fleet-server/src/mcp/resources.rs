@@ -3,28 +3,25 @@
 //! Owns their names. Must never give more than a client can hold: of what is long, the end or the beginning is given, and
 //! that it is not all.
 
-use fleet_core::id::RunId;
+use fleet_api::Client;
+use fleet_api::verbs::run_logs::Stream;
+use fleet_api::verbs::{run_diff, run_result, task_recent};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, shortened};
 use fleet_engine::Engine;
-use fleet_engine::home::Home;
-use fleet_engine::verbs::run_logs::Stream;
-use fleet_engine::verbs::task_recent::{self, Request};
-use fleet_engine::verbs::{lineage, run_diff, run_result};
 use rmcp::model::{ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
 use serde::Serialize;
 
 use super::call::Call;
 use super::tail::{self, Tail};
-use super::tools::patch_part;
 use super::worker;
 
 const SCHEME: &str = "fleet://";
 /// So many tasks are listed at once, each with what its newest run left.
 const PAGE: u32 = 25;
 /// So many lines of a log, if nobody says how many.
-const LINES: usize = 200;
-const MOST_LINES: usize = 5_000;
+const LINES: u32 = 200;
+const MOST_LINES: u32 = 5_000;
 /// So much of a prompt or a patch.
 const MOST_BYTES: usize = 200_000;
 
@@ -32,7 +29,7 @@ const MOST_BYTES: usize = 200_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Task,
-    Log { lines: usize },
+    Log { lines: u32 },
     Result,
     Diff,
     Prompt,
@@ -65,21 +62,14 @@ const MARKDOWN: &str = "text/markdown";
 /// The newest tasks, each with what its newest run left, page by page.
 pub(super) async fn list(call: &Call, cursor: Option<String>) -> Outcome<ListResourcesResult> {
     let engine = call.engine().await?;
-    let page = task_recent::run(&engine, Request { kinds: Vec::new(), before: cursor, limit: PAGE }).await?;
-    let own = lineage::own_task(&engine).await?;
+    let request = task_recent::Request { kinds: Vec::new(), after: cursor, limit: PAGE };
+    let page = fleet_api::call(&engine, None, &request).await?;
     let mut resources = Vec::new();
     for seen in &page.tasks {
-        let is_ours = match own {
-            Some(own) => lineage::descends(&engine, seen.task.id, own).await?,
-            None => true,
-        };
-        if !is_ours {
-            continue;
-        }
         let title = shortened(&seen.task.title, 80).into_owned();
         resources.push(
             Resource::new(format!("{SCHEME}task/{}", seen.task.id), format!("task: {title}"))
-                .with_description(seen.task.status)
+                .with_description(seen.task.status.clone())
                 .with_mime_type(JSON),
         );
         let Some(run) = &seen.run else { continue };
@@ -107,19 +97,18 @@ pub(super) async fn read(call: &Call, uri: &str) -> Outcome<ResourceContents> {
     } else {
         // What is read is what was checked, by whatever name it was asked for.
         let (_, run) = worker::seen_run(&engine, id).await?;
-        of_run(&engine, run, part).await?
+        of_run(&engine, &run, part).await?
     };
     Ok(ResourceContents::text(text, uri).with_mime_type(mime))
 }
 
-async fn of_run(engine: &Engine, run: RunId, part: Part) -> Outcome<(String, &'static str)> {
-    let id = run.as_str();
+async fn of_run(engine: &Engine, id: &str, part: Part) -> Outcome<(String, &'static str)> {
     Ok(match part {
         Part::Log { lines } => {
             (tail::read(engine, &Tail { run: id, stream: Stream::Out, lines }).await?, TEXT)
         }
         Part::Diff => (diff(engine, id).await?, DIFF),
-        Part::Prompt => (prompt(engine, run)?, MARKDOWN),
+        Part::Prompt => (prompt(engine, id).await?, MARKDOWN),
         Part::Task | Part::Result => (json(&result(engine, id).await?)?, JSON),
     })
 }
@@ -153,7 +142,7 @@ fn json(value: &impl Serialize) -> Outcome<String> {
 }
 
 async fn result(engine: &Engine, id: &str) -> Outcome<fleet_core::outcome::RunResult> {
-    let found = run_result::run(engine, id).await?;
+    let found = fleet_api::call(engine, None, &run_result::Request { id: id.to_owned() }).await?;
     found.result.ok_or_else(|| {
         Problem::new(Code::NotHere, format!("run {} has no result yet", found.run.id))
             .hint("`wait` waits for its end")
@@ -161,18 +150,21 @@ async fn result(engine: &Engine, id: &str) -> Outcome<fleet_core::outcome::RunRe
 }
 
 async fn diff(engine: &Engine, id: &str) -> Outcome<String> {
-    let comparison = run_diff::find(engine, &run_diff::Request { id: id.to_owned(), snapshot: None }).await?;
-    let read = tokio::task::spawn_blocking(move || patch_part(&comparison, 0, MOST_BYTES));
-    let part = read.await.map_err(|error| Problem::new(Code::Internal, error.to_string()))??;
-    let rest = if part.next.is_some() { "\n… there is more: get_diff gives it in parts …\n" } else { "" };
-    Ok(format!("{}{rest}", part.text))
+    let limit = u32::try_from(MOST_BYTES).ok();
+    let style = Some(run_diff::Style::Patch);
+    let request = run_diff::Request { id: id.to_owned(), style, limit, ..run_diff::Request::default() };
+    let page = fleet_api::call(engine, None, &request).await?;
+    let rest = if page.next.is_some() { "\n… there is more: get_diff gives it in parts …\n" } else { "" };
+    Ok(format!("{}{rest}", String::from_utf8_lossy(&page.text.0)))
 }
 
-fn prompt(engine: &Engine, run: RunId) -> Outcome<String> {
-    let file = Home::new(engine.home()).run(run).prompt();
-    let text = std::fs::read_to_string(&file).map_err(|_| {
-        Problem::new(Code::NotHere, format!("what the agent of run {run} was told is not on this machine"))
-    })?;
+async fn prompt(client: &dyn Client, id: &str) -> Outcome<String> {
+    let told = Tail { run: id, stream: Stream::Prompt, lines: MOST_LINES };
+    let text = tail::read(client, &told).await?;
+    if text.is_empty() {
+        let message = format!("what the agent of run {id} was told is not on this machine");
+        return Err(Problem::new(Code::NotHere, message));
+    }
     Ok(shortened(&text, MOST_BYTES).into_owned())
 }
 

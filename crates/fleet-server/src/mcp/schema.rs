@@ -33,7 +33,30 @@ fn plain<T: JsonSchema>() -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     without_format(&mut schema);
+    with_plain_words(&mut schema);
     schema
+}
+
+/// Words that are described one by one are a list of choices, which not every vendor knows: as a list of words.
+fn with_plain_words(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            let words = object.get("oneOf").and_then(Value::as_array).and_then(|choices| {
+                choices
+                    .iter()
+                    .map(|choice| choice.get("const").filter(|word| word.is_string()).cloned())
+                    .collect()
+            });
+            if let Some(words) = words {
+                object.remove("oneOf");
+                object.insert("type".to_owned(), "string".into());
+                object.insert("enum".to_owned(), Value::Array(words));
+            }
+            object.values_mut().for_each(with_plain_words);
+        }
+        Value::Array(list) => list.iter_mut().for_each(with_plain_words),
+        _ => {}
+    }
 }
 
 fn object(schema: Value) -> JsonObject {

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use fleet_api::views::{Diagnostic, Severity, WorkflowSource};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, shortened};
-use fleet_engine::workflow_file::{Diagnostic, Severity, Source};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -110,14 +110,14 @@ pub(super) struct Sent {
 
 impl Sent {
     /// The same as a file: one line for the whole, then one for each stage.
-    pub(super) fn source(&self) -> Outcome<Source> {
+    pub(super) fn source(&self) -> Outcome<WorkflowSource> {
         let is_listed = self.params.is_empty() && !self.stages.iter().any(Stage::has_own_words);
         let (top, stages) = if is_listed { self.listed() } else { self.named()? };
         let (open, close) = if is_listed { ('[', ']') } else { ('{', '}') };
         let top = Value::Object(top).to_string();
         let top = top.strip_suffix('}').unwrap_or(&top);
         let text = format!("{top},\"stages\":{open}\n{}\n{close}}}\n", stages.join(",\n"));
-        Ok(Source::given(&self.name, text))
+        Ok(WorkflowSource::Given { name: self.name.clone(), text })
     }
 
     /// Stages in a list, as other tools exchange them.
@@ -154,7 +154,7 @@ impl Sent {
             let help = help.first().map(|help| format!("; {}", in_our_words(help))).unwrap_or_default();
             format!("also: {message}{help}")
         });
-        Problem { code: Code::WorkflowInvalid, message, hints: hints.chain(also).collect() }
+        Problem { code: Code::WorkflowInvalid, field: None, message, hints: hints.chain(also).collect() }
     }
 
     fn place(&self, one: &Diagnostic) -> String {

@@ -1,11 +1,8 @@
 //! A task of the backlog, in the words of the protocol's clients.
 
-use fleet_core::id::TaskId;
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::Engine;
-use fleet_engine::verbs::lineage;
-use fleet_engine::verbs::task_similar::Similar;
-use fleet_engine::views::TaskView;
+use fleet_api::verbs::task_similar::Similar;
+use fleet_api::views::TaskView;
+use fleet_core::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -50,7 +47,7 @@ impl From<&TaskView> for Task {
             task_id: task.id.to_string(),
             title: task.title.clone(),
             description: task.description.clone(),
-            status: task.status.to_owned(),
+            status: task.status.clone(),
             priority: task.priority,
             labels: task.labels.iter().map(ToString::to_string).collect(),
             file_scope: task.scope.patterns().map(ToOwned::to_owned).collect(),
@@ -91,30 +88,15 @@ impl From<&Similar> for Alike {
     }
 }
 
-/// The task that a client means: the beginning of its id is enough, and a run or branch will do.
-pub(super) async fn meant(engine: &Engine, task_id: &str) -> Outcome<TaskId> {
-    worker::meant(engine, task_id).await.map_err(|problem| match problem.code {
-        Code::TaskNotFound => {
-            let message =
-                problem.message.replacen("worker_id: there is no worker", "task_id: there is no task", 1);
-            Problem::new(Code::TaskNotFound, message).hint("`search_backlog` finds tasks")
-        }
+/// A problem with a task that a client named in this argument.
+pub(super) fn named(field: &str, problem: Problem) -> Problem {
+    match problem.code {
+        Code::TaskNotFound | Code::IdInvalid if problem.field.is_none() => Problem {
+            code: Code::TaskNotFound,
+            hints: vec!["`search_backlog` finds tasks".to_owned()],
+            field: Some(field.to_owned()),
+            ..problem
+        },
         _ => problem,
-    })
-}
-
-/// The id of a task of the backlog that is looked at: an agent may name those of its own repository.
-pub(super) async fn of_backlog(engine: &Engine, task_id: &str) -> Outcome<String> {
-    let task = meant(engine, task_id).await?;
-    lineage::check_project(engine, task).await?;
-    Ok(task.to_string())
-}
-
-/// The same for several.
-pub(super) async fn all_of_backlog(engine: &Engine, task_ids: Option<Vec<String>>) -> Outcome<Vec<String>> {
-    let mut ids = Vec::new();
-    for task_id in task_ids.unwrap_or_default() {
-        ids.push(of_backlog(engine, &task_id).await?);
     }
-    Ok(ids)
 }

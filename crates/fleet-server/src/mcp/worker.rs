@@ -8,17 +8,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fleet_core::id::{RunId, TaskId};
+use fleet_api::Client;
+use fleet_api::verbs::{task_find, task_wait};
+use fleet_api::views::{Details, Followed, RunFiles, RunView};
+use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::RunState;
 use fleet_core::task::{OWN_META, TaskState, Tuning};
 use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
-use fleet_engine::home::Home;
-use fleet_engine::verbs::follow::{Follow, Followed};
-use fleet_engine::verbs::{lineage, project_list, resume, run_result};
-use fleet_engine::views::RunView;
-use fleet_engine::{Engine, clock};
+use fleet_engine::clock;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -95,160 +94,120 @@ pub(super) struct Worker {
     pub(super) summary_line: String,
 }
 
-/// The task that a client means by the id of a worker, to show something of it: an agent may see only what comes from its
-/// own task.
-pub(super) async fn seen(engine: &Engine, worker_id: &str) -> Outcome<TaskId> {
-    let found = meant(engine, worker_id).await?;
-    lineage::check(engine, found).await?;
-    Ok(found)
+/// The task that a client means by the id of a worker. The beginning of the id is enough, and a run or branch will do.
+pub(super) async fn seen(client: &dyn Client, worker_id: &str) -> Outcome<TaskId> {
+    Ok(find(client, worker_id).await?.task)
 }
 
-/// The run that a client means, to show something of it, and its task: by its own id, or the newest one of a worker or a
-/// branch.
-pub(super) async fn seen_run(engine: &Engine, typed: &str) -> Outcome<(TaskId, RunId)> {
-    match engine.run_id(typed).await {
-        Ok(run) => Ok((lineage::check_run(engine, run).await?, run)),
-        Err(problem) if problem.code == Code::IdAmbiguous => Err(problem),
-        // That there is no such worker, or that it is not theirs, is said first.
-        Err(problem) => seen(engine, typed).await.and(Err(problem)),
-    }
+/// The run that a client means: by its own id, or the newest one of a worker or a branch. What was never started is named
+/// as it was, so that the verb says so.
+pub(super) async fn seen_run(client: &dyn Client, typed: &str) -> Outcome<(TaskId, String)> {
+    let found = find(client, typed).await?;
+    Ok((found.task, found.run.map_or_else(|| typed.to_owned(), |run| run.to_string())))
 }
 
-/// The task that a client means by the id of a worker, for a verb that asks itself whose it is. The beginning of the id is
-/// enough, and a run or branch will do.
-pub(super) async fn meant(engine: &Engine, worker_id: &str) -> Outcome<TaskId> {
-    resume::meant(engine, worker_id).await.map_err(|problem| match problem.code {
-        Code::TaskNotFound => Problem::new(
-            Code::TaskNotFound,
-            format!("worker_id: there is no worker {:?}", escaped(&shortened(worker_id, 60))),
-        )
-        .hint("`list_workers` shows the workers"),
+async fn find(client: &dyn Client, worker_id: &str) -> Outcome<task_find::Answer> {
+    let request = task_find::Request { id: worker_id.to_owned() };
+    fleet_api::call(client, None, &request).await.map_err(|problem| match problem.code {
+        Code::TaskNotFound => {
+            unknown(("worker_id", "worker"), worker_id).hint("`list_workers` shows the workers")
+        }
         _ => problem,
     })
 }
 
+/// What a client named is not there; with the name of the argument, and of what it names.
+pub(super) fn unknown((field, what): (&str, &str), typed: &str) -> Problem {
+    let message = format!("there is no {what} {:?}", escaped(&shortened(typed, 60)));
+    Problem { code: Code::TaskNotFound, ..Problem::field(field, message) }
+}
+
 /// The worker of one task.
-pub(super) async fn one(engine: &Engine, task: TaskId) -> Outcome<Worker> {
-    let seen = Follow::start(engine, vec![task]).await?.look().await?;
+pub(super) async fn one(client: &dyn Client, task: TaskId) -> Outcome<Worker> {
     let gone = || Problem::new(Code::TaskNotFound, format!("the worker {task} was deleted just now"));
-    shown(engine, &seen).await?.pop().ok_or_else(gone)
+    shown(client, &[task]).await?.pop().ok_or_else(gone)
 }
 
 /// The workers of these tasks.
-pub(super) async fn shown(engine: &Engine, tasks: &[Followed]) -> Outcome<Vec<Worker>> {
-    let projects: BTreeMap<_, PathBuf> =
-        project_list::run(engine).await?.into_iter().map(|project| (project.id, project.path)).collect();
-    let scene = Scene {
-        home: Home::new(engine.home()),
-        default_agent: engine.config()?.agent(),
-        default_time: engine.config()?.limits().time.map(|time| time.as_secs()),
-        lease: engine.config()?.runner().lease,
-        exit_codes: run_result::exit_codes(engine, ended(tasks)).await?,
-        now: engine.now(),
-    };
-    Ok(tasks
+pub(super) async fn shown(client: &dyn Client, tasks: &[TaskId]) -> Outcome<Vec<Worker>> {
+    let ids = tasks.iter().map(ToString::to_string).collect();
+    let request = task_wait::Request { ids, details: true, ..task_wait::Request::default() };
+    let seen = fleet_api::call(client, None, &request).await?;
+    Ok(seen
+        .tasks
         .iter()
-        .map(|task| scene.worker(task, projects.get(&task.task.project).map(PathBuf::as_path)))
+        .filter_map(|seen| Some(worker(seen, seen.details.as_ref()?, clock::now())))
         .collect())
 }
 
-struct Scene<'e> {
-    home: Home,
-    default_agent: &'e str,
-    default_time: Option<u64>,
-    lease: Duration,
-    exit_codes: BTreeMap<RunId, i32>,
-    now: Millis,
-}
-
-/// The newest runs that have ended.
-fn ended(tasks: &[Followed]) -> Vec<RunId> {
-    let runs = tasks.iter().filter_map(|task| task.run.as_ref());
-    runs.filter(|run| run.ended_at.is_some()).map(|run| run.id).collect()
-}
-
-impl Scene<'_> {
-    /// When the keeper of a run last renewed its lease.
-    fn heartbeat(&self, lease_until: Millis) -> Millis {
-        let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
-        // Another machine may have another clock, or another setting.
-        Millis(lease_until.0.saturating_sub(lease).min(self.now.0))
-    }
-
-    fn worker(&self, seen: &Followed, repo: Option<&Path>) -> Worker {
-        let (task, run) = (&seen.task, seen.run.as_ref());
-        let status = WorkerStatus::of(task.state, task.reason);
-        let started = run.and_then(|run| run.started_at).map(|at| at.0);
-        let ended = match run.and_then(|run| run.ended_at) {
-            _ if is_cancelled_alone(task.state, run) => Some(task.updated_at.0),
-            at => at.map(|at| at.0).filter(|_| seen.is_over()),
-        };
-        let folder = run.map(|run| self.home.run(run.id)).filter(|folder| folder.dir().exists());
-        let active = folder.as_ref().and_then(|folder| activity(&[folder.stdout(), folder.stderr()]));
-        let path = |of: fn(&fleet_engine::home::RunFolder) -> PathBuf| {
-            folder.as_ref().map(|folder| text(&of(folder)))
-        };
-        let executor = run.map(|run| run.agent.clone()).or_else(|| task.agent.clone());
-        let executor = executor.unwrap_or_else(|| self.default_agent.to_owned());
-        let model = run.and_then(|run| run.model.clone()).or_else(|| task.model.clone());
-        let elapsed = age(started, ended.unwrap_or(self.now));
-        let entry = |name: &str| {
-            task.meta.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value.to_string())
-        };
-        let tuning = Tuning::of(&task.meta).unwrap_or_default();
-        let label = status.label();
-        let heartbeat = run.filter(|run| run.state.is_live()).map(|run| self.heartbeat(run.lease_until));
-        Worker {
-            worker_id: task.id.to_string(),
-            task_name: task.title.clone(),
-            status,
-            state: task.status.to_owned(),
-            over: seen.is_over(),
-            repo_path: repo.map(text),
-            branch_name: seen.to.clone(),
-            worktree_path: run.and_then(|run| run.workspace.clone()),
-            worker_dir: folder.as_ref().map(|folder| text(folder.dir())),
-            summary_line: format!(
-                "{label} {} ({executor}/{}) — {elapsed}",
-                task.title,
-                model.as_deref().unwrap_or("default")
-            ),
-            model,
-            executor: Some(executor),
-            profile: entry(PROFILE),
-            reasoning_effort: tuning.effort,
-            extra_args: tuning.args,
-            created_at: seconds(task.created_at.0),
-            started_at: started.map(seconds),
-            ended_at: ended.map(seconds),
-            last_heartbeat_at: heartbeat.map(seconds),
-            last_activity_at: active.map(seconds),
-            timeout_seconds: task.limits.seconds.or(self.default_time),
-            pid: seen.keeper,
-            exit_code: run.and_then(|run| self.exit_codes.get(&run.id)).copied(),
-            retry_count: (task.attempts - 1).max(0),
-            tags: task.labels.iter().map(ToString::to_string).collect(),
-            metadata: free(&task.meta),
-            error_message: error(seen, status),
-            heartbeat_message: message(seen),
-            prompt_path: path(fleet_engine::home::RunFolder::prompt),
-            result_json_path: path(fleet_engine::home::RunFolder::result),
-            stdout_path: path(fleet_engine::home::RunFolder::stdout),
-            stderr_path: path(fleet_engine::home::RunFolder::stderr),
-            meta_path: path(fleet_engine::home::RunFolder::ending),
-            parent_worker_id: entry(PARENT),
-            parent_run_id: task.parent.map(|run| run.to_string()),
-            run_id: run.map(|run| run.id.to_string()),
-            base_commit: run.and_then(|run| run.base.clone()),
-            percent: seen.percent,
-            input_tokens: run.map_or(0, |run| run.input_tokens),
-            output_tokens: run.map_or(0, |run| run.output_tokens),
-            cost_usd: dollars(run.map_or(0, |run| run.micro_usd)),
-            heartbeat_age: age(heartbeat, self.now),
-            last_output_age: age(active, self.now),
-            elapsed,
-            status_label: label.to_owned(),
-        }
+fn worker(seen: &Followed, known: &Details, now: Millis) -> Worker {
+    let (task, run) = (&seen.task, seen.run.as_ref());
+    let status = WorkerStatus::of(task.state, task.reason);
+    let started = run.and_then(|run| run.started_at).map(|at| at.0);
+    let ended = match run.and_then(|run| run.ended_at) {
+        _ if is_cancelled_alone(task.state, run) => Some(task.updated_at.0),
+        at => at.map(|at| at.0).filter(|_| seen.is_over()),
+    };
+    let path = |of: fn(&RunFiles) -> &PathBuf| known.files.as_ref().map(|files| text(of(files)));
+    let model = run.and_then(|run| run.model.clone()).or_else(|| task.model.clone());
+    let elapsed = age(started, ended.unwrap_or(now));
+    let entry = |name: &str| {
+        task.meta.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value.to_string())
+    };
+    let tuning = Tuning::of(&task.meta).unwrap_or_default();
+    let label = status.label();
+    let (heartbeat, active) = (known.kept_at.map(|at| at.0), known.printed_at.map(|at| at.0));
+    Worker {
+        worker_id: task.id.to_string(),
+        task_name: task.title.clone(),
+        status,
+        state: task.status.clone(),
+        over: seen.is_over(),
+        repo_path: known.repo.as_deref().map(text),
+        branch_name: seen.branch(),
+        worktree_path: run.and_then(|run| run.workspace.clone()),
+        worker_dir: path(|files| &files.folder),
+        summary_line: format!(
+            "{label} {} ({}/{}) — {elapsed}",
+            task.title,
+            known.agent,
+            model.as_deref().unwrap_or("default")
+        ),
+        model,
+        executor: Some(known.agent.clone()),
+        profile: entry(PROFILE),
+        reasoning_effort: tuning.effort,
+        extra_args: tuning.args,
+        created_at: seconds(task.created_at.0),
+        started_at: started.map(seconds),
+        ended_at: ended.map(seconds),
+        last_heartbeat_at: heartbeat.map(seconds),
+        last_activity_at: active.map(seconds),
+        timeout_seconds: known.most_seconds,
+        pid: run.and_then(|run| run.keeper),
+        exit_code: known.exit_code,
+        retry_count: (task.attempts - 1).max(0),
+        tags: task.labels.iter().map(ToString::to_string).collect(),
+        metadata: free(&task.meta),
+        error_message: error(seen, status),
+        heartbeat_message: message(seen),
+        prompt_path: path(|files| &files.prompt),
+        result_json_path: path(|files| &files.result),
+        stdout_path: path(|files| &files.stdout),
+        stderr_path: path(|files| &files.stderr),
+        meta_path: path(|files| &files.ending),
+        parent_worker_id: entry(PARENT).or_else(|| known.parent.map(|task| task.to_string())),
+        parent_run_id: task.parent.map(|run| run.to_string()),
+        run_id: run.map(|run| run.id.to_string()),
+        base_commit: run.and_then(|run| run.base.clone()),
+        percent: seen.percent(),
+        input_tokens: run.map_or(0, |run| run.input_tokens),
+        output_tokens: run.map_or(0, |run| run.output_tokens),
+        cost_usd: dollars(run.map_or(0, |run| run.micro_usd)),
+        heartbeat_age: age(heartbeat, now),
+        last_output_age: age(active, now),
+        elapsed,
+        status_label: label.to_owned(),
     }
 }
 
@@ -289,7 +248,9 @@ fn message(seen: &Followed) -> Option<String> {
     match seen.task.state {
         TaskState::Running => {
             let stopping = seen.run.as_ref().and_then(|run| run.stopping.as_ref());
-            stopping.map(|why| format!("being stopped: {why}")).or_else(|| seen.activity.clone())
+            stopping
+                .map(|why| format!("being stopped: {why}"))
+                .or_else(|| seen.activity().map(ToOwned::to_owned))
         }
         TaskState::Waiting => Some("its agent asked a question: a person has to answer".to_owned()),
         TaskState::Held => Some("held: starts when somebody releases it".to_owned()),
@@ -306,14 +267,6 @@ fn message(seen: &Followed) -> Option<String> {
 
 fn ids(chain: &[TaskId]) -> String {
     chain.last().map(ToString::to_string).unwrap_or_default()
-}
-
-/// When one of the files was last written.
-fn activity(files: &[PathBuf]) -> Option<Millis> {
-    let written = |file: &PathBuf| file.metadata().ok().filter(|found| found.len() > 0)?.modified().ok();
-    let newest = files.iter().filter_map(written).max()?;
-    let since = newest.duration_since(std::time::UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok().map(Millis)
 }
 
 fn text(path: &Path) -> String {

@@ -2,19 +2,15 @@
 //!
 //! Owns the names and meanings of its fields, and which state is which status. Must never ask the store itself.
 
-use std::collections::BTreeMap;
-
-use fleet_core::id::WorkflowId;
+use fleet_api::verbs::workflow_show::{Depth, Request};
+use fleet_api::views::{Progress, StageView, WorkflowDetail};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::text::{escaped, shortened};
 use fleet_core::workflow::{PartState, WorkflowState};
 use fleet_engine::Engine;
-use fleet_engine::verbs::workflow_show::{self, Response};
-use fleet_engine::verbs::{lineage, project_list, workflow_watch};
-use fleet_engine::views::{Progress, StageView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::place;
 use super::worker::{age, dollars, seconds};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -154,47 +150,39 @@ pub(super) struct StageSummary {
     summary: Option<String>,
 }
 
-/// The id of the workflow that a client means, to show something of it: an agent may see only what comes from its own
-/// task.
-pub(super) async fn seen(engine: &Engine, workflow_id: &str) -> Outcome<WorkflowId> {
-    let found = meant(engine, workflow_id).await?;
-    lineage::check_workflow(engine, found).await?;
-    Ok(found)
-}
-
-/// The same for a verb that asks itself whose it is. The beginning of an id is enough, or its name, if only one has it.
-pub(super) async fn meant(engine: &Engine, workflow_id: &str) -> Outcome<WorkflowId> {
-    workflow_watch::find(engine, workflow_id).await.map_err(|problem| match problem.code {
-        Code::WorkflowNotFound => Problem::new(
-            Code::WorkflowNotFound,
-            format!("workflow_id: there is no workflow {:?}", escaped(&shortened(workflow_id, 60))),
-        )
-        .hint("`list_workflows` shows the workflows"),
+/// A problem with the workflow that a client named.
+pub(super) fn named(problem: Problem) -> Problem {
+    match problem.code {
+        Code::WorkflowNotFound => Problem {
+            hints: vec!["`list_workflows` shows the workflows".to_owned()],
+            field: Some("workflow_id".to_owned()),
+            ..problem
+        },
         _ => problem,
-    })
+    }
 }
 
-/// These workflows. What they used is counted here, so that it is the same wherever one is shown.
-pub(super) async fn shown(engine: &Engine, mut workflows: Vec<Response>) -> Outcome<Vec<Workflow>> {
-    for seen in &mut workflows {
-        workflow_show::count(engine, seen).await?;
-    }
-    let projects: BTreeMap<_, String> = project_list::run(engine)
-        .await?
-        .into_iter()
-        .map(|project| (project.id, project.path.display().to_string()))
-        .collect();
-    let one = |seen: &Response| workflow(engine, seen, projects.get(&seen.workflow.project).cloned());
+/// A workflow as it stands. What all attempts used is counted, so that it is the same wherever one is shown.
+pub(super) async fn look(engine: &Engine, workflow_id: &str, depth: Depth) -> Outcome<WorkflowDetail> {
+    let request = Request { id: workflow_id.to_owned(), depth, ..Request::default() };
+    Ok(fleet_api::call(engine, None, &request).await.map_err(named)?.workflow)
+}
+
+/// These workflows.
+pub(super) async fn shown(engine: &Engine, workflows: &[WorkflowDetail]) -> Outcome<Vec<Workflow>> {
+    let projects = place::paths(engine).await?;
+    let path = |seen: &WorkflowDetail| Some(projects.get(&seen.workflow.project)?.display().to_string());
+    let one = |seen: &WorkflowDetail| workflow(engine, seen, path(seen));
     Ok(workflows.iter().map(one).collect())
 }
 
 /// One workflow.
-pub(super) async fn one(engine: &Engine, seen: Response) -> Outcome<Workflow> {
+pub(super) async fn one(engine: &Engine, seen: WorkflowDetail) -> Outcome<Workflow> {
     let gone = || Problem::new(Code::Internal, "the workflow was lost on the way");
-    shown(engine, vec![seen]).await?.pop().ok_or_else(gone)
+    shown(engine, &[seen]).await?.pop().ok_or_else(gone)
 }
 
-fn workflow(engine: &Engine, seen: &Response, repo_path: Option<String>) -> Workflow {
+fn workflow(engine: &Engine, seen: &WorkflowDetail, repo_path: Option<String>) -> Workflow {
     let view = &seen.workflow;
     let status = WorkflowStatus::of(view.state);
     let ended = view.ended_at.map(|at| at.0);
@@ -226,7 +214,7 @@ fn summary_of(engine: &Engine, stage: &StageView) -> StageSummary {
     let status = StageStatus::of(stage);
     let is_over = stage.state.is_over();
     let ended = stage.ended_at.map(|at| at.0);
-    let waits = || Some(stage.status.to_owned()).filter(|_| stage.task.is_some());
+    let waits = || Some(stage.status.clone()).filter(|_| stage.task.is_some());
     StageSummary {
         index: stage.index,
         name: stage.name.clone(),

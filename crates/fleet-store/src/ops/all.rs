@@ -1,5 +1,7 @@
 //! Several operations as one.
 
+use async_trait::async_trait;
+
 use crate::StoreError;
 use crate::tx::{Mode, Op, Tx};
 
@@ -7,12 +9,13 @@ use crate::tx::{Mode, Op, Tx};
 #[derive(Debug, Clone)]
 pub struct All<O>(pub Vec<O>);
 
+#[async_trait]
 impl<O: Op> Op for All<O> {
     type Out = Vec<O::Out>;
     const MODE: Mode = O::MODE;
     const READS_EVENTS: bool = O::READS_EVENTS;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<O::Out>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<O::Out>, StoreError> {
         tx.together();
         let mut out = Vec::with_capacity(self.0.len());
         for op in &self.0 {
@@ -26,6 +29,7 @@ impl<O: Op> Op for All<O> {
 #[derive(Debug, Clone)]
 pub struct Both<A, B>(pub A, pub B);
 
+#[async_trait]
 impl<A: Op, B: Op> Op for Both<A, B> {
     type Out = (A::Out, B::Out);
     const MODE: Mode = match (A::MODE, B::MODE) {
@@ -34,7 +38,7 @@ impl<A: Op, B: Op> Op for Both<A, B> {
     };
     const READS_EVENTS: bool = A::READS_EVENTS || B::READS_EVENTS;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         tx.together();
         Ok((self.0.run(tx).await?, self.1.run(tx).await?))
     }

@@ -1,5 +1,7 @@
 //! What must always hold, whatever was killed: checked by `fleet doctor` and by the tests that kill.
 
+use async_trait::async_trait;
+
 use crate::StoreError;
 use crate::tx::{Mode, Op, Tx, sql};
 
@@ -89,12 +91,13 @@ const CHECKS: &[(&str, &str)] = &[
     ),
 ];
 
+#[async_trait]
 impl Op for Audit {
     type Out = Vec<String>;
     const MODE: Mode = Mode::Read;
     const READS_EVENTS: bool = true;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<String>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<String>, StoreError> {
         let mut findings = Vec::new();
         for (what, check) in CHECKS {
             for mut row in tx.query(sql!(check)).await? {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::task::{BranchName, Task};
 
@@ -18,11 +19,12 @@ pub struct BranchHolder {
     pub branch: String,
 }
 
+#[async_trait]
 impl Op for BranchHolder {
     type Out = Option<TaskId>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<TaskId>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<TaskId>, StoreError> {
         let find = sql!(
             "SELECT id FROM tasks WHERE project = $1 AND branch = $2 \
              ORDER BY (state IN ('queued', 'held', 'running', 'waiting')) DESC, id DESC LIMIT 1",
@@ -34,7 +36,7 @@ impl Op for BranchHolder {
 }
 
 /// Refuses a task that is about to be written with a branch that another one has.
-pub(super) async fn refuse_taken<T: Tx>(tx: &mut T, task: &Task) -> Result<(), StoreError> {
+pub(super) async fn refuse_taken(tx: &mut dyn Tx, task: &Task) -> Result<(), StoreError> {
     refuse_taken_by_any(tx, std::slice::from_ref(task)).await
 }
 
@@ -42,7 +44,7 @@ pub(super) async fn refuse_taken<T: Tx>(tx: &mut T, task: &Task) -> Result<(), S
 const CHUNK: usize = 500;
 
 /// Refuses tasks that are about to be written with the branch of another one, or of each other.
-pub(super) async fn refuse_taken_by_any<T: Tx>(tx: &mut T, tasks: &[Task]) -> Result<(), StoreError> {
+pub(super) async fn refuse_taken_by_any(tx: &mut dyn Tx, tasks: &[Task]) -> Result<(), StoreError> {
     let mut seen: BTreeMap<(ProjectId, &BranchName), TaskId> = BTreeMap::new();
     let mut wanted = Vec::new();
     for task in tasks.iter().filter(|task| !task.state().is_settled()) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use async_trait::async_trait;
 use fleet_core::deps::{self, Edge};
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
@@ -28,12 +29,13 @@ pub struct AddDependency {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for AddDependency {
     /// The task, and whether it did not already wait.
     type Out = (Task, bool);
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         let Edge { task: id, on } = self.edge;
         // Two at once could close a circle that neither of them sees.
         tx.lock(Lock::Dependencies).await?;
@@ -65,7 +67,7 @@ impl Op for AddDependency {
 /// The state of a task that is or was waited for, held until the transaction ends: if it finished meanwhile, its
 /// dependents would be counted wrongly. Asked before the dependent is locked, because whoever finishes a task
 /// locks it first and its dependents then: in the other order the two would wait for each other.
-async fn hold_state<T: Tx>(tx: &mut T, on: TaskId) -> Result<Option<TaskState>, StoreError> {
+async fn hold_state(tx: &mut dyn Tx, on: TaskId) -> Result<Option<TaskState>, StoreError> {
     let row = tx.query_one(sql!("SELECT state FROM tasks WHERE id = $1 {for_share}", on)).await?;
     row.map(|mut row| row.parse()).transpose()
 }
@@ -88,11 +90,12 @@ pub struct RemoveDependency {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for RemoveDependency {
     type Out = Task;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Task, StoreError> {
         let Edge { task: id, on } = self.edge;
         let state = hold_state(tx, on).await?;
         let task = lock_task(tx, id).await?;
@@ -140,11 +143,12 @@ impl DependencyTree {
     pub const EVERYTHING: i64 = 100_000;
 }
 
+#[async_trait]
 impl Op for DependencyTree {
     type Out = Graph;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Graph, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Graph, StoreError> {
         let edges = if self.with_done {
             upstream(tx, &self.roots, self.limit).await?
         } else {
@@ -162,7 +166,7 @@ impl Op for DependencyTree {
     }
 }
 
-async fn upstream<T: Tx>(tx: &mut T, roots: &[TaskId], limit: i64) -> Result<Vec<Edge>, StoreError> {
+async fn upstream(tx: &mut dyn Tx, roots: &[TaskId], limit: i64) -> Result<Vec<Edge>, StoreError> {
     let walk = sql!(
         "WITH RECURSIVE up (task, on_task) AS ( \
            SELECT task, on_task FROM deps WHERE task IN {list 1} \
@@ -174,8 +178,8 @@ async fn upstream<T: Tx>(tx: &mut T, roots: &[TaskId], limit: i64) -> Result<Vec
     edges(tx, walk).await
 }
 
-pub(super) async fn open_upstream<T: Tx>(
-    tx: &mut T,
+pub(super) async fn open_upstream(
+    tx: &mut dyn Tx,
     roots: &[TaskId],
     limit: i64,
 ) -> Result<Vec<Edge>, StoreError> {
@@ -193,7 +197,7 @@ pub(super) async fn open_upstream<T: Tx>(
 }
 
 /// The edges that a walk finds, sorted: of two obstacles that are equally near, every look names the same.
-async fn edges<T: Tx>(tx: &mut T, walk: Statement) -> Result<Vec<Edge>, StoreError> {
+async fn edges(tx: &mut dyn Tx, walk: Statement) -> Result<Vec<Edge>, StoreError> {
     let rows = tx.query(walk).await?;
     let edge = |mut row: Row| Ok(Edge { task: row.parse()?, on: row.parse()? });
     let mut edges = rows.into_iter().map(edge).collect::<Result<Vec<_>, StoreError>>()?;

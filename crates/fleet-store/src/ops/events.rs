@@ -6,6 +6,7 @@
 //! `postgres::sequence`). Whoever reads those of one task or run need not wait for that: among them the newest may still
 //! be without a number.
 
+use async_trait::async_trait;
 use fleet_core::event::Event;
 use fleet_core::id::{ProjectId, RunId, TaskId};
 
@@ -18,12 +19,13 @@ use crate::tx::{Mode, Op, Statement, Tx, sql};
 #[derive(Debug, Clone, Copy)]
 pub struct NewestSeq;
 
+#[async_trait]
 impl Op for NewestSeq {
     type Out = i64;
     const MODE: Mode = Mode::Read;
     const READS_EVENTS: bool = true;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<i64, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<i64, StoreError> {
         let newest = sql!("SELECT seq FROM events WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1");
         tx.query_alone(newest).await?.pop().map_or(Ok(0), |mut row| row.int())
     }
@@ -40,12 +42,13 @@ pub struct Tail {
     pub limit: i64,
 }
 
+#[async_trait]
 impl Op for Tail {
     type Out = Vec<Event>;
     const MODE: Mode = Mode::Read;
     const READS_EVENTS: bool = true;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Event>, StoreError> {
         let tail = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events \
              WHERE seq > $1 AND ($2 = '' OR project = $2 OR project IS NULL) ORDER BY seq LIMIT $3",
@@ -66,12 +69,13 @@ pub struct Newest {
     pub limit: i64,
 }
 
+#[async_trait]
 impl Op for Newest {
     type Out = Vec<Event>;
     const MODE: Mode = Mode::Read;
     const READS_EVENTS: bool = true;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Event>, StoreError> {
         let newest = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events \
              WHERE seq IS NOT NULL AND ($1 = '' OR project = $1 OR project IS NULL) ORDER BY seq DESC LIMIT $2",
@@ -94,11 +98,12 @@ pub struct TaskEvents {
     pub limit: i64,
 }
 
+#[async_trait]
 impl Op for TaskEvents {
     type Out = Vec<Event>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Event>, StoreError> {
         let numbered = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events WHERE task = $1 AND seq IS NOT NULL \
              ORDER BY seq DESC LIMIT $2",
@@ -117,8 +122,8 @@ impl Op for TaskEvents {
 
 /// The newest events of what two statements find, newest first each: those that have no number yet, which only
 /// PostgreSQL has, and the others. Oldest first.
-async fn newest<T: Tx>(
-    tx: &mut T,
+async fn newest(
+    tx: &mut dyn Tx,
     [fresh, numbered]: [Statement; 2],
     limit: i64,
 ) -> Result<Vec<Event>, StoreError> {
@@ -143,12 +148,13 @@ pub struct RunEvents {
     pub limit: i64,
 }
 
+#[async_trait]
 impl Op for RunEvents {
     type Out = Vec<Event>;
     const MODE: Mode = Mode::Read;
     const READS_EVENTS: bool = true;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Event>, StoreError> {
         // By its task, which has an index: a second one would cost every event that is written.
         let tail = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events \
@@ -172,11 +178,12 @@ pub struct RunEventsOf {
     pub limit: i64,
 }
 
+#[async_trait]
 impl Op for RunEventsOf {
     type Out = Vec<Event>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Event>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Event>, StoreError> {
         let kinds = format!("[\"{}\"]", self.kinds.join("\",\""));
         let numbered = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events \

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use fleet_core::deps::Obstacle;
 use fleet_core::id::TaskId;
 use fleet_core::run::Run;
@@ -40,11 +41,12 @@ const NEWEST: &str = concat!(
     " FROM tasks t JOIN runs r ON r.task = t.id AND r.fence = t.fence WHERE t.id IN {list 1}"
 );
 
+#[async_trait]
 impl Op for FollowTasks {
     type Out = Vec<FollowedTask>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         let ids = id_list(self.ids.iter().copied());
         let statements = vec![
             sql!(concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.id IN {list 1}"), ids.clone()),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use async_trait::async_trait;
 use fleet_core::id::ProjectId;
 use fleet_core::task::AgentName;
 use fleet_core::time::Millis;
@@ -31,11 +32,12 @@ pub struct OfferHost {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for OfferHost {
     type Out = ();
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<(), StoreError> {
         let offer = sql!(
             "INSERT INTO hosts (place, name, agents, projects, seen_at) VALUES ($1, $2, $3, $4, $5) \
              ON CONFLICT (place) DO UPDATE SET name = excluded.name, agents = excluded.agents, \
@@ -57,11 +59,12 @@ pub struct ListHosts {
     pub since: Millis,
 }
 
+#[async_trait]
 impl Op for ListHosts {
     type Out = Vec<Host>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Host>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Host>, StoreError> {
         let all = sql!(
             "SELECT place, name, agents, projects FROM hosts WHERE seen_at >= $1 ORDER BY name, place",
             self.since,

@@ -1,5 +1,6 @@
 //! What all runs used: booked once, in the same transaction as what each of them used.
 
+use async_trait::async_trait;
 use fleet_core::budget::{Bounds, Budget, Day, Spent, Used};
 use fleet_core::id::RunId;
 use fleet_core::time::Millis;
@@ -17,11 +18,12 @@ pub struct Spending {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for Spending {
     type Out = Spent;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Spent, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Spent, StoreError> {
         spent(tx.query_alone(spending(self.now)).await?)
     }
 }
@@ -67,12 +69,13 @@ pub struct ReserveMore {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for ReserveMore {
     /// What it has now.
     type Out = Bounds;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Bounds, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Bounds, StoreError> {
         // As for a claim: what is left must not be given to two.
         tx.lock(Lock::Claim).await?;
         let run = lock_live_run(tx, self.run, self.fence).await?;
@@ -106,7 +109,7 @@ pub(super) struct Unbooked {
 
 impl Unbooked {
     /// Books it on the day of `now`; whoever does holds the run's row.
-    pub(super) async fn book<T: Tx>(self, tx: &mut T, run: RunId, now: Millis) -> Result<(), StoreError> {
+    pub(super) async fn book(self, tx: &mut dyn Tx, run: RunId, now: Millis) -> Result<(), StoreError> {
         if (self.micro_usd, self.tokens) == (0, 0) {
             return Ok(());
         }

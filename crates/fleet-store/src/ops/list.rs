@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use fleet_core::deps::{self, Obstacle};
 use fleet_core::id::{BatchId, ProjectId, TaskId};
 use fleet_core::task::{Label, Status, Task, TaskState};
@@ -69,11 +70,12 @@ pub struct Page {
 /// Obstacles are looked for among so many dependencies: a list must stay quick behind any graph.
 const MOST_EDGES: i64 = 2_000;
 
+#[async_trait]
 impl Op for ListTasks {
     type Out = Page;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Page, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Page, StoreError> {
         let mut tasks: Vec<Task> = Vec::new();
         for status in &self.statuses.0 {
             let missing = self.limit + 1 - i64::try_from(tasks.len()).unwrap_or(self.limit);
@@ -91,12 +93,7 @@ impl Op for ListTasks {
 }
 
 impl ListTasks {
-    async fn of_status<T: Tx>(
-        &self,
-        tx: &mut T,
-        status: Status,
-        limit: i64,
-    ) -> Result<Vec<Task>, StoreError> {
+    async fn of_status(&self, tx: &mut dyn Tx, status: Status, limit: i64) -> Result<Vec<Task>, StoreError> {
         let mut found = Vec::new();
         for kind in kinds(status) {
             for row in tx.query(self.query(*kind, limit)).await? {
@@ -207,8 +204,8 @@ fn query_text(kind: Kind, narrowed: (bool, bool, bool)) -> &'static str {
 }
 
 /// What stands in the way of those tasks that wait for others.
-pub(super) async fn obstacles<T: Tx>(
-    tx: &mut T,
+pub(super) async fn obstacles(
+    tx: &mut dyn Tx,
     tasks: &[Task],
 ) -> Result<BTreeMap<TaskId, Obstacle>, StoreError> {
     let blocked = |task: &&Task| task.open_deps > 0 && !task.state().is_settled();
@@ -236,11 +233,12 @@ pub struct Ready {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for Ready {
     type Out = Page;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Page, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Page, StoreError> {
         let statuses = StatusFilter(vec![Status::Ready]);
         ListTasks { statuses, filter: self.filter.clone(), limit: self.limit, now: self.now }.run(tx).await
     }

@@ -11,11 +11,11 @@ mod follow;
 mod hosts;
 mod ledger;
 mod list;
+mod messages;
 mod moves;
 mod pauses;
 mod probe;
 mod projects;
-mod prompts;
 mod recent;
 mod resolve;
 mod rows;
@@ -29,7 +29,7 @@ mod workflows;
 
 pub use all::{All, Both};
 pub use audit::Audit;
-pub use author::{Author, OwnTask, Proof};
+pub use author::Author;
 pub use branches::BranchHolder;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
@@ -38,13 +38,13 @@ pub use follow::{FollowTasks, FollowedTask};
 pub use hosts::{Host, ListHosts, OfferHost};
 pub use ledger::{ReserveMore, Spending};
 pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
+pub use messages::{RecordReceipts, SendMessage, Sent, TakeMessages, TaskMessages};
 pub use moves::{CancelIdle, CheckDelete, DeleteTask, MoveTask};
 pub use pauses::{LiftPause, ListPauses, Pause, PauseAccount};
 pub use probe::Probe;
 pub use projects::{
     Checkout, EnsureProject, FindProject, LikelyProjects, ListProjects, ProjectAt, ProjectsAt,
 };
-pub use prompts::{AddPrompt, PromptSent, Prompted, TakePrompts, TaskPrompts};
 pub use recent::{RecentTasks, TaskKind};
 pub use resolve::{AnyExisting, ResolveTask};
 pub use runs::{

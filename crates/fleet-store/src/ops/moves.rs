@@ -1,6 +1,7 @@
 //! What people do to a task: hold, release, cancel, retry, delete.
 
-use fleet_core::event::Fact;
+use async_trait::async_trait;
+use fleet_core::event::{Fact, Subject};
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{Remark, Task, TaskMove, TaskState};
@@ -25,11 +26,12 @@ pub struct MoveTask {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for MoveTask {
     type Out = Task;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Task, StoreError> {
         let mut task = lock_task_to_move(tx, self.id).await?;
         let was = task.state();
         step(&mut task, self.event)?;
@@ -43,10 +45,9 @@ impl Op for MoveTask {
                 rows::write_agent(tx, &task).await?;
             }
         }
-        if was == TaskState::Running {
-            self.stop_run(tx).await?;
-        }
-        write_move(tx, &task, self.now, (about(&task), &self.fact(remark)?)).await?;
+        let run = if was == TaskState::Running { self.stop_run(tx).await? } else { None };
+        let subject = Subject { run, ..about(&task) };
+        write_move(tx, &task, self.now, (subject, &self.fact(remark)?)).await?;
         read_task(tx, self.id).await
     }
 }
@@ -62,8 +63,9 @@ impl MoveTask {
         }
     }
 
-    /// Ends the lease of the run that is at work: its keeper learns at its next write that it is to stop.
-    async fn stop_run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+    /// Ends the run that is at work, and returns it: its keeper learns at its next write that it is to stop.
+    async fn stop_run(&self, tx: &mut dyn Tx) -> Result<Option<RunId>, StoreError> {
+        let mut stopped = None;
         let live =
             sql!("SELECT id, state FROM runs WHERE task = $1 AND ended_at IS NULL {for_update}", self.id);
         for mut row in tx.query(live).await? {
@@ -73,8 +75,9 @@ impl MoveTask {
             let end =
                 sql!("UPDATE runs SET state = $2, ended_at = $3 WHERE id = $1", run, to.as_str(), self.now);
             tx.defer(end).await?;
+            stopped = Some(run);
         }
-        Ok(())
+        Ok(stopped)
     }
 }
 
@@ -89,12 +92,13 @@ pub struct CancelIdle {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for CancelIdle {
     /// Nothing, if it runs.
     type Out = Option<Task>;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Task>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<Task>, StoreError> {
         if lock_task_to_move(tx, self.id).await?.state() == TaskState::Running {
             return Ok(None);
         }
@@ -113,11 +117,12 @@ pub struct DeleteTask {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for DeleteTask {
     type Out = Task;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Task, StoreError> {
         // No new dependency may appear between the look and the removal.
         tx.lock(Lock::Dependencies).await?;
         let task = lock_task(tx, self.id).await?;
@@ -134,10 +139,10 @@ impl Op for DeleteTask {
 
 impl DeleteTask {
     /// Removes it, if nobody waits for it. The caller holds the task, and the lock of dependencies.
-    pub(super) async fn erase<T: Tx>(&self, tx: &mut T, task: &Task) -> Result<(), StoreError> {
+    pub(super) async fn erase(&self, tx: &mut dyn Tx, task: &Task) -> Result<(), StoreError> {
         refuse_dependents(tx, self.id).await?;
         rows::erase_texts(tx, self.id).await?;
-        tx.defer(sql!("DELETE FROM prompts WHERE task = $1", self.id)).await?;
+        tx.defer(sql!("DELETE FROM messages WHERE task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM deps WHERE task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM deps WHERE on_task = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM tasks WHERE id = $1", self.id)).await?;
@@ -152,11 +157,12 @@ pub struct CheckDelete {
     pub tasks: Vec<TaskId>,
 }
 
+#[async_trait]
 impl Op for CheckDelete {
     type Out = ();
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<(), StoreError> {
         for id in &self.tasks {
             let state = read_task(tx, *id).await?.state();
             if state == TaskState::Running {
@@ -169,7 +175,7 @@ impl Op for CheckDelete {
 }
 
 /// A task that others still wait for stays, unless it is done: then nothing changes for them.
-async fn refuse_dependents<T: Tx>(tx: &mut T, task: TaskId) -> Result<(), StoreError> {
+async fn refuse_dependents(tx: &mut dyn Tx, task: TaskId) -> Result<(), StoreError> {
     let waiting = sql!(
         "SELECT d.task FROM deps d JOIN tasks o ON o.id = d.on_task \
          WHERE d.on_task = $1 AND o.state <> 'done' ORDER BY d.task",

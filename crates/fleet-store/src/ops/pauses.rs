@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use fleet_core::event::{Fact, Subject};
 use fleet_core::id::RunId;
 use fleet_core::policy::{Standing, Trouble, struck};
@@ -73,12 +74,13 @@ pub struct PauseAccount {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for PauseAccount {
     /// False if it was paused for as long already.
     type Out = bool;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<bool, StoreError> {
         let before = standing(tx, &self.account).await?;
         let pause = Pause {
             account: self.account.clone(),
@@ -98,7 +100,7 @@ impl Op for PauseAccount {
 }
 
 /// How an account stands; nothing, if it never was refused anything since its last success.
-async fn standing<T: Tx>(tx: &mut T, account: &str) -> Result<Option<Standing>, StoreError> {
+async fn standing(tx: &mut dyn Tx, account: &str) -> Result<Option<Standing>, StoreError> {
     let find = sql!("SELECT until, strikes FROM pauses WHERE account = $1 {for_update}", account);
     let row = tx.query_one(find).await?;
     row.map(|mut row| {
@@ -108,14 +110,14 @@ async fn standing<T: Tx>(tx: &mut T, account: &str) -> Result<Option<Standing>, 
 }
 
 /// The end of every pause that is not over, by account.
-pub(super) async fn lasting<T: Tx>(tx: &mut T, now: Millis) -> Result<BTreeMap<String, Millis>, StoreError> {
+pub(super) async fn lasting(tx: &mut dyn Tx, now: Millis) -> Result<BTreeMap<String, Millis>, StoreError> {
     let rows = tx.query(sql!("SELECT account, until FROM pauses WHERE until > $1", now)).await?;
     rows.into_iter().map(|mut row| Ok((row.text()?, Millis(row.int()?)))).collect()
 }
 
 /// Pauses the account of a run that its provider refused.
-pub(super) async fn strike<T: Tx>(
-    tx: &mut T,
+pub(super) async fn strike(
+    tx: &mut dyn Tx,
     run: &Run,
     trouble: &Trouble,
     why: &str,
@@ -145,7 +147,7 @@ pub(super) async fn strike<T: Tx>(
 
 /// Forgets the strikes of an account that has served a run. Only one that was claimed after the pause says so: others
 /// may have had their answers before, and the limit may be what the next one meets.
-pub(super) async fn served<T: Tx>(tx: &mut T, run: &Run, now: Millis) -> Result<(), StoreError> {
+pub(super) async fn served(tx: &mut dyn Tx, run: &Run, now: Millis) -> Result<(), StoreError> {
     let forget = sql!(
         "DELETE FROM pauses WHERE account = $1 AND until <= $2 AND set_at <= $3",
         run.account(),
@@ -164,12 +166,13 @@ pub struct LiftPause {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for LiftPause {
     /// False if it was not paused.
     type Out = bool;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<bool, StoreError> {
         let lift = sql!("DELETE FROM pauses WHERE account = $1 RETURNING until", self.account.as_str());
         let Some(mut row) = tx.query_one(lift).await? else { return Ok(false) };
         if Millis(row.int()?) <= self.now {
@@ -188,11 +191,12 @@ pub struct ListPauses {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for ListPauses {
     type Out = Vec<Pause>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Pause>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Pause>, StoreError> {
         let all = sql!(
             "SELECT account, until, strikes, why, agent, run, set_at FROM pauses WHERE until > $1 ORDER BY account",
             self.now,

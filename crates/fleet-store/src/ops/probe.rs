@@ -1,5 +1,6 @@
 //! Whether the store takes anything.
 
+use async_trait::async_trait;
 use fleet_core::time::Millis;
 
 use crate::StoreError;
@@ -17,11 +18,12 @@ pub struct Probe {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for Probe {
     type Out = ();
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<(), StoreError> {
         let add = sql!(
             "INSERT INTO projects (id, common_dir, name, created_at) VALUES ($1, $1, $2, $3)",
             self.name.clone(),

@@ -1,5 +1,6 @@
 //! Projects, and where each place has them.
 
+use async_trait::async_trait;
 use fleet_core::event::{Fact, Subject};
 use fleet_core::id::ProjectId;
 use fleet_core::project::{Belonging, Likely, Project, Sighting, belonging};
@@ -58,11 +59,12 @@ pub struct EnsureProject {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for EnsureProject {
     type Out = Project;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Project, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Project, StoreError> {
         tx.lock(Lock::Projects).await?;
         let likely = LikelyProjects { checkout: self.checkout.clone() }.run(tx).await?;
         match belonging(&likely, &self.seen) {
@@ -83,7 +85,7 @@ impl Op for EnsureProject {
 }
 
 impl EnsureProject {
-    async fn add<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+    async fn add(&self, tx: &mut dyn Tx) -> Result<(), StoreError> {
         let path = self.checkout.common_dir.as_str();
         let taken = tx.query_one(sql!("SELECT 1 FROM projects WHERE common_dir = $1", path)).await?;
         let key = if taken.is_some() { format!("{path}#{}", self.id) } else { path.to_owned() };
@@ -101,12 +103,12 @@ impl EnsureProject {
         record(tx, self.now, subject, &Fact::ProjectAdded { name: self.checkout.name.clone() }).await
     }
 
-    async fn reroot<T: Tx>(&self, tx: &mut T, id: ProjectId) -> Result<(), StoreError> {
+    async fn reroot(&self, tx: &mut dyn Tx, id: ProjectId) -> Result<(), StoreError> {
         let root = self.seen.root.as_deref();
         tx.defer(sql!("UPDATE projects SET root = $1 WHERE id = $2", root, id)).await
     }
 
-    async fn point_to<T: Tx>(&self, tx: &mut T, project: ProjectId) -> Result<(), StoreError> {
+    async fn point_to(&self, tx: &mut dyn Tx, project: ProjectId) -> Result<(), StoreError> {
         let point = sql!(
             "INSERT INTO checkouts (place, common_dir, project) VALUES ($1, $2, $3) \
              ON CONFLICT (place, common_dir) DO UPDATE SET project = excluded.project",
@@ -125,11 +127,12 @@ pub struct LikelyProjects {
     pub checkout: Checkout,
 }
 
+#[async_trait]
 impl Op for LikelyProjects {
     type Out = Vec<Likely>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Likely>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Likely>, StoreError> {
         let likely = sql!(
             "SELECT p.id, p.root, \
                EXISTS (SELECT 1 FROM checkouts c WHERE c.project = p.id AND c.place = $1 AND c.common_dir = $2), \
@@ -165,11 +168,12 @@ pub struct FindProject {
     pub common_dir: String,
 }
 
+#[async_trait]
 impl Op for FindProject {
     type Out = Option<Project>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Project>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<Project>, StoreError> {
         let find = sql!(
             "SELECT p.id, c.common_dir, p.name, p.root, p.created_at FROM checkouts c \
              JOIN projects p ON p.id = c.project WHERE c.place = $1 AND c.common_dir = $2",
@@ -187,11 +191,12 @@ pub struct ListProjects {
     pub place: String,
 }
 
+#[async_trait]
 impl Op for ListProjects {
     type Out = Vec<Project>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Project>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Project>, StoreError> {
         let all = sql!(
             concat!("SELECT ", project_columns!("$1"), " FROM projects p ORDER BY p.name, p.id"),
             self.place.as_str(),
@@ -218,11 +223,12 @@ pub struct ProjectAt {
     pub is_elsewhere: bool,
 }
 
+#[async_trait]
 impl Op for ProjectsAt {
     type Out = Vec<ProjectAt>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<ProjectAt>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<ProjectAt>, StoreError> {
         let all = sql!(
             "SELECT c.place IS NOT NULL, \
                EXISTS (SELECT 1 FROM checkouts e WHERE e.project = p.id AND e.place <> $1), \

@@ -1,5 +1,6 @@
 //! Tasks by their age, newest first, page by page.
 
+use async_trait::async_trait;
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::run::Reason;
 use fleet_core::task::{Task, TaskState};
@@ -53,11 +54,12 @@ const ALL: &str = concat!(
     " FROM tasks t WHERE ($1 = '' OR t.id < $1) AND ($2 = '' OR t.project = $2) ORDER BY t.id DESC LIMIT $3"
 );
 
+#[async_trait]
 impl Op for RecentTasks {
     type Out = Vec<FollowedTask>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         let before = self.before.as_ref().map_or("", TaskId::as_str);
         let project = self.project.as_ref().map_or("", ProjectId::as_str);
         let limit = self.limit.max(0);

@@ -1,5 +1,6 @@
 //! From what a person typed to a task.
 
+use async_trait::async_trait;
 use fleet_core::id::{IdPrefix, TaskId};
 
 use super::deps::id_list;
@@ -20,11 +21,12 @@ pub struct AnyExisting {
     pub ids: Vec<TaskId>,
 }
 
+#[async_trait]
 impl Op for AnyExisting {
     type Out = Option<TaskId>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<TaskId>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<TaskId>, StoreError> {
         let ids = id_list(self.ids.iter().copied());
         let found = tx.query_alone(sql!("SELECT id FROM tasks WHERE id IN {list 1} LIMIT 1", ids)).await?;
         found.into_iter().next().map(|mut row| row.parse()).transpose()
@@ -34,11 +36,12 @@ impl Op for AnyExisting {
 /// So many candidates are named at most when a prefix fits several; two would be enough to know that it does.
 const NAMED: i64 = 5;
 
+#[async_trait]
 impl Op for ResolveTask {
     type Out = TaskId;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<TaskId, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<TaskId, StoreError> {
         let prefix = self.prefix.as_str();
         // Every id that begins with the prefix lies between it and it followed by the greatest character.
         let matching = sql!(

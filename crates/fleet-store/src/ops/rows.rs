@@ -41,18 +41,18 @@ const ONE_TASK_LOCKED: &str = concat!(
     ", (SELECT d.text FROM task_descriptions d WHERE d.task = t.id) FROM tasks t WHERE t.id = $1 {for_update}"
 );
 
-pub(super) async fn read_task<T: Tx>(tx: &mut T, id: TaskId) -> Result<Task, StoreError> {
+pub(super) async fn read_task(tx: &mut dyn Tx, id: TaskId) -> Result<Task, StoreError> {
     one_task(tx.query_one(sql!(ONE_TASK, id)).await?, id)
 }
 
 /// Reads a task that is about to change.
-pub(super) async fn lock_task<T: Tx>(tx: &mut T, id: TaskId) -> Result<Task, StoreError> {
+pub(super) async fn lock_task(tx: &mut dyn Tx, id: TaskId) -> Result<Task, StoreError> {
     one_task(tx.query_one(sql!(ONE_TASK_LOCKED, id)).await?, id)
 }
 
 /// Reads a task whose state is about to change. The workflow that it is a part of comes before it, as everywhere: whoever
 /// moves a stage may go on to others of the same workflow, and two who did so from both ends would wait for each other.
-pub(super) async fn lock_task_to_move<T: Tx>(tx: &mut T, id: TaskId) -> Result<Task, StoreError> {
+pub(super) async fn lock_task_to_move(tx: &mut dyn Tx, id: TaskId) -> Result<Task, StoreError> {
     let answers = tx.query_all(vec![workflows::lock_of(id), sql!(ONE_TASK_LOCKED, id)]).await?;
     one_task(answers.into_iter().next_back().into_iter().flatten().next(), id)
 }
@@ -188,13 +188,13 @@ pub(super) fn agent_values(task: &Task) -> [Value; 2] {
 }
 
 /// Writes who makes the next attempt.
-pub(super) async fn write_agent<T: Tx>(tx: &mut T, task: &Task) -> Result<(), StoreError> {
+pub(super) async fn write_agent(tx: &mut dyn Tx, task: &Task) -> Result<(), StoreError> {
     let [agent, asked] = agent_values(task);
     tx.defer(sql!("UPDATE tasks SET agent = $2, asked_agent = $3 WHERE id = $1", task.id, agent, asked)).await
 }
 
 /// Writes the description and the labels, which lie in tables of their own.
-pub(super) async fn write_texts<T: Tx>(tx: &mut T, id: TaskId, spec: &TaskSpec) -> Result<(), StoreError> {
+pub(super) async fn write_texts(tx: &mut dyn Tx, id: TaskId, spec: &TaskSpec) -> Result<(), StoreError> {
     if !spec.description.as_str().is_empty() {
         let text = spec.description.as_str();
         tx.defer(sql!("INSERT INTO task_descriptions (task, text) VALUES ($1, $2)", id, text)).await?;
@@ -205,7 +205,7 @@ pub(super) async fn write_texts<T: Tx>(tx: &mut T, id: TaskId, spec: &TaskSpec) 
     Ok(())
 }
 
-pub(super) async fn erase_texts<T: Tx>(tx: &mut T, id: TaskId) -> Result<(), StoreError> {
+pub(super) async fn erase_texts(tx: &mut dyn Tx, id: TaskId) -> Result<(), StoreError> {
     tx.defer(sql!("DELETE FROM task_descriptions WHERE task = $1", id)).await?;
     tx.defer(sql!("DELETE FROM task_labels WHERE task = $1", id)).await
 }
@@ -222,8 +222,8 @@ pub(super) fn step(task: &mut Task, event: TaskMove) -> Result<(), StoreError> {
 
 /// Writes where a task stands now and what happened to it. If it is a stage, its workflow goes on in the same
 /// transaction; the caller has read the task with [`lock_task_to_move`], or is a claim, which is no news for a workflow.
-pub(super) async fn write_move<T: Tx>(
-    tx: &mut T,
+pub(super) async fn write_move(
+    tx: &mut dyn Tx,
     task: &Task,
     now: Millis,
     (subject, fact): (Subject, &Fact),
@@ -233,8 +233,8 @@ pub(super) async fn write_move<T: Tx>(
 }
 
 /// The same without the workflow. Only for the workflow itself, which knows already.
-pub(super) async fn write_move_alone<T: Tx>(
-    tx: &mut T,
+pub(super) async fn write_move_alone(
+    tx: &mut dyn Tx,
     task: &Task,
     now: Millis,
     (subject, fact): (Subject, &Fact),
@@ -245,7 +245,7 @@ pub(super) async fn write_move_alone<T: Tx>(
 
 /// Writes where a task stands now: state, history and when it may start. Nobody else can have changed it since it
 /// was read, because reading it for a change locked it.
-async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> Result<(), StoreError> {
+async fn write_state(tx: &mut dyn Tx, task: &Task, now: Millis) -> Result<(), StoreError> {
     let deferred = task.due().is_some_and(|at| at > now);
     let statement = sql!(
         "UPDATE tasks SET state = $2, fence = $3, failures = $4, reason = $5, remark = $6, retry_at = $7, \
@@ -266,8 +266,8 @@ async fn write_state<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> Result<(), 
 }
 
 /// Appends a fact; it becomes visible, gets its number and wakes those who wait with the transaction.
-pub(super) async fn record<T: Tx>(
-    tx: &mut T,
+pub(super) async fn record(
+    tx: &mut dyn Tx,
     now: Millis,
     subject: Subject,
     fact: &Fact,

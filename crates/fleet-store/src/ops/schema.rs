@@ -1,5 +1,7 @@
 //! Whether this program is too old for the store.
 
+use async_trait::async_trait;
+
 use crate::dialect::Dialect;
 use crate::tx::{Mode, Op, Tx, sql};
 use crate::{StoreError, migrate};
@@ -9,11 +11,12 @@ use crate::{StoreError, migrate};
 #[derive(Debug, Clone, Copy)]
 pub struct NewerSchema;
 
+#[async_trait]
 impl Op for NewerSchema {
     type Out = Option<i64>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<i64>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<i64>, StoreError> {
         let version = match tx.dialect() {
             Dialect::Sqlite => sql!("SELECT user_version FROM pragma_user_version"),
             Dialect::Postgres => sql!("SELECT coalesce(max(version), 0) FROM fleet_schema"),

@@ -1,20 +1,23 @@
 //! The clock that all machines share.
 
+use async_trait::async_trait;
 use fleet_core::time::Millis;
+use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
 use crate::dialect::Dialect;
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// What time it is on the server; none where there is no server, because everybody is on one machine.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct ServerTime;
 
+#[async_trait]
 impl Op for ServerTime {
     type Out = Option<Millis>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Millis>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<Millis>, StoreError> {
         if tx.dialect() == Dialect::Sqlite {
             return Ok(None);
         }

@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 
+use async_trait::async_trait;
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::similar;
 use fleet_core::task::{Label, Status, Task, TaskState};
@@ -62,11 +63,12 @@ const _: () = assert!(similar::LOOKED_AT == 4_000, "the statement reads what is 
 /// Every priority is a range of the index.
 const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
 
+#[async_trait]
 impl Op for TaskTexts {
     type Out = Texts;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Texts, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Texts, StoreError> {
         let mut ids: Vec<TaskId> = Vec::new();
         for rows in tx.query_all(self.statements()).await? {
             for mut row in rows {

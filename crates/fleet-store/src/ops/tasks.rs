@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use async_trait::async_trait;
 use fleet_core::deps::Edge;
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, TaskId};
@@ -48,11 +49,12 @@ pub struct AddTasks {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for AddTasks {
     type Out = Vec<Task>;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Task>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Task>, StoreError> {
         let spawn = self.author.spawn(tx).await?;
         let states = self.dependency_states(tx).await?;
         let fences = earlier_claims(tx, self.tasks.iter().map(|new| new.id)).await?;
@@ -108,7 +110,7 @@ impl NewTask {
 impl AddTasks {
     /// The state of everything that is waited for. Existing tasks are locked against finishing meanwhile: the
     /// count of open dependencies would be wrong for ever.
-    async fn dependency_states<T: Tx>(&self, tx: &mut T) -> Result<BTreeMap<TaskId, TaskState>, StoreError> {
+    async fn dependency_states(&self, tx: &mut dyn Tx) -> Result<BTreeMap<TaskId, TaskState>, StoreError> {
         let mut states: BTreeMap<TaskId, TaskState> =
             self.tasks.iter().map(|new| (new.id, new.state)).collect();
         let mut wanted: Vec<TaskId> = self.tasks.iter().flat_map(|new| new.after.iter().copied()).collect();
@@ -129,8 +131,8 @@ impl AddTasks {
 
 /// How often tasks of these ids were claimed before they were deleted: a fencing number is never given twice.
 /// An id that is there now, or twice among them, is told as such and not as a failure of the engine.
-pub(super) async fn earlier_claims<T: Tx>(
-    tx: &mut T,
+pub(super) async fn earlier_claims(
+    tx: &mut dyn Tx,
     mut new: impl Iterator<Item = TaskId>,
 ) -> Result<BTreeMap<TaskId, i64>, StoreError> {
     let mut ids = BTreeSet::new();
@@ -199,11 +201,12 @@ pub struct GetTask {
     pub id: TaskId,
 }
 
+#[async_trait]
 impl Op for GetTask {
     type Out = TaskDetail;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<TaskDetail, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<TaskDetail, StoreError> {
         let task = read_task(tx, self.id).await?;
         let answers = tx
             .query_all(vec![
@@ -240,11 +243,12 @@ pub struct EditTask {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for EditTask {
     type Out = (Task, Vec<&'static str>);
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         let mut task = lock_task(tx, self.id).await?;
         let state = task.state();
         let refused = |refused| StoreError::EditRefused { task: self.id, refused };
@@ -274,7 +278,7 @@ impl Op for EditTask {
 }
 
 impl EditTask {
-    async fn write<T: Tx>(&self, tx: &mut T, task: &Task) -> Result<(), StoreError> {
+    async fn write(&self, tx: &mut dyn Tx, task: &Task) -> Result<(), StoreError> {
         let spec = &task.spec;
         let [agent, asked] = agent_values(task);
         let mut params: Vec<Value> = vec![
@@ -313,11 +317,12 @@ pub struct ExportTasks {
     pub limit: i64,
 }
 
+#[async_trait]
 impl Op for ExportTasks {
     type Out = Vec<(Task, Vec<TaskId>)>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         let page = sql!(
             concat!(
                 "SELECT ",
@@ -345,7 +350,7 @@ impl Op for ExportTasks {
 }
 
 /// What each of these tasks waits for.
-async fn edges_of<T: Tx>(tx: &mut T, tasks: &[Task]) -> Result<BTreeMap<TaskId, Vec<TaskId>>, StoreError> {
+async fn edges_of(tx: &mut dyn Tx, tasks: &[Task]) -> Result<BTreeMap<TaskId, Vec<TaskId>>, StoreError> {
     let ids = id_list(tasks.iter().map(|task| task.id));
     let mut edges: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
     for mut row in tx

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::project::Project;
@@ -41,11 +42,12 @@ pub struct Waiting {
     pub reason: Reason,
 }
 
+#[async_trait]
 impl Op for WaitingWork {
     type Out = Vec<Waiting>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Waiting>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Waiting>, StoreError> {
         let refused = sql!(
             "SELECT p.account, r.reason FROM pauses p JOIN runs r ON r.id = p.run \
              WHERE p.until > $1 AND r.reason IS NOT NULL ORDER BY p.account",
@@ -77,7 +79,7 @@ impl WaitingWork {
     }
 
     /// The projects with ready tasks of an agent: a walk from one to the next along the index.
-    async fn projects_of<T: Tx>(&self, tx: &mut T, agent: &AgentName) -> Result<Vec<Project>, StoreError> {
+    async fn projects_of(&self, tx: &mut dyn Tx, agent: &AgentName) -> Result<Vec<Project>, StoreError> {
         let mut found: Vec<Project> = Vec::new();
         for name in stored_names(agent, &self.default_agent) {
             let mut last = String::new();
@@ -127,12 +129,13 @@ pub struct HandOverWaiting {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for HandOverWaiting {
     /// How many were handed over.
     type Out = usize;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<usize, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<usize, StoreError> {
         let paused = pauses::lasting(tx, self.now).await?;
         let mut count = 0;
         if !paused.contains_key(self.after.account(&self.agent)) {
@@ -154,7 +157,7 @@ impl Op for HandOverWaiting {
 }
 
 impl HandOverWaiting {
-    async fn best<T: Tx>(&self, tx: &mut T) -> Result<Vec<TaskId>, StoreError> {
+    async fn best(&self, tx: &mut dyn Tx) -> Result<Vec<TaskId>, StoreError> {
         let default = self.after.default_agent.as_ref().unwrap_or(&self.agent);
         let mut ids = Vec::new();
         for name in stored_names(&self.agent, default) {
@@ -179,7 +182,7 @@ impl HandOverWaiting {
         task.state() == TaskState::Queued && agent == Some(&self.agent)
     }
 
-    async fn hand_over<T: Tx>(&self, tx: &mut T, task: &mut Task, to: AgentName) -> Result<(), StoreError> {
+    async fn hand_over(&self, tx: &mut dyn Tx, task: &mut Task, to: AgentName) -> Result<(), StoreError> {
         let (from, reason) = (self.agent.to_string(), self.reason);
         let fact = Fact::TaskHandedOver { from, to: to.to_string(), reason };
         self.after.give(task, to);

@@ -46,7 +46,7 @@ pub(super) fn explain(error: &tokio_postgres::Error, place: &str) -> StoreError 
         SqlState::DISK_FULL => StoreError::Full { at },
         SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unwritable { at, why: describe(error) },
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreError::Corrupt { at, why: describe(error) },
-        SqlState::LOCK_NOT_AVAILABLE => StoreError::Busy { seconds: crate::store::PATIENCE.as_secs() },
+        SqlState::LOCK_NOT_AVAILABLE => StoreError::Busy { seconds: crate::store::PATIENCE.as_secs(), holder: None },
         _ if is_passing(code) => StoreError::Unavailable { at, why: describe(error) },
         _ if ends_connection(code) => unreachable(error, place),
         SqlState::INVALID_PASSWORD
@@ -115,7 +115,7 @@ pub(super) fn explain_pool(error: &PoolError, place: &str, handshake: Duration) 
     match error {
         PoolError::Backend(error) => explain(error, place),
         PoolError::Timeout(deadpool_postgres::TimeoutType::Wait) => {
-            StoreError::Busy { seconds: crate::store::PATIENCE.as_secs() }
+            StoreError::Busy { seconds: crate::store::PATIENCE.as_secs(), holder: None }
         }
         PoolError::Timeout(_) => no_answer(place, handshake),
         other => StoreError::Failed(other.to_string()),

@@ -20,7 +20,7 @@ use deadpool_postgres::Pool;
 use tokio::time::Instant;
 
 use crate::dialect::Dialect;
-use crate::tx::{Lock, Mode, Op};
+use crate::tx::{AnyOp, AnyOut, Lock, Mode, Op, out_of};
 use crate::{StoreError, Watch, migrate};
 use failure::{answered, explain};
 use settings::Settings;
@@ -42,9 +42,9 @@ struct Shared {
 }
 
 /// How far an operation came.
-enum Attempt<T> {
+enum Attempt {
     /// It is committed; whether there is news.
-    Done(T, bool),
+    Done(AnyOut, bool),
     /// Nothing has changed, and the next attempt may work.
     Undone(StoreError),
 }
@@ -63,11 +63,11 @@ impl Postgres {
         Ok(postgres)
     }
 
-    pub(crate) async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
-        if O::READS_EVENTS {
+    pub(crate) async fn call(&self, op: &dyn AnyOp) -> Result<AnyOut, StoreError> {
+        if op.reads_events() {
             self.number_all_events().await?;
         }
-        let (out, news) = self.retried(&op).await?;
+        let (out, news) = self.retried(op).await?;
         if news {
             self.shared.doorbell.ring().await;
         }
@@ -77,23 +77,28 @@ impl Postgres {
     /// Gives numbers to the events that are there now.
     async fn number_all_events(&self) -> Result<(), StoreError> {
         let Some(give) = self.without_numbers().await? else { return Ok(()) };
-        while self.retried(&give).await?.0 == sequence::CHUNK {}
+        while self.quietly(&give).await? == sequence::CHUNK {}
         Ok(())
     }
 
     /// The same for a few thousand of them; whether there may be more.
     pub(crate) async fn number_events(&self) -> Result<bool, StoreError> {
         let Some(give) = self.without_numbers().await? else { return Ok(false) };
-        Ok(self.retried(&give).await?.0 == sequence::CHUNK)
+        Ok(self.quietly(&give).await? == sequence::CHUNK)
     }
 
     async fn without_numbers(&self) -> Result<Option<sequence::GiveNumbers>, StoreError> {
-        let (newest, _) = self.retried(&sequence::NewestUnnumbered).await?;
+        let newest = self.quietly(&sequence::NewestUnnumbered).await?;
         Ok(newest.map(|upto| sequence::GiveNumbers { upto }))
     }
 
+    /// Runs an operation that is never news.
+    async fn quietly<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
+        out_of::<O>(self.retried(op).await?.0)
+    }
+
     /// What came out, and whether waiting processes are to be told.
-    async fn retried<O: Op>(&self, op: &O) -> Result<(O::Out, bool), StoreError> {
+    async fn retried(&self, op: &dyn AnyOp) -> Result<(AnyOut, bool), StoreError> {
         let begun = Instant::now();
         let mut attempt = 1;
         loop {
@@ -108,22 +113,22 @@ impl Postgres {
         }
     }
 
-    async fn attempt<O: Op>(&self, op: &O) -> Result<Attempt<O::Out>, StoreError> {
-        let mut tx = PostgresTx::begin(self.connection().await?, O::MODE, &self.shared.place);
+    async fn attempt(&self, op: &dyn AnyOp) -> Result<Attempt, StoreError> {
+        let mut tx = PostgresTx::begin(self.connection().await?, op.mode(), &self.shared.place);
         match op.run(&mut tx).await {
             Ok(out) => match tx.commit().await {
                 Ok(news) => Ok(Attempt::Done(out, news)),
                 Err(error @ (StoreError::Changed | StoreError::Unavailable { .. })) => {
                     Ok(Attempt::Undone(error))
                 }
-                Err(error @ StoreError::Unreachable { .. }) if O::MODE == Mode::Read => {
+                Err(error @ StoreError::Unreachable { .. }) if op.mode() == Mode::Read => {
                     Ok(Attempt::Undone(error))
                 }
                 // A connection that was lost here may or may not have committed: the caller has to know.
                 Err(error) => Err(error),
             },
             Err(error @ StoreError::Unreachable { .. })
-                if O::MODE == Mode::Write && tx.may_have_committed() =>
+                if op.mode() == Mode::Write && tx.may_have_committed() =>
             {
                 Err(error)
             }

@@ -8,6 +8,8 @@
 //! locks until its commit is on disk (no group commit any more), and hiding rows until no older transaction
 //! runs (a long one in another database of the server would stop all readers).
 
+use async_trait::async_trait;
+
 use crate::StoreError;
 use crate::tx::{Lock, Mode, Op, Tx, sql};
 
@@ -17,11 +19,12 @@ pub(super) const CHUNK: usize = 5_000;
 /// The newest event without a number, by its id.
 pub(super) struct NewestUnnumbered;
 
+#[async_trait]
 impl Op for NewestUnnumbered {
     type Out = Option<i64>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<i64>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<i64>, StoreError> {
         let newest = sql!("SELECT id FROM events WHERE seq IS NULL ORDER BY id DESC LIMIT 1");
         tx.query_alone(newest).await?.pop().map(|mut row| row.int()).transpose()
     }
@@ -33,11 +36,12 @@ pub(super) struct GiveNumbers {
     pub(super) upto: i64,
 }
 
+#[async_trait]
 impl Op for GiveNumbers {
     type Out = usize;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<usize, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<usize, StoreError> {
         tx.lock(Lock::Sequence).await?;
         let give = sql!(
             "UPDATE events e SET seq = n.seq FROM ( \

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use fleet_core::id::IdMaker;
 use fleet_core::project::Sighting;
 use fleet_core::time::Millis;
@@ -17,6 +18,10 @@ const BOUND: Duration = Duration::from_secs(20);
 
 async fn open(database: &Database) -> Postgres {
     Postgres::open(database.url(), String::new()).await.unwrap()
+}
+
+async fn call<O: Op>(store: &Postgres, op: O) -> Result<O::Out, StoreError> {
+    out_of::<O>(store.call(&op).await?)
 }
 
 /// Somebody else at the same database.
@@ -71,11 +76,12 @@ async fn nobody_waits_for_ever_unless_told_to() {
 /// The levels at which a write sees its statements: by itself, and together with others.
 struct Levels;
 
+#[async_trait]
 impl Op for Levels {
     type Out = Vec<String>;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<String>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<String>, StoreError> {
         let level = || sql!("SELECT current_setting('transaction_isolation')");
         let alone = tx.query_alone(level()).await?;
         let together = tx.query(level()).await?;
@@ -87,7 +93,7 @@ impl Op for Levels {
 async fn writes_are_read_committed_whatever_the_server_prefers() {
     let database = fleet_testkit::postgres::database();
     set_default(&administrator(&database).await, "default_transaction_isolation = 'serializable'").await;
-    assert_eq!(open(&database).await.call(Levels).await.unwrap(), ["read committed"; 2]);
+    assert_eq!(call(&open(&database).await, Levels).await.unwrap(), ["read committed"; 2]);
 }
 
 /// A server that was demoted, and then its successor.
@@ -98,7 +104,7 @@ async fn a_failover_is_waited_out() {
     let administrator = administrator(&database).await;
     set_default(&administrator, "default_transaction_read_only = on").await;
     let store = open(&database).await;
-    let change = tokio::spawn(async move { store.call(project()).await });
+    let change = tokio::spawn(async move { call(&store, project()).await });
     let refused = "SELECT 1 FROM pg_stat_database WHERE datname = current_database() AND xact_rollback > 0";
     let begun = Instant::now();
     while administrator.query(refused, &[]).await.unwrap().is_empty() && begun.elapsed() < BOUND {
@@ -116,7 +122,7 @@ async fn a_cancelled_statement_is_tried_again() {
     let store = open(&database).await;
     let administrator = administrator(&database).await;
     administrator.batch_execute("BEGIN; LOCK TABLE projects").await.unwrap();
-    let change = tokio::spawn(async move { store.call(project()).await });
+    let change = tokio::spawn(async move { call(&store, project()).await });
     let cancel = "SELECT pg_cancel_backend(pid) FROM (SELECT pid FROM pg_stat_activity \
                   WHERE datname = current_database() AND wait_event_type = 'Lock' OFFSET 0) AS waiting";
     let begun = Instant::now();
@@ -159,7 +165,7 @@ async fn a_server_that_freezes_is_not_waited_for_for_ever() {
     kill_process(backend, Signal::STOP).unwrap();
     tokio::time::pause();
     let begun = Instant::now();
-    let frozen = store.call(ListProjects { place: "here".to_owned() }).await;
+    let frozen = call(&store, ListProjects { place: "here".to_owned() }).await;
     let waited = begun.elapsed();
     tokio::time::resume();
     kill_process(backend, Signal::CONT).unwrap();
@@ -168,7 +174,7 @@ async fn a_server_that_freezes_is_not_waited_for_for_ever() {
         "{frozen:?}"
     );
     assert!(waited < Duration::from_mins(2), "{waited:?}");
-    store.call(ListProjects { place: "here".to_owned() }).await.unwrap();
+    call(&store, ListProjects { place: "here".to_owned() }).await.unwrap();
 }
 
 /// Whoever reads while others write would otherwise never be through.
@@ -177,14 +183,14 @@ async fn a_reader_stops_at_what_was_there_when_it_came() {
     let database = fleet_testkit::postgres::database();
     let store = open(&database).await;
     for (path, entropy) in [("/one", 1), ("/two", 2)] {
-        store.call(project_at(path, entropy)).await.unwrap();
+        call(&store, project_at(path, entropy)).await.unwrap();
     }
-    let (newest, _) = store.retried(&sequence::NewestUnnumbered).await.unwrap();
-    store.call(project_at("/three", 3)).await.unwrap();
+    let newest = store.quietly(&sequence::NewestUnnumbered).await.unwrap();
+    call(&store, project_at("/three", 3)).await.unwrap();
     let give = sequence::GiveNumbers { upto: newest.unwrap() };
-    assert_eq!(store.retried(&give).await.unwrap().0, 2);
-    let (later, _) = store.retried(&sequence::NewestUnnumbered).await.unwrap();
+    assert_eq!(store.quietly(&give).await.unwrap(), 2);
+    let later = store.quietly(&sequence::NewestUnnumbered).await.unwrap();
     assert!(later > newest, "{later:?}");
     assert!(!store.number_events().await.unwrap(), "that was all");
-    assert_eq!(store.retried(&sequence::NewestUnnumbered).await.unwrap().0, None);
+    assert_eq!(store.quietly(&sequence::NewestUnnumbered).await.unwrap(), None);
 }

@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
+use async_trait::async_trait;
 use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 
@@ -150,6 +151,7 @@ async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Reply>, tokio_post
     replies.into_iter().flatten().collect()
 }
 
+#[async_trait]
 impl Tx for PostgresTx<'_> {
     fn dialect(&self) -> Dialect {
         Dialect::Postgres

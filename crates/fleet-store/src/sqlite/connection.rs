@@ -113,7 +113,7 @@ fn foreign(path: &Path) -> StoreError {
 
 /// Brings the schema up to date. Many processes may try at once: the lock file lets one do it.
 pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let _lock = super::writer::FileLock::wait(&beside(path, ".lock"))?;
+    let _lock = super::lock::wait(&beside(path, ".lock"))?;
     let explained = |error: rusqlite::Error| explain(&error, path);
     use_log(connection).map_err(explained)?;
     connection.execute_batch("BEGIN IMMEDIATE").map_err(explained)?;

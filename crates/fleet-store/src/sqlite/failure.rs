@@ -20,7 +20,7 @@ pub(super) fn explain(error: &rusqlite::Error, path: &Path) -> StoreError {
             StoreError::Unwritable { at, why }
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Busy { seconds: crate::store::PATIENCE.as_secs() }
+            super::holder::busy(&super::connection::beside(path, ".lock"))
         }
         _ => StoreError::Failed(why),
     }

@@ -7,6 +7,8 @@
 
 mod connection;
 mod failure;
+mod holder;
+mod lock;
 mod log;
 mod reader;
 mod tx;
@@ -15,8 +17,9 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use crate::tx::{Mode, Op};
+use crate::tx::{AnyOp, AnyOut, Mode};
 use crate::{StoreError, Watch, migrate};
 
 #[derive(Clone)]
@@ -29,6 +32,7 @@ struct Shared {
     readers: Arc<reader::Readers>,
     /// Started by the first write: most commands only read.
     writer: OnceLock<writer::Writer>,
+    lock: Arc<holder::LockWatch>,
 }
 
 impl Sqlite {
@@ -42,20 +46,29 @@ impl Sqlite {
             path: path.to_owned(),
             readers: Arc::new(reader::Readers::new(path.to_owned(), connection)),
             writer: OnceLock::new(),
+            lock: Arc::new(holder::LockWatch::of(path)),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    pub(crate) async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
-        match O::MODE {
-            Mode::Read => self.shared.readers.call(&op),
+    pub(crate) async fn call(&self, op: Box<dyn AnyOp>) -> Result<AnyOut, StoreError> {
+        match op.mode() {
+            Mode::Read => self.shared.readers.call(op.as_ref()),
             Mode::Write => self.writer().call(op).await,
         }
     }
 
     fn writer(&self) -> &writer::Writer {
-        let start = || writer::Writer::start(self.shared.path.clone(), Arc::clone(&self.shared.readers));
-        self.shared.writer.get_or_init(start)
+        let Shared { path, readers, writer, lock } = &*self.shared;
+        writer.get_or_init(|| writer::Writer::start(path.clone(), Arc::clone(readers), Arc::clone(lock)))
+    }
+
+    pub(crate) fn set_lease(&self, lease: Duration) {
+        self.shared.lock.set_lease(lease);
+    }
+
+    pub(crate) fn stopped_holder(&self) -> Option<String> {
+        self.shared.lock.stopped_holder()
     }
 
     pub(crate) fn watch(&self) -> Result<Watch, StoreError> {

@@ -10,7 +10,7 @@ use super::connection;
 use super::failure::explain;
 use super::tx::{SqliteTx, finish};
 use crate::StoreError;
-use crate::tx::Op;
+use crate::tx::{AnyOp, AnyOut};
 
 /// Idle connections beyond this are closed: a process reads with a few threads at most.
 const KEPT: usize = 4;
@@ -26,7 +26,7 @@ impl Readers {
     }
 
     /// Runs a reading operation on the calling thread: it takes micro- to milliseconds, less than a hand-over.
-    pub(super) fn call<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
+    pub(super) fn call(&self, op: &dyn AnyOp) -> Result<AnyOut, StoreError> {
         let explained = |error: rusqlite::Error| explain(&error, &self.path);
         let mut connection = self.take()?;
         connection.execute_batch("BEGIN").map_err(explained)?;

@@ -1,28 +1,24 @@
 //! One thread that writes: operations that wait at the same time share one commit.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::time::Duration;
 
 use rusqlite::Connection;
-use rustix::fs::FlockOperation;
 use tokio::sync::oneshot;
 
-use super::connection::{beside, open_private};
-use super::failure::explain_io;
+use super::holder::LockWatch;
+use super::lock::WriteLock;
 use super::log::Log;
 use super::reader::Readers;
 use super::tx::{SqliteTx, finish};
 use super::wake::Bell;
 use crate::StoreError;
-use crate::store::PATIENCE;
-use crate::tx::Op;
+use crate::tx::{AnyOp, AnyOut};
 
-/// So many operations share a commit at most: one waits for the others that run before it.
-const BATCH: usize = 256;
+/// At most this many operations share a commit: each waits for those before it, and so do other processes.
+const BATCH: usize = 128;
 
 /// Far more than callers wait at once.
 const MOST_WAITING: usize = 4_096;
@@ -30,33 +26,34 @@ const MOST_WAITING: usize = 4_096;
 /// Hands operations to the writing thread, which ends with the last clone of the store.
 pub(super) struct Writer {
     // Every sender waits for its answer, so only what was given up can pile up behind a frozen lock.
-    jobs: SyncSender<Box<dyn Job>>,
+    jobs: SyncSender<Job>,
+    watch: Arc<LockWatch>,
 }
 
 impl Writer {
-    pub(super) fn start(path: PathBuf, connections: Arc<Readers>) -> Self {
+    pub(super) fn start(path: PathBuf, connections: Arc<Readers>, watch: Arc<LockWatch>) -> Self {
         let (jobs, queue) = sync_channel(MOST_WAITING);
         // If no thread can be had, the queue is dropped with the closure and every call says so.
         let serve = move || serve(&path, &connections, &queue);
         let _ = std::thread::Builder::new().name("store-writer".to_owned()).spawn(serve);
-        Self { jobs }
+        Self { jobs, watch }
     }
 
-    pub(super) async fn call<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+    pub(super) async fn call(&self, op: Box<dyn AnyOp>) -> Result<AnyOut, StoreError> {
         let gone = || StoreError::Failed("the writing thread is gone".to_owned());
         let (reply, answer) = oneshot::channel();
         let turn = Arc::new(Turn::default());
-        let job = Pending { op, turn: Arc::clone(&turn), reply, result: None, rings: false };
-        self.jobs.try_send(Box::new(job)).map_err(|error| match error {
-            TrySendError::Full(_) => StoreError::Busy { seconds: 0 },
+        let job = Job { op, turn: Arc::clone(&turn), reply, result: None, rings: false };
+        self.jobs.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => self.watch.busy(),
             TrySendError::Disconnected(_) => gone(),
         })?;
         let mut answer = answer;
-        match tokio::time::timeout(PATIENCE, &mut answer).await {
-            Ok(answer) => answer.map_err(|_| gone())?,
+        match self.watch.wait(&mut answer).await {
+            Some(answer) => answer.map_err(|_| gone())?,
             // Not begun: it never will be. Begun: the outcome is near, and must be told as it is.
-            Err(_) if turn.take(Turn::ABANDONED) => Err(StoreError::Busy { seconds: PATIENCE.as_secs() }),
-            Err(_) => answer.await.map_err(|_| gone())?,
+            None if turn.take(Turn::ABANDONED) => Err(self.watch.busy()),
+            None => answer.await.map_err(|_| gone())?,
         }
     }
 }
@@ -74,35 +71,23 @@ impl Turn {
     }
 }
 
-/// An operation on its way, its type hidden.
-trait Job: Send {
-    /// Whether waiting processes are to be told.
-    fn rings(&self) -> bool;
-    /// Whether the caller still waits.
-    fn begin(&self) -> bool;
-    /// Runs it inside the open transaction; an error says that its changes are not to be kept.
-    fn run(&mut self, tx: &mut SqliteTx<'_>) -> Result<(), StoreError>;
-    /// Tells the caller: its own outcome, or that the commit failed.
-    fn reply(self: Box<Self>, commit: &Result<(), StoreError>);
-}
-
-struct Pending<O: Op> {
-    op: O,
+/// An operation on its way.
+struct Job {
+    op: Box<dyn AnyOp>,
     turn: Arc<Turn>,
-    reply: oneshot::Sender<Result<O::Out, StoreError>>,
-    result: Option<Result<O::Out, StoreError>>,
+    reply: oneshot::Sender<Result<AnyOut, StoreError>>,
+    result: Option<Result<AnyOut, StoreError>>,
+    /// Whether waiting processes are to be told.
     rings: bool,
 }
 
-impl<O: Op> Job for Pending<O> {
-    fn rings(&self) -> bool {
-        self.rings
-    }
-
+impl Job {
+    /// Whether the caller still waits.
     fn begin(&self) -> bool {
         self.turn.take(Turn::BEGUN)
     }
 
+    /// Runs it inside the open transaction; an error says that its changes are not to be kept.
     fn run(&mut self, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
         tx.announced = false;
         let result = finish(self.op.run(tx));
@@ -112,7 +97,8 @@ impl<O: Op> Job for Pending<O> {
         verdict
     }
 
-    fn reply(self: Box<Self>, commit: &Result<(), StoreError>) {
+    /// Tells the caller: its own outcome, or that the commit failed.
+    fn reply(self, commit: &Result<(), StoreError>) {
         let outcome = match (self.result, commit) {
             // An operation that failed by itself says why; what became of the others is not its business.
             (Some(Err(error)), _) => Err(error),
@@ -127,29 +113,33 @@ impl<O: Op> Job for Pending<O> {
 
 /// What the writing thread holds; opened at its first job, opened again if that failed.
 struct Desk {
-    lock: File,
+    lock: WriteLock,
     bell: Bell,
     log: Log,
 }
 
 impl Desk {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        let lock = open_private(&beside(path, ".lock"))?;
-        Ok(Self { lock, bell: Bell::new(path), log: Log::of(path) })
+        Ok(Self { lock: WriteLock::of(path)?, bell: Bell::new(path), log: Log::of(path) })
     }
 }
 
-fn serve(path: &Path, connections: &Readers, queue: &Receiver<Box<dyn Job>>) {
-    let mut desk = None;
-    while let Ok(first) = queue.recv() {
+fn serve(path: &Path, connections: &Readers, queue: &Receiver<Job>) {
+    let (mut desk, mut next) = (None::<Desk>, None);
+    while let Some(first) = next.take().or_else(|| queue.recv().ok()) {
         let opened = match desk.take() {
             Some(desk) => Ok(desk),
             None => Desk::open(path),
         };
         match opened.and_then(|desk| Ok((desk, connections.take()?))) {
             Ok((ready, mut connection)) => {
-                desk = Some(serve_batch((ready, &mut connection), path, first, queue));
+                let ready = serve_batch((ready, &mut connection), path, first, queue);
                 connections.give_back(connection);
+                next = queue.try_recv().ok();
+                if next.is_some() {
+                    ready.lock.let_others_in();
+                }
+                desk = Some(ready);
             }
             Err(error) => first.reply(&Err(error)),
         }
@@ -160,15 +150,15 @@ fn serve(path: &Path, connections: &Readers, queue: &Receiver<Box<dyn Job>>) {
 fn serve_batch(
     (mut desk, connection): (Desk, &mut Connection),
     path: &Path,
-    first: Box<dyn Job>,
-    queue: &Receiver<Box<dyn Job>>,
+    first: Job,
+    queue: &Receiver<Job>,
 ) -> Desk {
-    let locked = FileLock::hold(&desk.lock, path);
+    let locked = desk.lock.hold();
     let mut jobs: Vec<_> =
-        std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).filter(|job| job.begin()).collect();
+        std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).filter(Job::begin).collect();
     let outcome = locked
         .and_then(|_lock| run_batch(connection, path, &mut jobs).inspect(|()| desk.log.tend(connection)));
-    if outcome.is_ok() && jobs.iter().any(|job| job.rings()) {
+    if outcome.is_ok() && jobs.iter().any(|job| job.rings) {
         desk.bell.ring();
     }
     // Also when there was no lock to be had: everybody is told why.
@@ -178,12 +168,12 @@ fn serve_batch(
     desk
 }
 
-fn run_batch(connection: &mut Connection, path: &Path, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+fn run_batch(connection: &mut Connection, path: &Path, jobs: &mut [Job]) -> Result<(), StoreError> {
     let mut tx = SqliteTx::new(connection, path);
     let mut outcome = tx.command("BEGIN IMMEDIATE");
     for job in jobs {
         if outcome.is_ok() {
-            outcome = run_job(job.as_mut(), &mut tx);
+            outcome = run_job(job, &mut tx);
         }
     }
     outcome.and_then(|()| tx.command("COMMIT")).inspect_err(|_| {
@@ -195,7 +185,7 @@ fn run_batch(connection: &mut Connection, path: &Path, jobs: &mut [Box<dyn Job>]
 }
 
 /// Runs a job so that its failure undoes nothing but itself.
-fn run_job(job: &mut dyn Job, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
+fn run_job(job: &mut Job, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
     tx.command("SAVEPOINT job")?;
     if let Err(error) = job.run(tx) {
         if tx.connection.is_autocommit() {
@@ -205,46 +195,4 @@ fn run_job(job: &mut dyn Job, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
         tx.command("ROLLBACK TO job")?;
     }
     tx.command("RELEASE job")
-}
-
-/// The lock between processes. The kernel queues those who wait, and frees it when its holder dies.
-pub(super) struct FileLock<'a> {
-    file: &'a File,
-}
-
-impl<'a> FileLock<'a> {
-    fn hold(file: &'a File, path: &Path) -> Result<Self, StoreError> {
-        lock(file).map_err(|error| explain_io(&error, path))?;
-        Ok(Self { file })
-    }
-
-    /// Waits for the lock in a file of its own; for the schema, which is changed before there is a writer.
-    pub(super) fn wait(path: &Path) -> Result<File, StoreError> {
-        const PAUSE: Duration = Duration::from_millis(5);
-        let file = open_private(path)?;
-        for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(file),
-                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => std::thread::sleep(PAUSE),
-                Err(error) => return Err(explain_io(&error.into(), path)),
-            }
-        }
-        Err(StoreError::Busy { seconds: PATIENCE.as_secs() })
-    }
-}
-
-impl Drop for FileLock<'_> {
-    fn drop(&mut self) {
-        // Cannot fail for a lock that is held; closing the file would free it anyway.
-        let _ = rustix::fs::flock(self.file, FlockOperation::Unlock);
-    }
-}
-
-fn lock(file: &File) -> std::io::Result<()> {
-    loop {
-        match rustix::fs::flock(file, FlockOperation::LockExclusive) {
-            Err(rustix::io::Errno::INTR) => {}
-            result => return result.map_err(Into::into),
-        }
-    }
 }

@@ -16,6 +16,7 @@ mod frozen;
 mod kill;
 mod place;
 mod server;
+mod stopped;
 mod verdict;
 mod wake;
 mod wal;

@@ -26,7 +26,7 @@ impl Verdict {
     /// Reads everything, and checks what holds by itself.
     pub(crate) async fn of(store: &Store) -> Self {
         assert_eq!(store.call(Audit).await.unwrap(), Vec::<String>::new(), "the audit found something");
-        assert_eq!(store.check().unwrap(), Vec::<String>::new(), "the store is damaged");
+        assert_eq!(store.check().await.unwrap(), Vec::<String>::new(), "the store is damaged");
         let verdict = Self { tasks: all_tasks(store).await, events: all_events(store).await };
         for (number, event) in (1..).zip(&verdict.events) {
             assert_eq!(event.seq, number, "the numbers of the events have a gap");

@@ -127,6 +127,7 @@ async fn a_keeper_that_lost_its_lease_changes_nothing(rig: &Rig) {
     all_refused(rig, &old).await;
     rig.succeed(&new).await;
     all_refused(rig, &old).await;
+    rig.pass(Duration::from_millis(1));
     all_refused(rig, &new).await;
     let kinds = rig.kinds().await;
     let expected = [

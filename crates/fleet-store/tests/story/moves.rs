@@ -121,7 +121,10 @@ async fn cancelling_a_running_task_ends_its_run(rig: &Rig) {
     rig.pass(Duration::from_secs(2));
     rig.news().await;
     rig.moved(id, TaskMove::Cancel).await;
-    assert_eq!(rig.facts().await, [Fact::TaskCancelled { remark: None }]);
+    let told = rig.news().await;
+    let [cancelled] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(cancelled.fact, Fact::TaskCancelled { remark: None });
+    assert_eq!(cancelled.subject.run, Some(run.id), "the run that it ended is named");
     let ended = rig.get(id).await.runs.pop().unwrap();
     assert_eq!((ended.state, ended.ended_at), (RunState::Cancelled, Some(rig.now())));
 

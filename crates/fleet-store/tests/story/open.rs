@@ -92,7 +92,8 @@ async fn a_store_of_an_older_version_keeps_what_it_has(rig: &Rig) {
     let (known, schema) = (rig.place().version().await, rig.place().schema().await);
     rig.place()
         .execute(
-            "DROP TABLE prompts; ALTER TABLE runs DROP COLUMN meter; ALTER TABLE runs DROP COLUMN batches",
+            "DROP VIEW prompts; DROP TABLE messages; \
+             ALTER TABLE runs DROP COLUMN meter; ALTER TABLE runs DROP COLUMN batches",
         )
         .await;
     for column in ["parent", "depth", "spawn_depth", "workflow", "part", "may_be_empty"] {
@@ -106,7 +107,7 @@ async fn a_store_of_an_older_version_keeps_what_it_has(rig: &Rig) {
     let newer = rig.elsewhere().await;
     assert_eq!((newer.place().version().await, newer.place().schema().await), (known, schema));
     assert_eq!(newer.get(id).await.runs, std::slice::from_ref(&run));
-    assert_eq!(newer.ok(newer.renewing(&run)).await.prompts, 0);
+    assert_eq!(newer.ok(newer.renewing(&run)).await.messages, 0);
 }
 
 const MANY: usize = 24;

@@ -3,34 +3,30 @@
 use fleet_core::event::Fact;
 use fleet_core::run::{Ending, Run, RunReport};
 use fleet_store::StoreError;
-use fleet_store::ops::{Prepared, ReportRun};
+use fleet_store::ops::ReportRun;
 use serde_json::json;
 
 use crate::harness::Rig;
 
 story! {
-    an_agent_reports_with_the_secret_of_its_run
-    nobody_else_reports
+    an_agent_reports
+    a_run_that_is_not_there_takes_no_reports
     a_run_that_ended_takes_no_reports
     reports_are_bounded
 }
 
-const HASH: &str = "the hash of a secret";
-
 async fn started(rig: &Rig) -> Run {
     let id = rig.task("one").await;
     let run = rig.start(id).await;
-    let secret = Prepared { token_hash: Some(HASH.to_owned()), ..Prepared::default() };
-    rig.ok(rig.preparing(&run, secret)).await;
     rig.news().await;
     run
 }
 
 fn reporting(rig: &Rig, run: &Run, report: RunReport) -> ReportRun {
-    ReportRun { run: run.id, token_hash: HASH.to_owned(), report, now: rig.now() }
+    ReportRun { run: run.id, report, now: rig.now() }
 }
 
-async fn an_agent_reports_with_the_secret_of_its_run(rig: &Rig) {
+async fn an_agent_reports(rig: &Rig) {
     let run = started(rig).await;
     let report = async |report: RunReport| {
         rig.ok(reporting(rig, &run, report)).await;
@@ -60,18 +56,9 @@ async fn an_agent_reports_with_the_secret_of_its_run(rig: &Rig) {
     assert_eq!(rig.detail(&run).await.report, Some(done), "and stays");
 }
 
-async fn nobody_else_reports(rig: &Rig) {
+async fn a_run_that_is_not_there_takes_no_reports(rig: &Rig) {
     let run = started(rig).await;
-    let id = rig.task("another").await;
-    let without = rig.start(id).await;
-    let note = || RunReport::Note("I am you".to_owned());
-    let refused = |error: &StoreError, run: &Run| matches!(error, StoreError::TokenRefused { run: named } if *named == run.id);
-    let wrong = ReportRun { token_hash: "another".to_owned(), ..reporting(rig, &run, note()) };
-    assert!(refused(&rig.refused(wrong).await, &run));
-    assert!(refused(&rig.refused(reporting(rig, &without, note())).await, &without), "it has no secret yet");
-    let empty = ReportRun { token_hash: String::new(), ..reporting(rig, &without, note()) };
-    assert!(refused(&rig.refused(empty).await, &without));
-    let unknown = ReportRun { run: rig.id(), ..reporting(rig, &run, note()) };
+    let unknown = ReportRun { run: rig.id(), ..reporting(rig, &run, RunReport::Note("hello".to_owned())) };
     let error = rig.refused(unknown).await;
     assert!(matches!(error, StoreError::RunNotFound(_)), "{error}");
 }
@@ -80,10 +67,8 @@ async fn a_run_that_ended_takes_no_reports(rig: &Rig) {
     let run = started(rig).await;
     rig.end(&run, Ending::Released("stop".to_owned())).await;
     let late = reporting(rig, &run, RunReport::Done(json!({})));
-    let error = rig.refused(late.clone()).await;
+    let error = rig.refused(late).await;
     assert!(matches!(error, StoreError::LeaseLost { run: named } if named == run.id), "{error}");
-    let error = rig.refused(ReportRun { token_hash: "guess".to_owned(), ..late }).await;
-    assert!(matches!(error, StoreError::TokenRefused { .. }), "a stranger learns nothing: {error}");
 }
 
 async fn reports_are_bounded(rig: &Rig) {

@@ -1,5 +1,7 @@
 //! What agents say while they work: stored in batches, each exactly once.
 
+use std::time::Duration;
+
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, Reason, Run, RunMove, RunState, Totals};
@@ -264,5 +266,6 @@ async fn the_last_words_and_the_end_come_together_or_not_at_all(rig: &Rig) {
     assert_eq!(facts, [said("bye"), moved, Fact::TaskDone {}]);
     let found = rig.detail(&run).await.run;
     assert_eq!((found.state, found.decoded), (RunState::Succeeded, 10));
+    rig.pass(Duration::from_millis(1));
     assert!(matches!(rig.refused(close(10, false)).await, StoreError::LeaseLost { .. }));
 }

@@ -4,20 +4,27 @@ use std::time::Duration;
 
 use fleet_core::budget::{Bounds, Spent, Used};
 use fleet_core::id::{ProjectId, RunId, TaskId};
+use fleet_core::message::{Channel, MessageKind, MessageState};
 use fleet_core::run::RunState;
 use fleet_core::task::{TaskMove, TaskState};
 use fleet_core::time::Millis;
 use fleet_store::Store;
-use fleet_store::ops::{Audit, GetRun, GetTask, ListPauses, LiveRuns, MoveTask, Spending};
+use fleet_store::ops::{
+    Audit, GetRun, GetTask, ListPauses, LiveRuns, MoveTask, Spending, TakeMessages, TaskMessages,
+};
 
 use crate::harness::{Engine, Place, Rig};
 
 story! {
     a_store_of_the_first_version_keeps_what_it_has
+    prompts_of_the_version_before_become_messages
 }
 
 /// The first schema, as it was released.
 const FIRST: &str = include_str!("../../migrations/0001_queue.sql");
+
+/// Where prompts came from.
+const FOLLOW_UPS: &str = include_str!("../../migrations/0003_conversations.sql");
 
 /// Its one table that differs between the engines, as it was then.
 const EVENTS: &str = "project TEXT, task TEXT, run TEXT, kind TEXT NOT NULL, data TEXT NOT NULL)";
@@ -119,4 +126,39 @@ async fn a_store_of_the_first_version_keeps_what_it_has(rig: &Rig) {
     assert_eq!(store.call(Audit).await.unwrap(), Vec::<String>::new());
     let cancel = MoveTask { id: old.running, event: TaskMove::Cancel, remark: None, now: rig.now() };
     assert_eq!(store.call(cancel).await.unwrap().state(), TaskState::Cancelled);
+}
+
+/// The schema of the version before, made from the present one.
+async fn make_seventh(rig: &Rig) {
+    let prompts = FOLLOW_UPS.split_once("CREATE TABLE prompts").unwrap().1;
+    let undo = format!("DROP VIEW prompts; DROP TABLE messages; CREATE TABLE prompts{prompts}");
+    rig.place().execute(&undo).await;
+    rig.place().set_version(7).await;
+}
+
+async fn prompts_of_the_version_before_become_messages(rig: &Rig) {
+    let id = rig.task("one").await;
+    let (old, now) = (rig.start(id).await, rig.now().0);
+    make_seventh(rig).await;
+    for (seq, run, sent) in [
+        (1, format!("'{}'", old.id), "5"),
+        (2, format!("'{}'", old.id), "NULL"),
+        (3, "NULL".to_owned(), "NULL"),
+    ] {
+        let values = format!("'{id}', {seq}, 1, 'say {seq}', 'ada', {now}, {run}, {sent}");
+        rig.place().execute(&format!("INSERT INTO prompts VALUES ({values})")).await;
+    }
+    let newer = rig.elsewhere().await;
+    let kept = newer.ok(TaskMessages { task: id, limit: 9 }).await;
+    let found: Vec<_> = kept.iter().map(|it| (it.id.seq, it.text.as_str(), it.receipts.state())).collect();
+    let (seen, waiting) = (MessageState::Seen, MessageState::Waiting);
+    assert_eq!(found, [(1, "say 1", seen), (2, "say 2", waiting), (3, "say 3", waiting)]);
+    assert_eq!((kept[0].kind, kept[0].from.as_str()), (MessageKind::Prompt, "ada"));
+    assert_eq!((kept[0].receipts.delivered, kept[0].receipts.stored), (Some(Millis(5)), rig.now()));
+    assert_eq!((kept[1].taken_by, kept[2].taken_by), (Some(old.id), None));
+    // A keeper of the version before goes on: it counts what waits whenever it renews.
+    let counted = "SELECT count(*) FROM prompts p WHERE p.sent_at IS NULL AND p.taken_by IS NULL";
+    assert_eq!(rig.place().count(counted).await, 1);
+    let take = TakeMessages { run: old.id, fence: 1, channel: Channel::Input, after: 0, now: rig.now() };
+    assert_eq!(newer.ok(take).await.len(), 2, "whoever takes over delivers them");
 }

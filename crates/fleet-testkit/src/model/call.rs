@@ -63,6 +63,11 @@ pub(super) fn busy_command(path: &str, content: &str) -> String {
     format!("{work}; {}", write_command(path, content))
 }
 
+/// The command that tells codefleet something, and writes down what codefleet says to that.
+pub(super) fn fleet_command(path: &str) -> String {
+    format!("\"$FLEET_BIN\" note 'from the model' > {} 2>&1; true", quoted(path))
+}
+
 /// One step of a work without an end, which takes a second and is not the same as the one before.
 pub(super) fn step_command(path: &str, number: usize) -> String {
     format!("sleep 1; {}", write_command(path, &number.to_string()))

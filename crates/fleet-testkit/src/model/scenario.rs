@@ -8,6 +8,7 @@ pub(super) enum Scenario {
     Ok,
     Text,
     Shell,
+    Fleet,
     Sleep,
     Busy,
     Mcp,
@@ -58,10 +59,11 @@ pub(super) enum Wait {
 #[error("there is no scenario `{0}`; see the table at `ModelServer`")]
 pub(super) struct UnknownScenario(String);
 
-const WORDS: [(&str, Scenario); 21] = [
+const WORDS: [(&str, Scenario); 22] = [
     ("ok", Scenario::Ok),
     ("text", Scenario::Text),
     ("sh", Scenario::Shell),
+    ("fleet", Scenario::Fleet),
     ("sleep", Scenario::Sleep),
     ("busy", Scenario::Busy),
     ("mcp", Scenario::Mcp),

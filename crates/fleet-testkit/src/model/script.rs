@@ -134,6 +134,7 @@ fn work(scenario: Scenario, talk: &Talk) -> Option<Call> {
         }
         Scenario::Multi => call::write(talk, talk.new_target()?, CONTENT),
         Scenario::Shell => call::shell(talk, &call::write_command(target, CONTENT)),
+        Scenario::Fleet => call::shell(talk, &call::fleet_command(target)),
         Scenario::Steps => call::shell(talk, &call::step_command(target, talk.turns.len())),
         Scenario::Busy => call::shell(talk, &call::busy_command(target, CONTENT)),
         Scenario::Sleep => call::shell(talk, &call::sleep_command(talk.target(), SLEEP_COMMAND)),

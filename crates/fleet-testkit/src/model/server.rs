@@ -31,6 +31,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// | `ok` | writes the file with the agent's own tool; after a tool's answer it says that it is done, with a report |
 /// | `sh` | the same, in the agent's shell |
 /// | `busy` | the same, after eight seconds of work without a word |
+/// | `fleet` | calls `fleet note` in the agent's shell, and writes what that says to the file |
 /// | `text` | only says that it is done |
 /// | `multi` | writes the files that prompts name, and counts its answers: "This is answer 2" |
 /// | `sleep` | runs a command that never ends, and has written its process number to the file, if one is named |

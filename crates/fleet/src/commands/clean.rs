@@ -1,9 +1,9 @@
 //! `fleet clean`
 
 use clap::Args;
+use fleet_api::verbs::clean::{Answer, Request};
+use fleet_api::views::{Kept, Leftover};
 use fleet_core::text::escaped;
-use fleet_core::tidy::Reach;
-use fleet_engine::verbs::clean::{self, Item, Kept, Plan, Response};
 
 use super::Context;
 use super::consent::spared;
@@ -16,6 +16,7 @@ use crate::output::{Column, count, dim, table};
 /// it or has the same content. Runs at work, tasks that are not over, branches that are checked out, and branches that
 /// no agent made are never touched. Shows what would go and asks; without a terminal it only shows.
 #[derive(Debug, Args)]
+#[command(display_order = 240)]
 pub(crate) struct Clean {
     /// Work of tasks that are over but have not landed, too; `fleet undo` brings it back
     #[arg(long)]
@@ -27,29 +28,24 @@ pub(crate) struct Clean {
 
 impl Clean {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let reach = if self.all { Reach::All } else { Reach::Landed };
-        let plan = clean::plan(&context.engine, reach).await?;
-        if plan.remove.is_empty() {
-            return context.output.show(&answer(&plan), || nothing(&plan));
+        let request = Request { all: self.all, dry_run: false, confirmed: None };
+        let plan = context.call(Request { dry_run: true, ..request.clone() }).await?;
+        if plan.removed.is_empty() {
+            return context.output.show(&plan, || nothing(&plan));
         }
         if !self.yes {
             context.output.note(&listed(&plan));
         }
-        if let Some(why) = spared(context, self.yes, &question(&plan.remove), None) {
-            return context.output.show(&answer(&plan), || why);
+        if let Some(why) = spared(context, self.yes, &question(&plan.removed), None) {
+            return context.output.show(&plan, || why);
         }
-        let done = clean::run(&context.engine, plan).await?;
-        let json = serde_json::json!({ "dry_run": false, "removed": done.removed, "kept": done.kept });
-        context.output.show(&json, || said(&done))
+        let done = context.call(Request { confirmed: Some(plan.removed), ..request }).await?;
+        context.output.show(&done, || said(&done))
     }
 }
 
-fn answer(plan: &Plan) -> serde_json::Value {
-    serde_json::json!({ "dry_run": true, "removed": plan.remove, "kept": plan.keep })
-}
-
 /// Before these go.
-pub(super) fn question(items: &[Item]) -> String {
+pub(super) fn question(items: &[Leftover]) -> String {
     let branches = items.iter().filter(|item| item.branch.is_some()).count();
     let unlanded = items.iter().filter(|item| !item.landed).count();
     let but = match unlanded {
@@ -62,21 +58,21 @@ pub(super) fn question(items: &[Item]) -> String {
     }
 }
 
-fn nothing(plan: &Plan) -> String {
-    if plan.keep.is_empty() {
+fn nothing(plan: &Answer) -> String {
+    if plan.kept.is_empty() {
         return "nothing to remove".to_owned();
     }
-    format!("nothing to remove; kept:\n{}", stays(&plan.keep))
+    format!("nothing to remove; kept:\n{}", stays(&plan.kept))
 }
 
-fn listed(plan: &Plan) -> String {
-    let goes = goes(&plan.remove);
-    if plan.keep.is_empty() { goes } else { format!("{goes}\n\n{}", stays(&plan.keep)) }
+fn listed(plan: &Answer) -> String {
+    let goes = goes(&plan.removed);
+    if plan.kept.is_empty() { goes } else { format!("{goes}\n\n{}", stays(&plan.kept)) }
 }
 
 /// What goes, and why.
-pub(super) fn goes(items: &[Item]) -> String {
-    let cells = |cell: fn(&Item) -> String| items.iter().map(cell).collect::<Vec<_>>();
+pub(super) fn goes(items: &[Leftover]) -> String {
+    let cells = |cell: fn(&Leftover) -> String| items.iter().map(cell).collect::<Vec<_>>();
     table(vec![
         Column::new(
             "REMOVE",
@@ -97,7 +93,7 @@ pub(super) fn stays(kept: &[Kept]) -> String {
     ])
 }
 
-fn said(done: &Response) -> String {
+fn said(done: &Answer) -> String {
     let mut lines: Vec<String> = done.removed.iter().map(removed).collect();
     if !done.kept.is_empty() {
         lines.push(format!("\n{}", stays(&done.kept)));
@@ -106,7 +102,7 @@ fn said(done: &Response) -> String {
 }
 
 /// What is gone.
-pub(super) fn removed(item: &Item) -> String {
+pub(super) fn removed(item: &Leftover) -> String {
     let what = item
         .branch
         .as_ref()

@@ -5,11 +5,12 @@ use clap_complete::Shell;
 
 use crate::Done;
 use crate::cli::Cli;
-use crate::output::print;
+use crate::output::{Output, print};
 
 /// Print a script that completes commands in your shell
 #[derive(Debug, Args)]
 #[command(after_help = INSTALL)]
+#[command(display_order = 360)]
 pub(crate) struct Completions {
     /// Which shell
     shell: Shell,
@@ -21,7 +22,7 @@ const INSTALL: &str = "Install:
   fish  fleet completions fish > ~/.config/fish/completions/fleet.fish";
 
 impl Completions {
-    pub(crate) fn run(self) -> Done {
+    pub(crate) fn run(self, _: Output) -> Done {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::shown(), "fleet", &mut script);
         print(&String::from_utf8_lossy(&script))

@@ -1,9 +1,9 @@
 //! `fleet conflicts`
 
 use clap::Args;
+use fleet_api::verbs::conflicts::{Answer, Conflict, Request, Side};
 use fleet_core::conflict::Clash;
 use fleet_core::text::escaped;
-use fleet_engine::verbs::conflicts::{self, Conflict, Request, Response, Side};
 
 use super::Context;
 use crate::Done;
@@ -16,6 +16,7 @@ use crate::output::{alarm, count, dim, strong, warn};
 /// merge them. `scope`: they claim the same files, so they never run together. Nothing is changed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 140)]
 pub(crate) struct Conflicts {
     /// Only what these tasks have to do with
     #[arg(value_name = "TASK")]
@@ -32,7 +33,7 @@ const SHOWN: usize = 6;
 
 impl Conflicts {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let found = conflicts::run(&context.engine, &Request { tasks: self.tasks }).await?;
+        let found = context.call(Request { tasks: self.tasks }).await?;
         context.output.show(&found, || render(&found))?;
         for unseen in &found.unseen {
             let why = escaped(&unseen.why).into_owned();
@@ -51,7 +52,7 @@ impl Conflicts {
     }
 }
 
-fn render(found: &Response) -> String {
+fn render(found: &Answer) -> String {
     if found.conflicts.is_empty() {
         return format!("no conflicts among {}", count(found.looked_at, "task"));
     }

@@ -1,7 +1,7 @@
 //! `fleet create`
 
 use clap::Args;
-use fleet_engine::verbs::launch::{self, Grouping, Job, Request};
+use fleet_api::verbs::create::{Grouping, Job, Request};
 
 use super::Context;
 use super::launching::{LaunchOptions, PromptInput, see};
@@ -13,6 +13,7 @@ use crate::Done;
 /// What is done in the end is on the branch.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 20)]
 pub(crate) struct Create {
     /// The new branch that the work goes to
     branch: String,
@@ -39,7 +40,7 @@ impl Create {
         let model = self.options.model.clone();
         let job = Job { branch: Some(self.branch), prompt, agent: self.agent, model, ..Job::default() };
         let request = Request { jobs: vec![job], wishes: self.options.wishes(), grouping: Grouping::Alone };
-        let launched = launch::run(&context.engine, request).await?;
+        let launched = context.call(request).await?;
         self.options.tell_left_behind(context, &launched).await;
         see(context, launched, self.options.stay()).await
     }

@@ -1,15 +1,13 @@
 //! `fleet demo`
 
 use clap::Args;
+use fleet_api::verbs::runner_start;
+use fleet_api::views::{Followed, TaskView};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::task::TaskState;
 use fleet_core::time::Span;
 use fleet_engine::clock;
-use fleet_engine::runner::start_in_background;
 use fleet_engine::verbs::demo::{self, Stage, Work};
-use fleet_engine::verbs::follow::Followed;
-use fleet_engine::verbs::runner_stop;
-use fleet_engine::views::TaskView;
 use serde::Serialize;
 
 use super::Context;
@@ -23,6 +21,7 @@ use crate::output::{dim, print, strong};
 /// Makes a repository in a temporary folder, queues five tasks that depend on each other, and runs a built-in scripted
 /// agent on them. No account, no network, and nothing of yours is touched.
 #[derive(Debug, Args)]
+#[command(display_order = 10)]
 pub(crate) struct Demo {
     /// Keep the folder, to look around in it afterwards
     #[arg(long)]
@@ -55,7 +54,7 @@ impl Demo {
         };
         let kept = self.keep.then(|| stage.dir().to_owned());
         let cleared = match &kept {
-            Some(dir) => quit(&inside).await.and_then(|()| tell(context, &kept_at(dir))),
+            Some(dir) => stage.stop(&inside.engine).await.and_then(|()| tell(context, &kept_at(dir))),
             None => stage.clear(&inside.engine).await,
         };
         let played = played?;
@@ -113,19 +112,12 @@ async fn play(context: &Context, stage: &Stage) -> Result<Option<Response>, Prob
 }
 
 async fn up(context: &Context) -> Done {
-    start_in_background(&context.engine, Some(SLOTS)).await.map(drop)
+    context.call(runner_start::Request { slots: Some(SLOTS) }).await.map(drop)
 }
 
 /// Part of the story: left out of JSON.
 fn tell(context: &Context, text: &str) -> Done {
     if context.output.is_json() { Ok(()) } else { print(text) }
-}
-
-/// The runner goes; what it did stays.
-async fn quit(context: &Context) -> Done {
-    runner_stop::stop(&context.engine, runner_stop::Request { agents: true, ..Default::default() })
-        .await
-        .map(drop)
 }
 
 fn kept_at(dir: &std::path::Path) -> String {

@@ -3,8 +3,8 @@
 use std::io::{IsTerminal, Write};
 
 use clap::Args;
+use fleet_api::verbs::run_diff::{Answer, Of, Request, Style, Which};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::verbs::run_diff::{self, Color, Comparison, DiffStyle, Of, Request, Which};
 
 use super::Context;
 use crate::Done;
@@ -16,6 +16,7 @@ use crate::output::{Painter, Stdout, dim, is_colored, terminal};
 /// compared as they are, committed or not. Into a pipe it goes byte for byte, as `git apply` reads it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 110)]
 pub(crate) struct Diff {
     /// The run: its id, the id of its task, or its branch
     id: String,
@@ -36,48 +37,75 @@ impl Diff {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let snapshot =
             self.snapshot.map(|number| if number == 0 { Which::Newest } else { Which::Number(number) });
-        let request = Request { id: self.id, snapshot };
-        let comparison = run_diff::find(&context.engine, &request).await?;
+        let request = Request { id: self.id, snapshot, limit: Some(PAGE), ..Request::default() };
         if context.output.is_json() {
-            let summary = comparison.summary()?;
-            return context.output.show(&summary, String::new);
+            let found = context.call(Request { summary: true, ..request }).await?;
+            return context.output.show(&found.summary, String::new);
         }
-        if let (Of::Snapshot(name), None) = (comparison.of(), snapshot) {
+        let request = Request { style: Some(style(self.stat)), ..request };
+        let first = context.call(request.clone()).await?;
+        if let (Some(Of::Snapshot(name)), None) = (&first.of, snapshot) {
             context
                 .output
                 .note(&dim(&format!("what {name} holds: the branch is gone, or a later attempt's")));
         }
-        if !show(&comparison, self.stat)? {
-            context.output.note(match comparison.of() {
-                Of::Workspace => "no changes so far",
-                Of::Branch | Of::Snapshot(_) => "no changes",
-            });
+        let nothing = match first.of {
+            Some(Of::Workspace) => "no changes so far",
+            _ => "no changes",
+        };
+        if !show(context, request, first).await? {
+            context.output.note(nothing);
         }
         Ok(())
     }
 }
 
-/// Whether there was anything to show.
-fn show(comparison: &Comparison, stat: bool) -> Outcome<bool> {
+/// So many bytes are fetched at once: each page costs git the ones before it.
+const PAGE: u32 = 8 << 20;
+
+fn style(stat: bool) -> Style {
     let width = terminal().map_or(100, |(width, _)| u16::try_from(width).unwrap_or(u16::MAX));
-    let color = Color::Never;
     let for_people = std::io::stdout().is_terminal() || is_colored();
-    let style = match (stat, for_people) {
-        (true, _) => DiffStyle::Stat { width, color },
-        (false, true) => DiffStyle::Patch { color },
-        (false, false) => DiffStyle::Apply,
-    };
-    let failed = |error| Problem::new(Code::Io, format!("cannot write to standard output: {error}"));
-    // For people it is made safe and colourful; programs get what git says.
-    if for_people {
-        let mut painter = Painter::new(Stdout);
-        comparison.write(style, &mut painter)?;
-        return painter.finish().map_err(failed);
+    match (stat, for_people) {
+        (true, _) => Style::Stat(width),
+        (false, true) => Style::Patch,
+        (false, false) => Style::Apply,
     }
-    let mut counted = Counted { out: Stdout, is_empty: true };
-    comparison.write(style, &mut counted)?;
-    counted.flush().map_err(failed)?;
-    Ok(!counted.is_empty)
+}
+
+/// Whether there was anything to show.
+async fn show(context: &Context, request: Request, first: Answer) -> Outcome<bool> {
+    // A patch for programs stays byte for byte; everything else is read by people, so it is made safe and colourful.
+    if request.style == Some(Style::Apply) {
+        let mut counted = Counted { out: Stdout, is_empty: true };
+        write(context, request, first, &mut counted).await?;
+        counted.flush().map_err(|error| failed(&error))?;
+        return Ok(!counted.is_empty);
+    }
+    let mut painter = Painter::new(Stdout);
+    write(context, request, first, &mut painter).await?;
+    painter.finish().map_err(|error| failed(&error))
+}
+
+/// Writes all pages.
+async fn write(
+    context: &Context,
+    mut request: Request,
+    mut page: Answer,
+    out: &mut (dyn Write + Send),
+) -> Outcome<()> {
+    loop {
+        out.write_all(&page.text.0).map_err(|error| failed(&error))?;
+        if page.next.is_none() {
+            return Ok(());
+        }
+        request.after = page.next;
+        page = context.call(request.clone()).await?;
+    }
+}
+
+fn failed(error: &std::io::Error) -> Problem {
+    Problem::new(Code::Io, format!("cannot write to standard output: {error}"))
 }
 
 /// Knows whether anything was written.

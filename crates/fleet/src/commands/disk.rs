@@ -1,13 +1,10 @@
 //! `fleet disk`
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-
 use clap::Args;
-use fleet_engine::verbs::disk::{self, Amount, ProjectDisk, Response};
+use fleet_api::verbs::disk::{Amount, Answer, ProjectDisk, Request};
 
 use super::Context;
-use super::counting::counting;
+use super::waiting::waiting;
 use crate::Done;
 use crate::output::{Column, bytes, count, dim, strong, table};
 
@@ -16,17 +13,18 @@ use crate::output::{Column, bytes, count, dim, strong, table};
 /// Workspaces that agents work in, workspaces that are kept warm for the next ones, logs of runs, what is being removed,
 /// and the store. Snapshots are counted: they share their content with your repository.
 #[derive(Debug, Args)]
+#[command(display_order = 250)]
 pub(crate) struct Disk {}
 
 impl Disk {
-    pub(crate) async fn run(context: &Context) -> Done {
-        let seen = Arc::new(AtomicU64::new(0));
-        let used = counting(&seen, disk::run(&context.engine, &seen)).await?;
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self {} = self;
+        let used = waiting(context.call(Request::default())).await?;
         context.output.show(&used, || said(&used))
     }
 }
 
-fn said(used: &Response) -> String {
+fn said(used: &Answer) -> String {
     let mut lines = Vec::new();
     if !used.projects.is_empty() {
         let cells =
@@ -51,11 +49,7 @@ fn said(used: &Response) -> String {
     }
     lines.push(format!("trash       {}", shown(used.trash)));
     lines.push(format!("store       {}", used.store_bytes.map_or_else(|| "on a server".to_owned(), bytes)));
-    lines.push(format!(
-        "total       {}  {}",
-        strong(&bytes(used.total_bytes)),
-        dim(&used.home.display().to_string())
-    ));
+    lines.push(format!("total       {}  {}", strong(&bytes(used.total_bytes)), dim(&used.home)));
     lines.join("\n")
 }
 

@@ -1,9 +1,9 @@
 //! `fleet doctor`
 
 use clap::Args;
+use fleet_api::verbs::doctor::{Check, Request, Verdict};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::verbs::doctor::{self, Check, Verdict};
 
 use super::Context;
 use crate::Done;
@@ -11,11 +11,13 @@ use crate::output::{dim, paint_status, strong};
 
 /// Look at everything that codefleet needs, and say what is wrong
 #[derive(Debug, Args)]
+#[command(display_order = 330)]
 pub(crate) struct Doctor {}
 
 impl Doctor {
-    pub(crate) async fn run(context: &Context) -> Done {
-        let found = doctor::run(&context.engine).await?;
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self {} = self;
+        let found = context.call(Request::default()).await?;
         context.output.show(&found, || found.checks.iter().map(line).collect::<Vec<_>>().join("\n"))?;
         if found.healthy {
             return Ok(());

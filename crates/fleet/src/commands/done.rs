@@ -1,9 +1,9 @@
 //! `fleet done`
 
 use clap::Args;
+use fleet_api::verbs::report::Request;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::RunReport;
-use fleet_engine::verbs::report;
 use serde_json::{Value, json};
 
 use super::Context;
@@ -12,6 +12,7 @@ use super::text_input::read_all;
 /// For agents: report that the task of this run is done
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 380)]
 pub(crate) struct DoneCommand {
     /// What was done, in a sentence or two; `-` reads the whole result as JSON from standard input
     summary: String,
@@ -34,7 +35,7 @@ const EXAMPLES: &str = "Examples, inside a run:
 
 impl DoneCommand {
     pub(crate) async fn run(self, context: &Context) -> crate::Done {
-        let said = report::run(&context.engine, RunReport::Done(self.report()?)).await?;
+        let said = context.call(Request { report: RunReport::Done(self.report()?) }).await?;
         context.output.show(&said, || format!("run {}: noted as {}", said.run, "done"))
     }
 

@@ -1,10 +1,10 @@
 //! `fleet events`
 
 use clap::Args;
+use fleet_api::verbs::events::Request;
+use fleet_api::views::EventView;
 use fleet_core::text::escaped;
 use fleet_engine::clock;
-use fleet_engine::verbs::events::{self, Follow, Request};
-use fleet_engine::views::EventView;
 
 use super::Context;
 use crate::Done;
@@ -16,6 +16,7 @@ use crate::output::{dim, print, strong};
 /// happened. With --json each event is one line.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 270)]
 pub(crate) struct Events {
     /// Keep showing events as they happen
     #[arg(short, long)]
@@ -35,27 +36,30 @@ const EXAMPLES: &str = "Examples:
   fleet events --follow
   fleet events --since 0 --limit 100000 --json | jq -r .kind | sort | uniq -c";
 
+/// One call waits at most so many seconds for the next event.
+const WAIT: u32 = 30;
+
 impl Events {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { since: self.since, only_project: self.here, limit: self.limit };
-        let seen = events::run(&context.engine, request).await?;
-        show(context, &seen)?;
-        if !self.follow {
-            return Ok(());
-        }
-        let mut follow = Follow::start(&context.engine, request, &seen).await?;
+        let limit = Some(self.limit);
+        let mut request = Request { after: self.since, only_project: self.here, limit, ..Request::default() };
         loop {
-            show(context, &follow.next().await?)?;
+            let seen = context.call(request.clone()).await?;
+            show(context, &seen.events)?;
+            if !self.follow {
+                return Ok(());
+            }
+            request = Request { after: Some(seen.next), limit: None, wait_seconds: Some(WAIT), ..request };
         }
     }
 }
 
-fn show(context: &Context, events: &[fleet_core::event::Event]) -> Done {
-    for event in events.iter().map(EventView::from) {
+fn show(context: &Context, events: &[EventView]) -> Done {
+    for event in events {
         if context.output.is_json() {
             print(&serde_json::json!(event).to_string())?;
         } else {
-            print(&line(&event, &clock::local(event.at.0)))?;
+            print(&line(event, &clock::local(event.at.0)))?;
         }
     }
     Ok(())

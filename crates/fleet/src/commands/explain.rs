@@ -8,6 +8,7 @@ use crate::output::Output;
 
 /// Explain an error code: what it means, why it happens, what to do
 #[derive(Debug, Args)]
+#[command(display_order = 340)]
 pub(crate) struct Explain {
     /// The code, as an error message shows it; without one, all codes are listed
     code: Option<String>,
@@ -53,7 +54,7 @@ pages! {
     BranchTaken = "branch-taken",
     LeaseLost = "lease-lost",
     NotInARun = "not-in-a-run",
-    TokenRefused = "token-refused",
+    DoorClosed = "door-closed",
     SpawnRefused = "spawn-refused",
     NotYours = "not-yours",
     RepositoryRefused = "repository-refused",

@@ -1,7 +1,7 @@
 //! `fleet fanout`
 
 use clap::Args;
-use fleet_engine::verbs::launch;
+use fleet_api::verbs::fanout::Request;
 
 use super::Context;
 use super::launching::{LaunchOptions, PromptInput, see};
@@ -13,6 +13,7 @@ use crate::Done;
 /// All of them are launched, or none; together they are a batch.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 30)]
 pub(crate) struct Fanout {
     /// How many, up to 100
     #[arg(value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=100))]
@@ -37,7 +38,7 @@ impl Fanout {
     pub(crate) async fn run(self, context: &Context) -> Done {
         // The only name of a branch that nobody can mean.
         let is_stdin = self.prefix.as_deref() == Some("-");
-        let wish = launch::Fanout {
+        let request = Request {
             copies: self.copies.into(),
             prompt: self.prompt.read(is_stdin)?,
             prefix: self.prefix.filter(|_| !is_stdin),
@@ -45,7 +46,7 @@ impl Fanout {
             model: self.options.model.clone(),
             wishes: self.options.wishes(),
         };
-        let launched = launch::fanout(&context.engine, wish).await?;
+        let launched = context.call(request).await?;
         self.options.tell_left_behind(context, &launched).await;
         see(context, launched, self.options.stay()).await
     }

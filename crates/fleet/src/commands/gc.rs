@@ -1,18 +1,15 @@
 //! `fleet gc`
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-
 use clap::Args;
+use fleet_api::verbs::gc::{Answer, Item, Kind, Request};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 use fleet_core::time::Span;
 use fleet_engine::sweep;
-use fleet_engine::verbs::gc::{self, Item, Kind, Plan, Request, Response};
 
 use super::Context;
 use super::consent::spared;
-use super::counting::counting;
+use super::waiting::waiting;
 use crate::Done;
 use crate::output::{Column, bytes, count, table};
 
@@ -21,6 +18,7 @@ use crate::output::{Column, bytes, count, table};
 /// Work that has not landed stays: at least its last snapshot is kept for ever. Shows what would go and asks; without a
 /// terminal it only shows. What is large moves aside and is removed in the background.
 #[derive(Debug, Args)]
+#[command(display_order = 260)]
 pub(crate) struct Gc {
     /// Do not ask
     #[arg(short, long)]
@@ -43,26 +41,21 @@ impl Gc {
         let span: Result<Span, _> = self.older_than.parse();
         let older_than =
             span.map_err(|error| Problem::new(Code::InvalidValue, format!("older-than: {error}")))?.0;
-        let request = Request { older_than, seen: Arc::new(AtomicU64::new(0)) };
-        let plan = counting(&request.seen, gc::plan(&context.engine, &request)).await?;
-        if plan.items.is_empty() {
-            return context.output.show(&answer(&plan), || "nothing to remove".to_owned());
+        let look = Request { older_than_seconds: older_than.as_secs(), remove: None };
+        let plan = waiting(context.call(look.clone())).await?;
+        if plan.removed.is_empty() {
+            return context.output.show(&plan, || "nothing to remove".to_owned());
         }
         if !self.yes {
-            context.output.note(&listed(&plan.items));
+            context.output.note(&listed(&plan.removed));
         }
-        let freed = bytes(plan.items.iter().map(|item| item.bytes).sum());
+        let freed = bytes(plan.removed.iter().map(|item| item.bytes).sum());
         if let Some(why) = spared(context, self.yes, &format!("Remove all this ({freed})?"), Some(&freed)) {
-            return context.output.show(&answer(&plan), || why);
+            return context.output.show(&plan, || why);
         }
-        let done = gc::run(&context.engine, plan).await?;
-        let json = serde_json::json!({ "dry_run": false, "removed": done.removed, "failed": done.failed });
-        context.output.show(&json, || said(&done))
+        let done = waiting(context.call(Request { remove: Some(plan.removed), ..look })).await?;
+        context.output.show(&done, || said(&done))
     }
-}
-
-fn answer(plan: &Plan) -> serde_json::Value {
-    serde_json::json!({ "dry_run": true, "removed": plan.items, "failed": [] })
 }
 
 fn kind(item: &Item) -> String {
@@ -87,7 +80,7 @@ fn listed(items: &[Item]) -> String {
     ])
 }
 
-fn said(done: &Response) -> String {
+fn said(done: &Answer) -> String {
     let freed = bytes(done.removed.iter().map(|item| item.bytes).sum());
     let mut lines = vec![format!(
         "removed {}, {freed}; what is large goes in the background",

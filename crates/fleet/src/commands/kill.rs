@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use clap::Args;
-use fleet_core::problem::{Code, Problem};
+use fleet_api::verbs::run_kill::{Answer, KillOutcome, Killed, Request};
+use fleet_api::verbs::run_kill_find::{self, Target};
+use fleet_api::verbs::run_kill_waits;
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use fleet_core::time::Span;
-use fleet_engine::verbs::run_kill::{self, Found, KillOutcome, Killed, Manner, Request, Target};
 
 use super::Context;
 use super::consent::insist;
@@ -21,6 +23,7 @@ use crate::output::{Column, count, dim, paint_status, strong, table};
 /// cancelled.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 160)]
 pub(crate) struct Kill {
     /// Branches, tasks or runs, by name, id or pattern
     #[arg(value_name = "PATTERN", required_unless_present = "batch")]
@@ -42,6 +45,10 @@ pub(crate) struct Kill {
     wait: Option<String>,
 }
 
+/// Nobody waits longer without a word.
+const SILENCE: Duration = Duration::from_millis(1_500);
+const MOST_TOLD: usize = 5;
+
 const EXAMPLES: &str = "Examples:
   fleet kill login-A
   fleet kill 'login-*' --discard
@@ -49,32 +56,52 @@ const EXAMPLES: &str = "Examples:
 
 impl Kill {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let patience = self.wait.as_deref().map(wait).transpose()?;
-        let manner = Manner { discard: self.discard, patience };
-        let request = Request { patterns: self.patterns, batch: self.batch, all_projects: self.all_projects };
-        let found = run_kill::find(&context.engine, &request).await?;
+        let wait_millis = self.wait.as_deref().map(wait).transpose()?;
+        let Self { patterns, batch, all_projects, discard, .. } = self;
+        let found = context.call(run_kill_find::Request { patterns, batch, all_projects }).await?;
         if !self.yes {
             context.output.note(&listed(&found));
         }
-        if !insist(context, self.yes, &question(&found, &manner), "nothing was stopped")? {
+        if !insist(context, self.yes, &question(&found, discard), "nothing was stopped")? {
             let nothing = serde_json::json!({ "killed": [] });
             return context.output.show(&nothing, || "nothing was stopped".to_owned());
         }
-        let response = run_kill::run(&context.engine, &found.targets, &manner).await?;
+        let tasks = found.targets.iter().map(|target| target.task.to_string()).collect();
+        let request = Request { tasks, discard, wait_millis };
+        let response = run_and_tell(context, &found.targets, request).await?;
         context.output.show(&response, || response.killed.iter().map(line).collect::<Vec<_>>().join("\n"))?;
         if found.more {
             context.output.note("the queue is very long: this was only its beginning");
         }
-        response.problem(&manner).map_or(Ok(()), Err)
+        problem(&response, discard).map_or(Ok(()), Err)
     }
 }
 
-fn wait(text: &str) -> Result<Duration, Problem> {
-    let span: Result<Span, _> = text.parse();
-    span.map(|span| span.0).map_err(|error| Problem::new(Code::InvalidValue, format!("wait: {error}")))
+/// Kills, and says what takes its time if it does.
+async fn run_and_tell(context: &Context, targets: &[Target], request: Request) -> Outcome<Answer> {
+    let mut killing = Box::pin(context.call(request));
+    if let Ok(response) = tokio::time::timeout(SILENCE, &mut killing).await {
+        return response;
+    }
+    let runs = targets.iter().filter_map(|target| Some(target.run?.to_string())).collect();
+    let waits = context.call(run_kill_waits::Request { runs }).await.map(|answer| answer.waits);
+    let waits = waits.unwrap_or_default();
+    for wait in waits.iter().take(MOST_TOLD) {
+        context.output.note(&dim(&escaped(wait)));
+    }
+    if waits.len() > MOST_TOLD {
+        context.output.note(&dim(&format!("and for {} more", waits.len() - MOST_TOLD)));
+    }
+    killing.await
 }
 
-fn listed(found: &Found) -> String {
+fn wait(text: &str) -> Result<u64, Problem> {
+    let span: Result<Span, _> = text.parse();
+    let millis = |span: Span| u64::try_from(span.0.as_millis()).unwrap_or(u64::MAX);
+    span.map(millis).map_err(|error| Problem::field("wait", error.to_string()))
+}
+
+fn listed(found: &run_kill_find::Answer) -> String {
     let cells = |cell: fn(&Target) -> String| found.targets.iter().map(cell).collect::<Vec<_>>();
     table(vec![
         Column::new("TASK", cells(|target| target.task.to_string())),
@@ -85,7 +112,7 @@ fn listed(found: &Found) -> String {
     ])
 }
 
-fn question(found: &Found, manner: &Manner) -> String {
+fn question(found: &run_kill_find::Answer, discard: bool) -> String {
     let agents = found.targets.iter().filter(|target| target.run.is_some()).count();
     let tasks = found.targets.len() - agents;
     let what = match (agents, tasks) {
@@ -93,7 +120,7 @@ fn question(found: &Found, manner: &Manner) -> String {
         (agents, 0) => format!("Stop {}", count(agents, "agent")),
         (agents, tasks) => format!("Stop {} and cancel {}", count(agents, "agent"), count(tasks, "task")),
     };
-    let branches = if manner.discard { ", and delete the branches" } else { "" };
+    let branches = if discard { ", and delete the branches" } else { "" };
     format!("{what}{branches}?")
 }
 
@@ -109,6 +136,9 @@ fn line(killed: &Killed) -> String {
         (_, false) if !killed.remarks.is_empty() => escaped(&killed.remarks.join("; ")).into_owned(),
         (Some(branch), _) if killed.tidying => format!("work saved; committing to {}", escaped(branch)),
         (Some(branch), _) => format!("its work is on {}", escaped(branch)),
+        (None, false) if killed.tidying && killed.detail.is_none() => {
+            "work saved; its branch is not made yet".to_owned()
+        }
         (None, true) => format!("its branch is deleted; `fleet undo {id}` brings it back"),
         (None, false) => String::new(),
     };
@@ -116,4 +146,26 @@ fn line(killed: &Killed) -> String {
     let rest: Vec<String> = detail.chain((!place.is_empty()).then_some(place)).collect();
     let rest = if rest.is_empty() { String::new() } else { format!("  {}", dim(&rest.join("; "))) };
     format!("{}  {what}  {}{rest}", strong(killed.task.as_str()), escaped(&killed.title))
+}
+
+/// The problem with what goes on, or with a branch that should be gone, if there is one.
+fn problem(done: &Answer, discard: bool) -> Option<Problem> {
+    let is_left =
+        |killed: &&Killed| killed.outcome == KillOutcome::GoesOn || (discard && killed.branch.is_some());
+    let left: Vec<&Killed> = done.killed.iter().filter(is_left).collect();
+    let first = left.first()?;
+    let said = first.detail.clone().unwrap_or_default();
+    let message = match (first.outcome, left.len()) {
+        (KillOutcome::GoesOn, 1) => format!("task {} goes on: {said}", first.task),
+        (_, 1) => format!("the branch of task {} stays: {said}", first.task),
+        (_, number) => format!("{number} are not gone, the first is task {}: {said}", first.task),
+    };
+    let problem = Problem::new(Code::KillIncomplete, message);
+    Some(if first.outcome == KillOutcome::GoesOn {
+        problem
+            .hint("it was asked to stop, and ends when its keeper hears of it: try again to wait for that")
+            .hint("`fleet start` takes care of a keeper that is stuck")
+    } else {
+        problem.hint("`git branch -D` deletes a branch that you do not need")
+    })
 }

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fleet_api::verbs::create::{Setup, Wishes};
+use fleet_api::verbs::project_uncommitted;
+use fleet_api::verbs::runner_wake::{self, Runner};
+use fleet_api::views::{Followed, Launched};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::verbs::follow::Followed;
-use fleet_engine::verbs::launch::{self, Launched, Runner, Setup, Wishes};
 
 use super::Context;
 use super::text_input::{read_all, read_file};
@@ -108,7 +110,11 @@ pub(crate) async fn left_behind(context: &Context, base: &str) {
     if context.output.is_json() {
         return;
     }
-    let Some(number) = launch::left_behind(&context.engine).await else { return };
+    let Ok(project_uncommitted::Answer { files: Some(number) }) =
+        context.call(project_uncommitted::Request::default()).await
+    else {
+        return;
+    };
     let (what, short) = (count(number, "uncommitted change"), base.get(..7).unwrap_or(base));
     let verb = if number == 1 { "is" } else { "are" };
     context.output.note(&format!("note: {what} {verb} not in it; it starts from {short}"));
@@ -117,8 +123,8 @@ pub(crate) async fn left_behind(context: &Context, base: &str) {
 /// Starts the runner if need be, and follows what was launched.
 pub(crate) async fn see(context: &Context, launched: Launched, stay: Stay) -> Done {
     let working = launched.tasks.iter().filter(|one| !one.task.read_only);
-    context.first_use(working.map(|one| one.task.agent.as_deref()))?;
-    wake(context);
+    context.first_use(working.map(|one| one.task.agent.as_deref())).await?;
+    wake(context).await;
     if let Some(batch) = launched.batch {
         context.output.note(&dim(&format!("batch {batch}")));
     }
@@ -133,8 +139,8 @@ pub(crate) async fn see(context: &Context, launched: Launched, stay: Stay) -> Do
 }
 
 /// The work is queued and durable: trouble with the runner is told, and is no failure of the launch.
-pub(crate) fn wake(context: &Context) {
-    match launch::wake(&context.engine) {
+pub(crate) async fn wake(context: &Context) {
+    match context.call(runner_wake::Request::default()).await.map(|woken| woken.runner) {
         Ok(Runner::Up) => {}
         Ok(Runner::Started) => {
             context.output.note(&dim("started the runner in the background; `fleet status` shows it"));
@@ -152,8 +158,8 @@ fn line(one: &Followed) -> String {
     format!(
         "{}  {}  {}  {}",
         strong(one.task.id.as_str()),
-        paint_status(one.task.status),
-        escaped(&one.to),
+        paint_status(&one.task.status),
+        escaped(&one.branch()),
         dim(&escaped(&one.task.title))
     )
 }

@@ -5,12 +5,11 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use clap::Args;
+use fleet_api::verbs::run_list::{Answer, Request};
+use fleet_api::views::{ListedRunView, RunView};
 use fleet_core::id::BatchId;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::time::{Millis, Span};
-use fleet_engine::runner;
-use fleet_engine::verbs::run_list::{self, Request, Response, Watching};
-use fleet_engine::views::{ListedRunView, RunView};
 
 use super::Context;
 use crate::Done;
@@ -25,6 +24,7 @@ use crate::output::{
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(visible_alias = "ls", after_help = EXAMPLES)]
+#[command(display_order = 70)]
 pub(crate) struct List {
     /// Runs that ended, too, newest first
     #[arg(short, long)]
@@ -54,12 +54,12 @@ const EXAMPLES: &str = "Examples:
 impl List {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { all, grouped, watch, batch, all_projects, limit } = self;
-        let request = Request { all, all_projects, batch, limit };
+        let request = Request { all, all_projects, batch, limit, ..Request::default() };
         let form = Form { grouped, all_projects };
         if watch {
             return self::watch(context, request, form).await;
         }
-        let list = run_list::run(&context.engine, &request).await?;
+        let list = context.call(request).await?;
         context.tell_unattended().await;
         if list.runs.is_empty() && !context.output.is_json() {
             context.output.note(&empty(&list, all));
@@ -76,7 +76,7 @@ impl List {
     }
 }
 
-fn empty(list: &Response, all: bool) -> String {
+fn empty(list: &Answer, all: bool) -> String {
     let line = match (list.elsewhere, all) {
         (0, true) => "no agent has been at work here yet; `fleet task add \"…\"` adds a task",
         (0, false) => "no agent is at work; `fleet task list` shows the queue, `fleet list --all` what ended",
@@ -89,24 +89,32 @@ fn empty(list: &Response, all: bool) -> String {
     }
 }
 
-async fn watch(context: &Context, request: Request, form: Form) -> Done {
+/// Processor and memory change without an event.
+const LOOK: u32 = 2;
+/// Fifty agents change the store all the time; nobody reads faster than this.
+const PAUSE: Duration = Duration::from_millis(250);
+
+async fn watch(context: &Context, mut request: Request, form: Form) -> Done {
     if context.output.is_json() || !std::io::stdout().is_terminal() {
         return Err(Problem::new(Code::Usage, "--watch draws on a terminal")
             .hint("`fleet list --json` answers once; `fleet events --follow --json` tells what happens"));
     }
     let all = request.all;
-    let mut watching = Watching::new(&context.engine, request);
+    // The first look is at once.
+    request.wait_seconds = Some(0);
     // What was on the screen before is scrolled away, not lost.
     let mut clear = "\u{1b}[2J";
     loop {
-        let list = watching.next().await?;
+        let list = context.call(request.clone()).await?;
         let now = context.engine.now();
         let text = if list.runs.is_empty() { empty(&list, all) } else { form.render(&list, now) };
-        let unattended = runner::unattended(&context.engine).await.ok().flatten();
+        let unattended = context.unattended().await;
         let text = unattended.iter().fold(text, |text, one| format!("{}\n{text}", one.sentence()));
         draw(clear, &text)
             .map_err(|error| Problem::new(Code::Io, format!("cannot write to standard output: {error}")))?;
         clear = "";
+        (request.after, request.wait_seconds) = (list.looked, Some(LOOK));
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
@@ -137,7 +145,7 @@ struct Form {
 }
 
 impl Form {
-    fn render(self, list: &Response, now: Millis) -> String {
+    fn render(self, list: &Answer, now: Millis) -> String {
         if !self.grouped {
             return self.rows(&list.runs.iter().collect::<Vec<_>>(), now);
         }

@@ -6,10 +6,8 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use clap::Args;
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::verbs::run_logs::{
-    self, Decoded, End, Following, Log, LogEntry, LogReader, Piece, Request, Stream,
-};
+use fleet_api::verbs::run_logs::{Answer, End, LogEntry, Piece, Request, Stream};
+use fleet_core::problem::{Code, Problem};
 
 use super::Context;
 use crate::Done;
@@ -22,6 +20,7 @@ use render::Renderer;
 /// byte for byte. Of very long logs the middle is left out, and a line says so.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 100)]
 pub(crate) struct Logs {
     /// The run: its id, the id of its task, or its branch
     id: String,
@@ -55,33 +54,52 @@ impl Logs {
                 .hint("leave out --raw for one JSON object per entry, or --json for the bytes"));
         }
         let stream = if self.stderr { Stream::Err } else { Stream::Out };
-        let request = Request { id: self.id.clone(), attempt: self.attempt, stream };
-        let log = run_logs::find(&context.engine, &request).await?;
-        let mut following =
-            if self.follow { Some(Following::new(&context.engine, &log).await?) } else { None };
-        let found = log.clone();
-        let last = self.lines.map(|lines| lines as usize);
-        let mut source = if self.raw { Source::raw(log, last)? } else { Source::decoded(log, last, context) };
-        loop {
-            // What is known of the end was known before the rest is read, so nothing is missed.
-            let is_over = following.as_ref().is_none_or(|following| following.end().is_some());
-            source.show(is_over)?;
-            match &mut following {
-                Some(following) if !is_over => following.wait().await?,
-                _ => break,
+        let mut request = Request {
+            id: self.id.clone(),
+            attempt: self.attempt,
+            stream,
+            raw: self.raw,
+            last_lines: self.lines.filter(|_| self.raw),
+            wait_seconds: self.follow.then_some(0),
+            ..Request::default()
+        };
+        let held = self.lines.filter(|_| !self.raw).map(|last| (last as usize, VecDeque::new()));
+        let form = if context.output.is_json() { Form::Json } else { Form::People(Renderer::default()) };
+        let mut lines = Lines { form, held };
+        let last = loop {
+            let page = context.call(request.clone()).await?;
+            show(&page, &mut lines)?;
+            if page.end.is_some() || !(page.more || self.follow) {
+                break page;
             }
-        }
-        if source.is_empty() {
+            // What is there comes first; then somebody who follows waits.
+            let wait = if page.more { 0 } else { WAIT };
+            (request.after, request.wait_seconds) = (Some(page.next), self.follow.then_some(wait));
+        };
+        if last.is_empty {
             context.output.note("the agent has printed nothing");
         }
-        if found.has_errors() && !self.stderr && !self.raw {
+        if last.has_errors && !self.stderr && !self.raw {
             context.output.note(&dim(&format!("`fleet logs {} --stderr` shows standard error", self.id)));
         }
-        if let Some(end) = following.and_then(|following| following.end()) {
+        if let Some(end) = last.end.filter(|_| self.follow) {
             context.output.note(&ending(end));
         }
         Ok(())
     }
+}
+
+/// One call waits at most so many seconds for more.
+const WAIT: u32 = 30;
+
+/// Shows a page; at the present end of the log, what was held back as well.
+fn show(page: &Answer, lines: &mut Lines) -> Done {
+    for piece in &page.pieces {
+        write(piece)
+            .map_err(|error| Problem::new(Code::Io, format!("cannot write to standard output: {error}")))?;
+    }
+    lines.take(&page.entries)?;
+    if page.more { Ok(()) } else { lines.release() }
 }
 
 fn ending(end: End) -> String {
@@ -93,61 +111,10 @@ fn ending(end: End) -> String {
     }
 }
 
-/// Where the lines come from, and in what form.
-enum Source {
-    Raw { log: Log, reader: LogReader },
-    Decoded { decoded: Decoded, lines: Lines },
-}
-
-impl Source {
-    fn raw(log: Log, last: Option<usize>) -> Outcome<Self> {
-        let reader = log.bytes(last)?;
-        Ok(Self::Raw { log, reader })
-    }
-
-    fn decoded(log: Log, last: Option<usize>, context: &Context) -> Self {
-        let form = if context.output.is_json() { Form::Json } else { Form::People(Renderer::default()) };
-        Self::Decoded {
-            decoded: log.decoded(),
-            lines: Lines { form, held: last.map(|last| (last, VecDeque::new())) },
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Raw { reader, .. } => reader.position() == 0,
-            Self::Decoded { decoded, .. } => decoded.is_empty(),
-        }
-    }
-
-    /// Shows all that is there.
-    fn show(&mut self, is_over: bool) -> Done {
-        match self {
-            Self::Raw { log, reader } => {
-                while let Some(piece) = log.piece(reader)? {
-                    write(&piece).map_err(|error| {
-                        Problem::new(Code::Io, format!("cannot write to standard output: {error}"))
-                    })?;
-                }
-                Ok(())
-            }
-            Self::Decoded { decoded, lines } => {
-                while let Some(entries) = decoded.entries()? {
-                    lines.take(entries)?;
-                }
-                if is_over {
-                    lines.take(decoded.finish())?;
-                }
-                lines.release()
-            }
-        }
-    }
-}
-
 fn write(piece: &Piece) -> std::io::Result<()> {
     match piece {
-        Piece::Bytes { bytes, .. } => Stdout.write_all(bytes)?,
-        Piece::Gap { left_out, .. } => writeln!(Stdout, "\n{}", render::gap(*left_out))?,
+        Piece::Bytes(bytes) => Stdout.write_all(&bytes.0)?,
+        Piece::Gap(left_out) => writeln!(Stdout, "\n{}", render::gap(*left_out))?,
     }
     Stdout.flush()
 }
@@ -164,12 +131,12 @@ enum Form {
 }
 
 impl Lines {
-    fn take(&mut self, entries: Vec<LogEntry>) -> Done {
+    fn take(&mut self, entries: &[LogEntry]) -> Done {
         let mut lines = Vec::new();
         for entry in entries {
             match &mut self.form {
                 Form::Json => lines.push(serde_json::json!(entry).to_string()),
-                Form::People(renderer) => lines.extend(renderer.lines(&entry)),
+                Form::People(renderer) => lines.extend(renderer.lines(entry)),
             }
         }
         match &mut self.held {

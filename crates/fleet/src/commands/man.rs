@@ -7,11 +7,12 @@ use fleet_core::problem::{Code, Problem};
 
 use crate::Done;
 use crate::cli::Cli;
-use crate::output::print;
+use crate::output::{Output, print};
 
 /// Print the manual page, or write the pages of all commands to a folder
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fleet man --dir ~/.local/share/man/man1")]
+#[command(display_order = 370)]
 pub(crate) struct Man {
     /// Write one page per command into this folder
     #[arg(long, value_name = "DIR")]
@@ -19,7 +20,7 @@ pub(crate) struct Man {
 }
 
 impl Man {
-    pub(crate) fn run(self) -> Done {
+    pub(crate) fn run(self, _: Output) -> Done {
         if let Some(dir) = self.dir {
             let written =
                 std::fs::create_dir_all(&dir).and_then(|()| clap_mangen::generate_to(Cli::command(), &dir));

@@ -1,67 +1,24 @@
-//! The commands, one file each: `commands/<noun>/<verb>.rs`.
+//! The commands, one file each: `commands/<noun>/<verb>.rs`. `build.rs` finds them; their order in the help is that of
+//! `display_order`.
 
-pub(crate) mod agents;
-pub(crate) mod clean;
-pub(crate) mod completions;
-pub(crate) mod config;
-pub(crate) mod conflicts;
-mod consent;
-mod counting;
-pub(crate) mod create;
-pub(crate) mod demo;
-pub(crate) mod demo_agent;
-pub(crate) mod diff;
-pub(crate) mod disk;
-pub(crate) mod doctor;
-pub(crate) mod done;
-pub(crate) mod events;
-pub(crate) mod explain;
-pub(crate) mod fail;
-pub(crate) mod fanout;
-pub(crate) mod gc;
-pub(crate) mod kill;
-mod launching;
-pub(crate) mod list;
-pub(crate) mod logs;
-pub(crate) mod man;
-pub(crate) mod mcp;
-pub(crate) mod multi;
-pub(crate) mod note;
-pub(crate) mod open;
-pub(crate) mod progress;
-pub(crate) mod prompt;
-pub(crate) mod repair;
-pub(crate) mod restart;
-pub(crate) mod resume;
-pub(crate) mod review;
-pub(crate) mod run;
-pub(crate) mod setup;
-pub(crate) mod shim;
-pub(crate) mod show;
-pub(crate) mod start;
-pub(crate) mod status;
-pub(crate) mod stop;
-pub(crate) mod task;
-mod text_input;
-pub(crate) mod trust;
-pub(crate) mod undo;
-pub(crate) mod why;
-pub(crate) mod workflow;
-
-use std::collections::BTreeSet;
 use std::path::Path;
+use std::pin::Pin;
 
-use fleet_core::problem::{Code, Problem};
+use fleet_api::Verb;
+use fleet_api::verbs::agents_notice;
+use fleet_api::verbs::runner_missing::{self, Unattended};
+use fleet_api::verbs::runner_wake::{self, Runner};
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::agents::notice;
 use fleet_engine::config::Color;
 use fleet_engine::environment::Environment;
-use fleet_engine::runner::{self, Unattended};
 use fleet_engine::{Engine, Start};
 
 use crate::Done;
-use crate::cli::{Cli, Command, Global, When};
+use crate::cli::{Cli, Global, When};
 use crate::output::{Output, choose_color, dim};
+
+all_commands!();
 
 /// What a command works with.
 pub(crate) struct Context {
@@ -70,6 +27,11 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Calls a verb.
+    pub(crate) async fn call<V: Verb>(&self, request: V) -> Outcome<V::Answer> {
+        fleet_api::call(&self.engine, None, &request).await
+    }
+
     /// A path as it is shortest to name: from the current directory, if it lies in there.
     pub(crate) fn near(&self, path: &str) -> String {
         let inside = || {
@@ -82,114 +44,77 @@ impl Context {
 
     /// Before the answer: what people should know about agents that work for them for the first time. `None` is the
     /// configured one. Said to people only, so that a program does not use it up.
-    pub(crate) fn first_use<'a>(&self, agents: impl IntoIterator<Item = Option<&'a str>>) -> Done {
-        let default = self.engine.config()?.agent();
-        let names: BTreeSet<&str> = agents.into_iter().map(|agent| agent.unwrap_or(default)).collect();
-        for name in names.into_iter().filter(|_| !self.output.is_json()) {
-            if let Some(notice) = notice(&self.engine, name)? {
-                self.output.note(&notice.text);
-                notice.told();
-            }
+    pub(crate) async fn first_use<'a>(&self, agents: impl IntoIterator<Item = Option<&'a str>>) -> Done {
+        if self.output.is_json() {
+            return Ok(());
+        }
+        let agents = agents.into_iter().map(|agent| agent.map(ToOwned::to_owned)).collect();
+        for notice in self.call(agents_notice::Request { agents }).await?.notices {
+            self.output.note(&notice);
         }
         Ok(())
     }
 
-    /// For those who look at agents: in one line, if nobody works on what is ready. A runner that is missed is started.
-    /// Neither keeps anybody from what he wanted to see. Returns what was told.
+    /// Tasks that wait for a runner, which is started if one is missed. Nothing keeps anybody from what he wanted to see.
+    pub(crate) async fn unattended(&self) -> Option<Unattended> {
+        self.call(runner_missing::Request::default()).await.ok()?.unattended
+    }
+
+    /// For those who look at agents: in one line, if nobody works on what is ready. Returns what was told.
     pub(crate) async fn tell_unattended(&self) -> Option<Unattended> {
-        let unattended = runner::unattended(&self.engine).await.ok().flatten()?;
+        let unattended = self.unattended().await?;
         self.output.note(&unattended.sentence());
         Some(unattended)
     }
 
     /// For those who look at the queue, which needs no line to say that it is one: a runner that is missed is started.
     pub(crate) async fn start_missed_runner(&self) {
-        if let Ok(Some(unattended @ Unattended { started: true, .. })) =
-            runner::unattended(&self.engine).await
-        {
+        if let Some(unattended @ Unattended { started: true, .. }) = self.unattended().await {
             self.output.note(&unattended.sentence());
         }
     }
 
     /// After work was queued: somebody should do it. That nobody could be started does not undo the queueing.
-    pub(crate) fn work_was_queued(&self) {
-        match runner::autostart(&self.engine) {
-            Ok(false) => {}
-            Ok(true) => {
+    pub(crate) async fn work_was_queued(&self) {
+        match self.call(runner_wake::Request::default()).await {
+            Ok(woken) if woken.runner != Runner::Started => {}
+            Ok(_) => {
                 self.output.note(&dim("started the runner in the background; `fleet status` shows it"));
             }
             Err(problem) => {
-                let why = escaped(&problem.message).into_owned();
+                let why = escaped(&problem.to_string()).into_owned();
                 self.output.note(&format!("note: {why} (`fleet run` runs agents here)"));
             }
         }
     }
 }
 
-pub(crate) fn run(cli: Cli, output: Output) -> Done {
-    match cli.command {
-        Command::Completions(command) => command.run(),
-        Command::Man(command) => command.run(),
-        Command::Explain(command) => command.run(output),
-        Command::DemoAgent(command) => command.run(),
-        command => {
-            let context = Context { engine: engine(&cli.global)?, output };
-            // One thread is enough for a command; a second one writes when there is something to write.
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .map_err(|error| Problem::new(Code::Internal, format!("cannot start: {error}")))?;
-            let done = runtime.block_on(with_engine(command, &context));
-            // Work in the background is such that it may be cut off; a command that is done does not wait for it.
-            runtime.shutdown_background();
-            done
-        }
+/// How the process was called.
+struct Invocation {
+    global: Global,
+    output: Output,
+}
+
+/// What a command does with an engine.
+type InContext = Box<dyn for<'c> FnOnce(&'c Context) -> Pin<Box<dyn Future<Output = Done> + 'c>>>;
+
+impl Invocation {
+    fn in_context(&self, command: InContext) -> Done {
+        let context = Context { engine: engine(&self.global)?, output: self.output };
+        // One thread is enough for a command; a second one writes when there is something to write.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Problem::new(Code::Internal, format!("cannot start: {error}")))?;
+        let done = runtime.block_on(command(&context));
+        // Work in the background is such that it may be cut off; a command that is done does not wait for it.
+        runtime.shutdown_background();
+        done
     }
 }
 
-async fn with_engine(command: Command, context: &Context) -> Done {
-    match command {
-        Command::Task(command) => command.run(context).await,
-        Command::Workflow(command) => command.run(context).await,
-        Command::List(command) => command.run(context).await,
-        Command::Show(command) => command.run(context).await,
-        Command::Logs(command) => command.run(context).await,
-        Command::Diff(command) => command.run(context).await,
-        Command::Open(command) => command.run(context).await,
-        Command::Demo(command) => command.run(context).await,
-        Command::Create(command) => command.run(context).await,
-        Command::Fanout(command) => command.run(context).await,
-        Command::Multi(command) => command.run(context).await,
-        Command::Resume(command) => command.run(context).await,
-        Command::Run(command) => command.run(context).await,
-        Command::Start(command) => command.run(context).await,
-        Command::Stop(command) => command.run(context).await,
-        Command::Restart(command) => command.run(context).await,
-        Command::Status(_) => status::Status::run(context).await,
-        Command::Review(command) => command.run(context).await,
-        Command::Conflicts(command) => command.run(context).await,
-        Command::Prompt(command) => command.run(context).await,
-        Command::Kill(command) => command.run(context).await,
-        Command::Undo(command) => command.run(context).await,
-        Command::Why(command) => command.run(context).await,
-        Command::Clean(command) => command.run(context).await,
-        Command::Disk(_) => disk::Disk::run(context).await,
-        Command::Gc(command) => command.run(context).await,
-        Command::Events(command) => command.run(context).await,
-        Command::Agents(command) => command.run(context).await,
-        Command::Mcp(command) => command.run(context).await,
-        Command::Config(command) => command.run(context),
-        Command::Setup(command) => command.run(context),
-        Command::Trust(command) => command.run(context),
-        Command::Doctor(_) => doctor::Doctor::run(context).await,
-        Command::Done(command) => command.run(context).await,
-        Command::Fail(command) => command.run(context).await,
-        Command::Note(command) => command.run(context).await,
-        Command::Progress(command) => command.run(context).await,
-        Command::Shim(command) => command.run(context).await,
-        Command::Repair(command) => command.run(context).await,
-        Command::Completions(_) | Command::Man(_) | Command::Explain(_) | Command::DemoAgent(_) => Ok(()),
-    }
+pub(crate) fn run(cli: Cli, output: Output) -> Done {
+    cli.command.run(&Invocation { global: cli.global, output })
 }
 
 fn engine(global: &Global) -> Result<Engine, Problem> {

@@ -1,11 +1,13 @@
 //! `fleet multi`
 
+mod list;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fleet_api::verbs::create::{Grouping, Job, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::verbs::launch::{self, Grouping, Job, Request};
 
 use super::Context;
 use super::launching::{LaunchOptions, see};
@@ -17,6 +19,7 @@ use crate::Done;
 /// All of them are launched, or none; together they are a batch.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 40)]
 pub(crate) struct Multi {
     /// A new branch and what is to be done on it
     #[arg(value_name = "BRANCH:PROMPT", required_unless_present = "file")]
@@ -48,7 +51,7 @@ impl Multi {
             } else {
                 read_file(path)?
             };
-            jobs.extend(launch::parse_list(&text)?);
+            jobs.extend(list::parse(&text)?);
         }
         if jobs.is_empty() {
             return Err(Problem::new(Code::InvalidValue, "the file has no work in it: nothing was created")
@@ -59,14 +62,14 @@ impl Multi {
             job.model = job.model.take().or_else(|| self.options.model.clone());
         }
         let request = Request { jobs, wishes: self.options.wishes(), grouping: Grouping::Batch };
-        let launched = launch::run(&context.engine, request).await?;
+        let launched = context.call(request).await?;
         self.options.tell_left_behind(context, &launched).await;
         see(context, launched, self.options.stay()).await
     }
 }
 
 fn job(text: &str) -> Outcome<Job> {
-    let (branch, prompt) = launch::split(text).ok_or_else(|| {
+    let (branch, prompt) = list::split(text).ok_or_else(|| {
         let message = format!("\"{}\" is not BRANCH:PROMPT: there is no colon", escaped(text));
         Problem::new(Code::InvalidValue, message)
             .hint("`fleet multi \"fix-login:Fix the login test\"`; `fleet fanout` launches one prompt several times")

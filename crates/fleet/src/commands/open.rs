@@ -3,8 +3,8 @@
 use std::io::IsTerminal as _;
 
 use clap::Args;
+use fleet_api::verbs::run_open::Request;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::run_open;
 
 use super::Context;
 use crate::Done;
@@ -14,6 +14,7 @@ use crate::Done;
 /// Opens it in $VISUAL or $EDITOR. Without a terminal, prints its path. The agent goes on meanwhile, in the same files.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 120)]
 pub(crate) struct Open {
     /// The run: its id, the id of its task, or its branch
     id: String,
@@ -32,7 +33,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Open {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let found = run_open::run(&context.engine, &self.id).await?;
+        let found = context.call(Request { id: self.id }).await?;
         let is_for_people = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
         if self.print || context.output.is_json() || !(is_for_people || self.shell) {
             return context.output.show(&found, || found.workspace.display().to_string());

@@ -1,14 +1,15 @@
 //! `fleet progress`
 
 use clap::Args;
+use fleet_api::verbs::report::Request;
 use fleet_core::run::RunReport;
-use fleet_engine::verbs::report;
 
 use super::Context;
 use crate::Done;
 
 /// For agents: tell how far this run is
 #[derive(Debug, Args)]
+#[command(display_order = 410)]
 pub(crate) struct Progress {
     /// What is being done, in a few words
     text: String,
@@ -20,7 +21,7 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let report = RunReport::Progress { text: self.text, percent: self.percent };
-        let said = report::run(&context.engine, report).await?;
+        let said = context.call(Request { report }).await?;
         context.output.show(&said, || format!("run {}: noted", said.run))
     }
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fleet_api::verbs::run_prompt::{Answer, Request};
+use fleet_core::message::{MessageKind, Reception};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::prompt::Reception;
 use fleet_core::text::escaped;
-use fleet_engine::verbs::run_prompt::{self, Request, Response};
 
 use super::Context;
 use super::text_input::{read_all, read_file};
@@ -20,9 +20,10 @@ use crate::output::{paint_status, strong};
 /// agent goes on with the same conversation, if it can, and with the work that is on its branch.
 ///
 /// Nothing that you say is lost: it is kept until an agent has it, however many runs that takes. `fleet task show ID`
-/// shows what was said, and what was passed on.
+/// shows what was said, and how far it came: waiting, delivered or seen.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 150)]
 pub(crate) struct Prompt {
     /// The task, by its id, its branch, or the id of a run
     id: String,
@@ -31,19 +32,24 @@ pub(crate) struct Prompt {
     /// Read what to say from a file (`-` is standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     file: Option<PathBuf>,
+    /// Do not interrupt an agent at work: the next run is told, which begins when this one has ended
+    #[arg(long)]
+    later: bool,
 }
 
 const EXAMPLES: &str = "Examples:
   fleet prompt fix-login \"Add a test for the empty password, too\"
   fleet prompt t0skybd1r --file review.md
+  fleet prompt fix-login --later \"Then write the changelog\"
   git diff main...fix-login | my-linter | fleet prompt fix-login -";
 
 impl Prompt {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { text: read(self.text, self.file)?, id: self.id };
-        let told = run_prompt::run(&context.engine, request).await?;
+        let kind = if self.later { MessageKind::FollowUp } else { MessageKind::Prompt };
+        let request = Request { text: read(self.text, self.file)?, id: self.id, kind };
+        let told = context.call(request).await?;
         if told.reception != Reception::Held {
-            context.work_was_queued();
+            context.work_was_queued().await;
         }
         context.output.show(&told, || line(&told))
     }
@@ -60,7 +66,7 @@ fn read(text: Option<String>, file: Option<PathBuf>) -> Outcome<String> {
     }
 }
 
-fn line(told: &Response) -> String {
+fn line(told: &Answer) -> String {
     let task = &told.task;
     let what = match (told.reception, told.run) {
         (Reception::Live, Some(run)) => {
@@ -70,6 +76,7 @@ fn line(told: &Response) -> String {
                 escaped(agent)
             )
         }
+        (Reception::Kept, Some(run)) => format!("kept: its agent is told when run {run} has ended"),
         (Reception::Live | Reception::Kept, _) => "kept: its agent is told when it starts".to_owned(),
         (Reception::Held, _) => {
             format!("kept: its agent is told when it starts; `fleet task release {}` lets it", task.id)
@@ -78,5 +85,5 @@ fn line(told: &Response) -> String {
             "queued again: its agent goes on with this, on the same branch".to_owned()
         }
     };
-    format!("{}  {}  {what}", strong(task.id.as_str()), paint_status(task.status))
+    format!("{}  {}  {what}", strong(task.id.as_str()), paint_status(&task.status))
 }

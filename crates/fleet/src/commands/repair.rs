@@ -10,6 +10,7 @@ use crate::Done;
 
 /// Act for the keeper of a run, which is gone (started by the runner)
 #[derive(Debug, Args)]
+#[command(display_order = 430, hide = true)]
 pub(crate) struct Repair {
     /// The run
     run: String,
@@ -19,6 +20,7 @@ impl Repair {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let run: RunId =
             self.run.parse().map_err(|error| Problem::new(Code::IdInvalid, format!("{error}")))?;
+        fleet_engine::forbid_dumps();
         let _ = fleet_engine::detach();
         Box::pin(reconcile::repair(&context.engine.nowhere(), run)).await
     }

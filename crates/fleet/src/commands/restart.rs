@@ -1,7 +1,7 @@
 //! `fleet restart`
 
 use clap::Args;
-use fleet_engine::verbs::runner_stop::{self, Request};
+use fleet_api::verbs::runner_stop::Request;
 
 use super::Context;
 use super::start::Start;
@@ -9,6 +9,7 @@ use crate::Done;
 
 /// Stop the runner and start it again, with the settings as they are now; agents go on meanwhile
 #[derive(Debug, Args)]
+#[command(display_order = 220)]
 pub(crate) struct Restart {
     #[command(flatten)]
     start: Start,
@@ -16,7 +17,7 @@ pub(crate) struct Restart {
 
 impl Restart {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        runner_stop::run(&context.engine, Request { agents: false, is_restart: true }).await?;
+        context.call(Request { agents: false, restart: true }).await?;
         self.start.run(context).await
     }
 }

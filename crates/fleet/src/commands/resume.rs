@@ -1,7 +1,7 @@
 //! `fleet resume`
 
 use clap::Args;
-use fleet_engine::verbs::resume::{self, Request};
+use fleet_api::verbs::resume::Request;
 
 use super::Context;
 use super::launching::{Stay, see};
@@ -12,6 +12,7 @@ use crate::Done;
 /// They are queued with a clean record, and go on with the work that is on their branches.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 170)]
 pub(crate) struct Resume {
     /// The tasks, by id, branch, or the id of a run: all of them are taken up, or none
     #[arg(value_name = "ID", required_unless_present = "batch")]
@@ -32,7 +33,7 @@ const EXAMPLES: &str = "Examples:
 impl Resume {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let request = Request { ids: self.ids, batch: self.batch };
-        let resumed = resume::run(&context.engine, request).await?;
+        let resumed = context.call(request).await?;
         see(context, resumed, if self.detach { Stay::Not } else { Stay::ToTheEnd }).await
     }
 }

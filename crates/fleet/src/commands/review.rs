@@ -1,10 +1,10 @@
 //! `fleet review`
 
 use clap::Args;
+use fleet_api::verbs::review::{Answer, Request, Review as Reviewed};
 use fleet_core::review::Verdict;
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
-use fleet_engine::verbs::review::{self, Request, Response, Review as Reviewed};
 
 use super::Context;
 use crate::Done;
@@ -17,6 +17,7 @@ use crate::output::{Column, ago, dim, money, strong, table, warn};
 /// `gone` (its branch is not here), `elsewhere` (on another host) or `failed`. Nothing is changed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 130)]
 pub(crate) struct Review {
     /// Only what ended since then: 24h (ago), 2026-12-24, or RFC 3339 [default: 7d]
     #[arg(long, value_name = "TIME")]
@@ -34,7 +35,7 @@ const EXAMPLES: &str = "Examples:
 impl Review {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { since, limit } = self;
-        let found = review::run(&context.engine, &Request { since, limit }).await?;
+        let found = context.call(Request { since, limit }).await?;
         if found.reviews.is_empty() && !context.output.is_json() {
             context.output.note("nothing ended in that time; --since 30d looks further back, `fleet list` shows what is at work");
             return Ok(());
@@ -48,7 +49,7 @@ impl Review {
     }
 }
 
-fn render(found: &Response, now: Millis) -> String {
+fn render(found: &Answer, now: Millis) -> String {
     let column = |cell: fn(&Reviewed) -> String| found.reviews.iter().map(cell).collect::<Vec<_>>();
     let rows = table(vec![
         Column::new("TASK", column(|review| review.task.to_string())),

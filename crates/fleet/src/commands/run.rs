@@ -14,6 +14,7 @@ use crate::output::{Output, count, dim, print_json, strong};
 /// process: when it ends, however it ends, they go on, and the next runner takes care of them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 190)]
 pub(crate) struct Run {
     /// Run so many agents at a time [default: `runner.slots`, else one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
@@ -34,6 +35,7 @@ const EXAMPLES: &str = "Examples:
 impl Run {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { slots, until_idle, background } = self;
+        fleet_engine::forbid_dumps();
         if background {
             // Away from the terminal that started it: its Ctrl-C and its end are not ours.
             let _ = fleet_engine::detach();

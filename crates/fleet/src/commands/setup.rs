@@ -1,7 +1,8 @@
 //! `fleet setup`
 
 use clap::{Args, ValueEnum};
-use fleet_engine::verbs::setup::{self, Client, Done, Listing, NAME, Request, Response, Scope, Status, Wish};
+use fleet_api::verbs::setup::{Answer, Client, Done, NAME, Request, Scope, Wish};
+use fleet_api::verbs::setup_list::{self, Status};
 
 use super::Context;
 use crate::output::{Column, dim, table};
@@ -12,6 +13,7 @@ use crate::output::{Column, dim, table};
 /// and leaves everything else in the file as it is. Without a name, lists the programs and how they stand.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 310)]
 pub(crate) struct Setup {
     /// In whose settings
     #[arg(value_enum)]
@@ -56,13 +58,13 @@ enum Whom {
 }
 
 impl Setup {
-    pub(crate) fn run(self, context: &Context) -> crate::Done {
+    pub(crate) async fn run(self, context: &Context) -> crate::Done {
         let scope = self.scope.map(|whom| match whom {
             Whom::User => Scope::User,
             Whom::Project => Scope::Project,
         });
         let Some(name) = self.client else {
-            let listing = setup::list(&context.engine, scope)?;
+            let listing = context.call(setup_list::Request { scope }).await?;
             return context.output.show(&listing, || listed(&listing));
         };
         let request = Request {
@@ -77,12 +79,12 @@ impl Setup {
             force: self.force,
             dry_run: self.dry_run,
         };
-        let answer = setup::run(&context.engine, request)?;
+        let answer = context.call(request).await?;
         context.output.show(&answer, || told(&answer))
     }
 }
 
-fn told(answer: &Response) -> String {
+fn told(answer: &Answer) -> String {
     let (client, file, command) = (answer.client.name(), &answer.file, answer.command.join(" "));
     let would = |now: &str, then: &str| if answer.dry_run { then.to_owned() } else { now.to_owned() };
     let first = match answer.done {
@@ -106,7 +108,7 @@ fn told(answer: &Response) -> String {
     lines.join("\n")
 }
 
-fn listed(listing: &Listing) -> String {
+fn listed(listing: &setup_list::Answer) -> String {
     let column = |cell: fn(&Status) -> String| listing.clients.iter().map(cell).collect::<Vec<_>>();
     let scope = |status: &Status| if status.scope == Scope::User { "user" } else { "project" }.to_owned();
     let what = |status: &Status| match &status.problem {
@@ -118,7 +120,7 @@ fn listed(listing: &Listing) -> String {
         Column::new("CLIENT", column(|status| status.client.name().to_owned())),
         Column::new("SCOPE", column(scope)),
         Column::new("INSTALLED", column(|status| if status.installed { "yes" } else { "no" }.to_owned())),
-        Column::new("STATUS", column(|status| status.status.to_owned())),
+        Column::new("STATUS", column(|status| status.status.clone())),
         Column::new("WHAT", column(what)).giving_way(),
     ]);
     format!(

@@ -10,6 +10,7 @@ use crate::Done;
 
 /// Keep one run (started by the runner)
 #[derive(Debug, Args)]
+#[command(display_order = 420, hide = true)]
 pub(crate) struct Shim {
     /// The run
     run: String,
@@ -21,6 +22,7 @@ impl Shim {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let run: RunId =
             self.run.parse().map_err(|error| Problem::new(Code::IdInvalid, format!("{error}")))?;
+        fleet_engine::forbid_dumps();
         // A session of its own: neither a closed terminal nor its Ctrl-C reaches the agent.
         let _ = fleet_engine::detach();
         // The whole life of a run is one large future: on the heap, where a command that is none need not carry it.

@@ -3,21 +3,23 @@
 pub(crate) mod result;
 
 use clap::Args;
+use fleet_api::Moment;
+use fleet_api::verbs::run_show::{Answer, Request, StoredFile};
+use fleet_api::views::{EventView, Load, RunView};
 use fleet_core::run::RunReport;
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_core::time::Millis;
 use fleet_engine::clock;
-use fleet_engine::verbs::run_show::{self, Response};
-use fleet_engine::views::{EventView, Load, Moment, RunView};
 
 use super::Context;
-use super::{events, list};
+use super::{events, list, messages};
 use crate::Done;
 use crate::output::{Column, ago, bytes, count, dim, fields, money, number, paint_status, strong, table};
 
 /// Show everything about a run, and what to do next
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 80)]
 pub(crate) struct Show {
     /// The run: its id, the id of its task, or its branch
     id: String,
@@ -29,12 +31,12 @@ const EXAMPLES: &str = "Examples:
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let shown = run_show::run(&context.engine, &self.id).await?;
+        let shown = context.call(Request { id: self.id }).await?;
         context.output.show(&shown, || render(&shown, context.engine.now()))
     }
 }
 
-fn render(shown: &Response, now: Millis) -> String {
+fn render(shown: &Answer, now: Millis) -> String {
     let title =
         shown.title.as_deref().map_or_else(|| dim("its task was deleted"), |title| strong(&escaped(title)));
     let head = format!("{}  {title}", strong(shown.run.id.as_str()));
@@ -46,6 +48,7 @@ fn render(shown: &Response, now: Millis) -> String {
         about(shown, now),
         shown.result.as_ref().map(result::render).unwrap_or_default(),
         section("notes", &notes),
+        sent(shown, now),
         snapshots(shown, now),
         section("the end of the set-up log", &setup),
         files(shown),
@@ -58,7 +61,7 @@ fn section(title: &str, lines: &[String]) -> String {
     if lines.is_empty() { String::new() } else { format!("{}\n{}", dim(title), lines.join("\n")) }
 }
 
-fn about(shown: &Response, now: Millis) -> String {
+fn about(shown: &Answer, now: Millis) -> String {
     let run = &shown.run;
     let text =
         |value: &Option<String>| value.as_deref().map(|text| escaped(text).into_owned()).unwrap_or_default();
@@ -117,7 +120,7 @@ fn declared(report: &RunReport) -> String {
     }
 }
 
-fn attempt(shown: &Response) -> String {
+fn attempt(shown: &Answer) -> String {
     let (this, most) = (shown.run.attempt, shown.attempts_allowed);
     if this > most { this.to_string() } else { format!("{this} of at most {most}") }
 }
@@ -154,7 +157,11 @@ fn note(event: &EventView, now: Millis) -> String {
     format!("{when}  {kind:<9} {}", events::details(&event.data))
 }
 
-fn snapshots(shown: &Response, now: Millis) -> String {
+fn sent(shown: &Answer, now: Millis) -> String {
+    if shown.messages.is_empty() { String::new() } else { messages::table_of(&shown.messages, now) }
+}
+
+fn snapshots(shown: &Answer, now: Millis) -> String {
     if shown.snapshots.is_empty() {
         return String::new();
     }
@@ -167,8 +174,8 @@ fn snapshots(shown: &Response, now: Millis) -> String {
     ])
 }
 
-fn files(shown: &Response) -> String {
-    let line = |file: &run_show::StoredFile| {
+fn files(shown: &Answer) -> String {
+    let line = |file: &StoredFile| {
         format!("  {} {}", escaped(&file.path.display().to_string()), dim(&bytes(file.bytes)))
     };
     let lines: Vec<String> = shown.files.iter().map(line).collect();

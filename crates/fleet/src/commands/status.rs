@@ -1,9 +1,9 @@
 //! `fleet status`
 
 use clap::Args;
+use fleet_api::verbs::runner_missing::Unattended;
+use fleet_api::verbs::runner_status::{Answer, Request};
 use fleet_core::text::escaped;
-use fleet_engine::runner::Unattended;
-use fleet_engine::verbs::runner_status::{self, Response};
 
 use super::Context;
 use crate::Done;
@@ -11,18 +11,20 @@ use crate::output::{ago, count, dim, money, strong, until, warn};
 
 /// Show which runners are up and what they have to do
 #[derive(Debug, Args)]
+#[command(display_order = 230)]
 pub(crate) struct Status {}
 
 impl Status {
-    pub(crate) async fn run(context: &Context) -> Done {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self {} = self;
         // First: a runner that is started now may be up already when one looks.
         let unattended = context.tell_unattended().await;
-        let status = runner_status::run(&context.engine).await?;
+        let status = context.call(Request::default()).await?;
         context.output.show(&status, || said(&status, unattended, context))
     }
 }
 
-fn said(status: &Response, unattended: Option<Unattended>, context: &Context) -> String {
+fn said(status: &Answer, unattended: Option<Unattended>, context: &Context) -> String {
     let mut lines: Vec<String> = status
         .runners
         .iter()
@@ -63,7 +65,7 @@ fn said(status: &Response, unattended: Option<Unattended>, context: &Context) ->
         let of = status.budget_today.map(|most| format!(" of {}", money(most))).unwrap_or_default();
         lines.push(format!("{}{of} used today", money(status.spent_today)));
     }
-    lines.push(dim(&format!("log: {}", status.log.display())));
+    lines.push(dim(&format!("log: {}", status.log)));
     lines.join("\n")
 }
 

@@ -1,7 +1,7 @@
 //! `fleet stop`
 
 use clap::Args;
-use fleet_engine::verbs::runner_stop::{self, Request, Response};
+use fleet_api::verbs::runner_stop::{Answer, Request};
 
 use super::Context;
 use crate::Done;
@@ -9,6 +9,7 @@ use crate::output::count;
 
 /// Stop the runner; agents that are at work go on
 #[derive(Debug, Args)]
+#[command(display_order = 210)]
 pub(crate) struct Stop {
     /// Stop the agents as well: their work is kept, their tasks go back to the queue
     #[arg(long)]
@@ -17,13 +18,12 @@ pub(crate) struct Stop {
 
 impl Stop {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let stopped =
-            runner_stop::run(&context.engine, Request { agents: self.agents, is_restart: false }).await?;
+        let stopped = context.call(Request { agents: self.agents, restart: false }).await?;
         context.output.show(&stopped, || said(&stopped))
     }
 }
 
-pub(crate) fn said(stopped: &Response) -> String {
+pub(crate) fn said(stopped: &Answer) -> String {
     let runners = match stopped.runners.len() {
         0 => "no runner was up".to_owned(),
         number => format!("{} stopped", count(number, "runner")),

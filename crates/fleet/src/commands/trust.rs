@@ -1,15 +1,17 @@
 //! `fleet trust`
 
 use clap::Args;
+use fleet_api::verbs::trust::{self, Answer};
+use fleet_api::verbs::trust_list::{self, Entry};
+use fleet_api::verbs::trust_revoke;
+use fleet_api::verbs::trust_show::{self, FileView, WishesView};
+use fleet_api::views::{SettingValue, SettingView};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::config::{Setting, Value};
-use fleet_engine::trust::{ProjectFile, ProjectWishes};
-use fleet_engine::verbs::trust::{self, Entry, Listing, Response, Status};
 
 use super::Context;
 use crate::Done;
-use crate::output::{Column, ago, confirm, count, dim, strong, table};
+use crate::output::{Column, ago, confirm, count, dim, strong, table, value};
 
 /// Agree to what this repository wants: commands, settings, files for agents
 ///
@@ -18,6 +20,7 @@ use crate::output::{Column, ago, confirm, count, dim, strong, table};
 /// hooks in `.claude/settings.json`. None of them counts before you agree to exactly these. If they change, you are
 /// asked again. The checks of a workflow in the repository are such commands, too: `--workflow` asks about those of one.
 #[derive(Debug, Args)]
+#[command(display_order = 320)]
 pub(crate) struct Trust {
     /// Show what you agreed to, and what this repository wants
     #[arg(long, conflicts_with_all = ["revoke", "yes"])]
@@ -34,29 +37,27 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    pub(crate) fn run(self, context: &Context) -> Done {
+    pub(crate) async fn run(self, context: &Context) -> Done {
         if self.list {
-            let listing = trust::list(&context.engine)?;
+            let listing = context.call(trust_list::Request::default()).await?;
             return context.output.show(&listing, || listed(&listing, context));
         }
         if self.revoke {
-            let answer = trust::revoke(&context.engine)?;
+            let answer = context.call(trust_revoke::Request::default()).await?;
             return context.output.show(&answer, || {
                 let said = if answer.revoked { "no longer trusted" } else { "nothing was trusted" };
                 said.to_owned()
             });
         }
-        self.agree(context)
+        self.agree(context).await
     }
 
-    fn agree(self, context: &Context) -> Done {
-        let status = match &self.workflow {
-            Some(workflow) => trust::status_of_workflow(&context.engine, workflow)?,
-            None => trust::status(&context.engine)?,
-        };
+    async fn agree(self, context: &Context) -> Done {
+        let workflow = self.workflow;
+        let status = context.call(trust_show::Request { workflow: workflow.clone() }).await?;
         if status.trusted {
-            let answer = Response { status, changed: false };
-            let is_free = self.workflow.is_some() && answer.status.asked.is_empty();
+            let answer = Answer { status, changed: false };
+            let is_free = workflow.is_some() && answer.status.asked.is_empty();
             return context.output.show(&answer, || {
                 if is_free {
                     "this workflow asks for no consent".to_owned()
@@ -72,7 +73,7 @@ impl Trust {
             match answer {
                 Some(true) => {}
                 Some(false) => {
-                    let answer = Response { status, changed: false };
+                    let answer = Answer { status, changed: false };
                     return context.output.show(&answer, || "nothing was trusted".to_owned());
                 }
                 None => {
@@ -81,13 +82,13 @@ impl Trust {
                 }
             }
         }
-        let answer = trust::run(&context.engine, status.asked)?;
+        let answer = context.call(trust::Request { workflow, asked: status.asked }).await?;
         context.output.show(&answer, || agreed(&answer.status))
     }
 }
 
 /// What was agreed to, and that something was left out.
-fn agreed(status: &Status) -> String {
+fn agreed(status: &trust_show::Answer) -> String {
     let mut taken = status.asked.clone();
     taken.commands.retain(|setting| !status.untrusted.contains(&setting.key));
     taken.files.retain(|file| !status.untrusted.contains(&file.path));
@@ -99,14 +100,14 @@ fn agreed(status: &Status) -> String {
     if status.trusted { said } else { format!("{said}; nobody can agree to links and to files over 4 MB") }
 }
 
-fn already(asked: &ProjectWishes) -> String {
+fn already(asked: &WishesView) -> String {
     if asked.is_empty() {
         return "this repository wants nothing that needs consent".to_owned();
     }
     format!("trusted already: {}", counted(asked))
 }
 
-fn counted(asked: &ProjectWishes) -> String {
+fn counted(asked: &WishesView) -> String {
     let amounts = [(asked.commands.len(), "setting"), (asked.files.len(), "file")];
     let counted = amounts.into_iter().filter(|(number, _)| *number > 0);
     counted.map(|(number, what)| count(number, what)).collect::<Vec<_>>().join(" and ")
@@ -114,30 +115,30 @@ fn counted(asked: &ProjectWishes) -> String {
 
 /// All that it wants, as it would be done: nothing is cut. Files are shown by their names, to be read before. Where some
 /// of it is trusted, the rest is marked.
-fn described(status: &Status) -> String {
-    let Status { asked, untrusted, .. } = status;
+fn described(status: &trust_show::Answer) -> String {
+    let trust_show::Answer { asked, untrusted, .. } = status;
     let is_partly_trusted = untrusted.len() < asked.commands.len() + asked.files.len();
     let is_marked = |name: &String| is_partly_trusted && untrusted.contains(name);
     let mark = |name| if is_marked(name) { strong("  not trusted") } else { String::new() };
     let mut lines = vec![format!("{} wants:", strong(&escaped(&asked.project)))];
-    for Setting { key, value, origin } in &asked.commands {
+    for SettingView { key, value: set, origin } in &asked.commands {
         let place = dim(&escaped(&origin.to_string()));
-        match value {
-            Value::List(items) => {
+        match set {
+            SettingValue::List(items) => {
                 lines.push(format!("  {key}  {place}{}", mark(key)));
                 lines.extend(items.iter().map(|item| format!("    {}", escaped(item))));
             }
-            one => lines.push(format!("  {key} = {}  {place}{}", escaped(&one.to_string()), mark(key))),
+            one => lines.push(format!("  {key} = {}  {place}{}", escaped(&value(one)), mark(key))),
         }
     }
-    for ProjectFile { path, sha256 } in &asked.files {
+    for FileView { path, sha256 } in &asked.files {
         let content = sha256.as_ref().map_or("a link, or too large", |hash| &hash[..12]);
         lines.push(format!("  {}  {}{}", escaped(path), dim(content), mark(path)));
     }
     lines.join("\n")
 }
 
-fn listed(listing: &Listing, context: &Context) -> String {
+fn listed(listing: &trust_list::Answer, context: &Context) -> String {
     let now = context.engine.now();
     let what = |entry: &Entry| match entry.setting.as_ref().or(entry.file.as_ref()) {
         Some(name) => escaped(name).into_owned(),

@@ -1,7 +1,8 @@
 //! `fleet undo`
 
 use clap::Args;
-use fleet_engine::verbs::undo::{self, ListRequest, Listing, Request, SnapshotView};
+use fleet_api::verbs::undo::Request;
+use fleet_api::verbs::undo_list::{self, SnapshotView};
 
 use super::Context;
 use crate::Done;
@@ -13,6 +14,7 @@ use crate::output::{Column, TITLE, ago, count, dim, strong, table};
 /// made from it: under its old name if that is free, otherwise beside it. Nothing that is there is ever overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 180)]
 pub(crate) struct Undo {
     /// A run, a task or a branch
     #[arg(value_name = "ID")]
@@ -39,11 +41,11 @@ const EXAMPLES: &str = "Examples:
 
 impl Undo {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let (engine, output) = (&context.engine, context.output);
+        let output = context.output;
         match self.id {
             Some(id) if !self.list => {
                 let request = Request { id, branch: self.branch, snapshot: self.snapshot };
-                let made = undo::run(engine, request).await?;
+                let made = context.call(request).await?;
                 output.show(&made, || {
                     let (branch, number) = (strong(&made.branch), made.snapshot);
                     if made.restored {
@@ -58,8 +60,8 @@ impl Undo {
             }
             id => {
                 let is_one = id.is_some();
-                let request = ListRequest { id, limit: usize::from(self.limit) };
-                let listing = undo::list(engine, &request).await?;
+                let request = undo_list::Request { id, limit: usize::from(self.limit) };
+                let listing = context.call(request).await?;
                 output.show(&listing, || listed(&listing, context, is_one))?;
                 if listing.more {
                     output.note(&dim("there are more: `-n 100` shows them"));
@@ -70,7 +72,7 @@ impl Undo {
     }
 }
 
-fn listed(listing: &Listing, context: &Context, is_one: bool) -> String {
+fn listed(listing: &undo_list::Answer, context: &Context, is_one: bool) -> String {
     if listing.snapshots.is_empty() {
         return "no snapshots: agents have changed nothing here so far".to_owned();
     }

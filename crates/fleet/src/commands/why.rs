@@ -1,9 +1,9 @@
 //! `fleet why`
 
 use clap::Args;
+use fleet_api::verbs::why::{Answer, Request};
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_core::time::Millis;
-use fleet_engine::verbs::why::{self, Response};
 
 use super::Context;
 use crate::Done;
@@ -12,6 +12,7 @@ use crate::output::{dim, fields, paint_status, strong, until};
 /// Explain where a task stands: what happened, the evidence, and what comes next
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 90)]
 pub(crate) struct Why {
     /// The task: its id, the id of one of its runs, or its branch
     id: String,
@@ -23,15 +24,15 @@ const EXAMPLES: &str = "Examples:
 
 impl Why {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let answer = why::run(&context.engine, &self.id).await?;
+        let answer = context.call(Request { id: self.id }).await?;
         context.output.show(&answer, || render(&answer, context.engine.now()))
     }
 }
 
-fn render(answer: &Response, now: Millis) -> String {
+fn render(answer: &Answer, now: Millis) -> String {
     let head = format!("{}  {}", strong(answer.task.to_string().as_str()), strong(&escaped(&answer.title)));
     let mut rows = vec![
-        ("status", paint_status(answer.status)),
+        ("status", paint_status(&answer.status)),
         ("what", escaped_lines(answer.what.trim_end()).into_owned()),
     ];
     if let Some(reason) = answer.reason {
@@ -65,10 +66,10 @@ mod tests {
 
     #[test]
     fn several_lines_of_an_agent_are_shown_as_lines() {
-        let answer = Response {
+        let answer = Answer {
             task: "t0sp8vxvppagbpg".parse().unwrap(),
             title: "One".to_owned(),
-            status: "failed",
+            status: "failed".to_owned(),
             run: None,
             attempt: None,
             agent: "demo".to_owned(),

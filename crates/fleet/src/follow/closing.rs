@@ -1,12 +1,11 @@
 //! What is said at the end: what to do with what was done, and what to do about what was not.
 
+use fleet_api::verbs::run_result;
+use fleet_api::views::{Followed, Launched};
 use fleet_core::id::BatchId;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::task::TaskState;
 use fleet_core::text::{escaped, escaped_lines};
-use fleet_engine::verbs::follow::Followed;
-use fleet_engine::verbs::launch::Launched;
-use fleet_engine::verbs::run_result;
 
 use super::tasks::Watched;
 use super::{End, words};
@@ -43,7 +42,7 @@ pub(crate) async fn conclude(context: &Context, batch: Option<BatchId>, watched:
 /// What a task that only looks has found is its answer.
 async fn show_findings(context: &Context, one: &Followed) -> Done {
     let Some(run) = one.run.as_ref().filter(|_| one.task.read_only) else { return Ok(()) };
-    let found = run_result::run(&context.engine, run.id.as_str()).await?.result;
+    let found = context.call(run_result::Request { id: run.id.to_string() }).await?.result;
     found.map_or(Ok(()), |result| print(&escaped_lines(&result.summary)))
 }
 
@@ -51,7 +50,7 @@ async fn show_findings(context: &Context, one: &Followed) -> Done {
 pub(super) fn leave(batch: Option<BatchId>, tasks: &[Followed]) -> String {
     let which = match (batch, tasks) {
         (Some(batch), _) => format!("--batch {batch}"),
-        (None, [one]) => escaped(&one.to).into_owned(),
+        (None, [one]) => escaped(&one.branch()).into_owned(),
         (None, _) => "BRANCH".to_owned(),
     };
     format!("agents keep running: `fleet list` shows them, `fleet kill {which}` stops them")
@@ -62,7 +61,8 @@ pub(super) fn advice(tasks: &[Followed]) -> String {
     match tasks {
         [one] if one.task.read_only => format!("`fleet show {}` shows what it found", one.task.id),
         [one] => {
-            let branch = escaped(&one.to);
+            let branch = one.branch();
+            let branch = escaped(&branch);
             format!("`fleet diff {branch}` shows what changed, `git merge {branch}` takes it")
         }
         several => format!(
@@ -128,7 +128,7 @@ fn said(one: &Followed) -> String {
         state => state.to_string(),
     };
     match words::cause(one) {
-        Some(cause) => format!("{} {state}: {cause}", one.to),
-        None => format!("{} {state}", one.to),
+        Some(cause) => format!("{} {state}: {cause}", one.branch()),
+        None => format!("{} {state}", one.branch()),
     }
 }

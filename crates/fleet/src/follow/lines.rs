@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use fleet_api::views::Followed;
 use fleet_core::id::TaskId;
 use fleet_core::task::TaskState;
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
-use fleet_engine::verbs::follow::Followed;
 
 use super::words;
 use crate::output::{paint_status, strong};
@@ -14,7 +14,7 @@ use crate::output::{paint_status, strong};
 /// What was told of each task: its status, and which attempt it was.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    told: BTreeMap<TaskId, (&'static str, i64)>,
+    told: BTreeMap<TaskId, (String, i64)>,
 }
 
 impl Lines {
@@ -22,8 +22,8 @@ impl Lines {
     pub(super) fn news(&mut self, tasks: &[Followed], now: Millis) -> Vec<String> {
         let mut news = Vec::new();
         for one in tasks {
-            let is = (one.task.status, one.task.attempts);
-            if self.told.insert(one.task.id, is) != Some(is) {
+            let is = (one.task.status.clone(), one.task.attempts);
+            if self.told.insert(one.task.id, is.clone()) != Some(is) {
                 news.push(line(one, now));
             }
         }
@@ -41,8 +41,8 @@ fn line(one: &Followed, now: Millis) -> String {
     let line = format!(
         "{}  {}{pad}  {}  {}",
         strong(one.task.id.as_str()),
-        paint_status(one.task.status),
-        escaped(&one.to),
+        paint_status(&one.task.status),
+        escaped(&one.branch()),
         escaped(&details)
     );
     line.trim_end().to_owned()

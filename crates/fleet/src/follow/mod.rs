@@ -16,10 +16,10 @@ mod words;
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use fleet_api::verbs::runner_wake;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::time::Millis;
-use fleet_engine::verbs::launch;
-use fleet_engine::{Engine, clock};
+use fleet_engine::clock;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::Context;
@@ -44,8 +44,8 @@ pub(crate) enum End {
 const FRAME: Duration = Duration::from_millis(100);
 /// Elsewhere every change counts; this only keeps a flood of events from becoming a flood of looks.
 const BREATH: Duration = Duration::from_millis(10);
-/// Without any change it is looked so often: clocks on the screen go on.
-const LOOK: Duration = Duration::from_secs(1);
+/// Without any change it is looked after so many seconds: clocks on the screen go on.
+const LOOK: u32 = 1;
 /// A runner that was up when the work was queued may be gone: it is looked after so often.
 const WAKE: Duration = Duration::from_secs(3);
 
@@ -54,11 +54,8 @@ trait Subject {
     /// How it stands.
     type Seen;
 
-    /// Looks at it.
-    async fn look(&self) -> Outcome<Self::Seen>;
-
-    /// Waits until anything in the store changed, at most for `longest`.
-    async fn changed(&self, longest: Duration);
+    /// Looks at it: the first time at once, then when it has changed, and at the latest after [`LOOK`] seconds.
+    async fn look(&mut self) -> Outcome<Self::Seen>;
 
     /// Whether there is nothing more to wait for.
     fn is_over(&self, seen: &Self::Seen) -> bool;
@@ -82,36 +79,34 @@ async fn stay<S: Subject>(context: &Context, subject: &mut S) -> Outcome<(S::See
     let mut before = None;
     loop {
         let looked = tokio::select! {
-            looked = subject.look() => looked,
+            looked = subject.look() => Ok(looked),
             // A store that does not answer keeps nobody here.
-            _ = interrupt.recv() => match before {
-                Some(seen) => {
-                    view.last(subject, &seen)?;
-                    return Ok((seen, End::Left));
-                }
-                None => interrupted(),
-            },
+            _ = interrupt.recv() => Err(Interrupted),
         };
+        let Ok(looked) = looked else { return left(&mut view, subject, before) };
         let seen = looked.map_err(|problem| problem.hint("agents keep running: `fleet list` shows them"))?;
         if subject.is_over(&seen) {
             view.last(subject, &seen)?;
             return Ok((seen, End::Over));
         }
         view.show(subject, &seen)?;
-        waking.look(&context.engine, subject.is_queued(&seen));
-        let wait = async {
-            tokio::time::sleep(view.pause()).await;
-            subject.changed(LOOK).await;
-        };
+        waking.look(context, subject.is_queued(&seen)).await;
         tokio::select! {
-            () = wait => {}
-            _ = interrupt.recv() => {
-                view.last(subject, &seen)?;
-                return Ok((seen, End::Left));
-            }
+            () = tokio::time::sleep(view.pause()) => {}
+            _ = interrupt.recv() => return left(&mut view, subject, Some(seen)),
         }
         before = Some(seen);
     }
+}
+
+/// Somebody pressed Ctrl-C.
+struct Interrupted;
+
+/// Shows what was seen last.
+fn left<S: Subject>(view: &mut View, subject: &mut S, before: Option<S::Seen>) -> Outcome<(S::Seen, End)> {
+    let Some(seen) = before else { interrupted() };
+    view.last(subject, &seen)?;
+    Ok((seen, End::Left))
 }
 
 /// Where it is shown.
@@ -166,12 +161,12 @@ struct Waking {
 }
 
 impl Waking {
-    fn look(&mut self, engine: &Engine, is_queued: bool) {
+    async fn look(&mut self, context: &Context, is_queued: bool) {
         let now = clock::uptime();
         if is_queued && now.saturating_sub(self.last) >= WAKE {
             self.last = now;
             // It was said at the start if none may be started; and the next look comes soon.
-            let _ = launch::wake(engine);
+            let _ = context.call(runner_wake::Request::default()).await;
         }
     }
 }

@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
+use fleet_api::views::Followed;
 use fleet_core::problem::Outcome;
 use fleet_core::task::TaskState;
 use fleet_core::time::Millis;
-use fleet_engine::verbs::follow::Followed;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words;
@@ -87,7 +87,7 @@ pub(super) fn rest(tasks: &[Followed], shown: &[&Followed]) -> String {
     for one in hidden {
         match states.iter_mut().find(|(state, _)| *state == one.task.status) {
             Some((_, number)) => *number += 1,
-            None => states.push((one.task.status, 1)),
+            None => states.push((&one.task.status, 1)),
         }
     }
     let words: Vec<String> = states.iter().map(|(state, number)| format!("{number} {state}")).collect();
@@ -131,7 +131,7 @@ fn lay_out(tasks: &[&Followed], now: Millis, without: &[&str]) -> Vec<String> {
         column("TASK", &|one| one.task.id.to_string()),
         // As wide as the longest state, so that the columns stay where they are.
         column("STATE    ", &|one| words::state(one).to_owned()).painted(words::paint_state),
-        column("BRANCH", &|one| one.to.clone()).naming(),
+        column("BRANCH", &|one| one.branch()).naming(),
         column("AGENT", &words::agent).giving_way(),
         column("TIME  ", &|one| words::elapsed(one, now)).painted(dim),
         column("ACTIVITY", &|one| words::activity(one, now)).giving_way(),

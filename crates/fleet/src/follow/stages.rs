@@ -1,55 +1,52 @@
 //! A workflow that is followed: one line for each stage.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
+use fleet_api::verbs::workflow_show::Request;
+use fleet_api::views::{StageView, WorkflowDetail};
 use fleet_core::id::WorkflowId;
 use fleet_core::problem::Outcome;
 use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
 use fleet_core::workflow::PartState;
-use fleet_engine::verbs::workflow_show::Response;
-use fleet_engine::verbs::workflow_watch::Watching;
-use fleet_engine::views::StageView;
 
 use super::screen::narrowed;
 use super::words::span;
-use super::{End, Subject, stay};
+use super::{End, LOOK, Subject, stay};
 use crate::commands::Context;
 use crate::output::{Column, ago, count, dim, paint_status, strong, table};
 
 /// Shows a workflow until it is over, until nothing happens any more unless a person acts, or until Ctrl-C.
-pub(crate) async fn follow_workflow(context: &Context, id: WorkflowId) -> Outcome<(Response, End)> {
-    let watching = Watching::start(&context.engine, id).await?;
-    stay(context, &mut Stages { watching, told: BTreeMap::new() }).await
+pub(crate) async fn follow_workflow(context: &Context, id: WorkflowId) -> Outcome<(WorkflowDetail, End)> {
+    let request = Request { id: id.to_string(), ..Request::default() };
+    stay(context, &mut Stages { context, request, told: BTreeMap::new() }).await
 }
 
 struct Stages<'a> {
-    watching: Watching<'a>,
+    context: &'a Context,
+    request: Request,
     /// What was told of each stage: its status, and which attempt it was.
-    told: BTreeMap<String, (&'static str, i64)>,
+    told: BTreeMap<String, (String, i64)>,
 }
 
 impl Subject for Stages<'_> {
-    type Seen = Response;
+    type Seen = WorkflowDetail;
 
-    async fn look(&self) -> Outcome<Response> {
-        self.watching.look().await
+    async fn look(&mut self) -> Outcome<WorkflowDetail> {
+        let seen = self.context.call(self.request.clone()).await?;
+        (self.request.after, self.request.wait_seconds) = (Some(seen.next), Some(LOOK));
+        Ok(seen.workflow)
     }
 
-    async fn changed(&self, longest: Duration) {
-        self.watching.changed(longest).await;
-    }
-
-    fn is_over(&self, seen: &Response) -> bool {
+    fn is_over(&self, seen: &WorkflowDetail) -> bool {
         seen.is_at_rest()
     }
 
-    fn is_queued(&self, seen: &Response) -> bool {
-        seen.stages.iter().any(|stage| matches!(stage.status, "ready" | "scheduled"))
+    fn is_queued(&self, seen: &WorkflowDetail) -> bool {
+        seen.stages.iter().any(|stage| matches!(stage.status.as_str(), "ready" | "scheduled"))
     }
 
-    fn block(&self, seen: &Response, room: Option<usize>, now: Millis) -> Vec<String> {
+    fn block(&self, seen: &WorkflowDetail, room: Option<usize>, now: Millis) -> Vec<String> {
         let shown = most_telling(&seen.stages, room.unwrap_or(usize::MAX));
         let mut lines = narrowed(&["BRANCH", "AGENT"], |without| lay_out(&shown, now, without));
         if shown.len() < seen.stages.len() {
@@ -58,15 +55,15 @@ impl Subject for Stages<'_> {
         lines
     }
 
-    fn news(&mut self, seen: &Response, _now: Millis) -> Vec<String> {
+    fn news(&mut self, seen: &WorkflowDetail, _now: Millis) -> Vec<String> {
         let mut news = Vec::new();
         for stage in &seen.stages {
             // What nobody waits for yet is not told: it will be.
             if stage.state == PartState::Pending {
                 continue;
             }
-            let is = (stage.status, stage.attempts);
-            if self.told.insert(stage.name.clone(), is) != Some(is) {
+            let is = (stage.status.clone(), stage.attempts);
+            if self.told.insert(stage.name.clone(), is.clone()) != Some(is) {
                 news.push(line(stage));
             }
         }
@@ -87,7 +84,7 @@ fn line(stage: &StageView) -> String {
     let pad = " ".repeat(9_usize.saturating_sub(stage.status.len()));
     let line = format!(
         "{}{pad}  {}  {}",
-        paint_status(stage.status),
+        paint_status(&stage.status),
         strong(&escaped(&stage.name)),
         escaped(&details)
     );
@@ -103,7 +100,7 @@ fn lay_out(stages: &[&StageView], now: Millis, without: &[&str]) -> Vec<String> 
     let columns = vec![
         column("STAGE", &|stage| stage.name.clone()).giving_way(),
         // As wide as the longest state, so that the columns stay where they are.
-        column("STATE    ", &|stage| stage.status.to_owned()).painted(paint_status),
+        column("STATE    ", &|stage| stage.status.clone()).painted(paint_status),
         column("AGENT", &agent).giving_way(),
         column("TIME  ", &|stage| elapsed(stage, now)).painted(dim),
         column("BRANCH", &|stage| stage.branch.clone().unwrap_or_default()).naming(),
@@ -168,7 +165,7 @@ pub(crate) fn cause(why: &str) -> String {
 
 /// So many of them at most, in their order; those at work come first, then those that wait for somebody.
 fn most_telling(stages: &[StageView], room: usize) -> Vec<&StageView> {
-    let rank = |stage: &StageView| match (stage.state, stage.status) {
+    let rank = |stage: &StageView| match (stage.state, stage.status.as_str()) {
         (PartState::Running, "running") => 0,
         (PartState::Running, _) => 1,
         (PartState::Failed, _) => 2,
@@ -189,7 +186,7 @@ fn rest(stages: &[StageView], shown: &[&StageView]) -> String {
     for one in hidden {
         match counts.iter_mut().find(|(status, _)| *status == one.status) {
             Some((_, number)) => *number += 1,
-            None => counts.push((one.status, 1)),
+            None => counts.push((&one.status, 1)),
         }
     }
     let words: Vec<String> = counts.iter().map(|(status, number)| format!("{number} {status}")).collect();

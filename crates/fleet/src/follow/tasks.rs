@@ -1,16 +1,15 @@
 //! Tasks that are followed.
 
-use std::time::Duration;
-
+use fleet_api::verbs::task_wait::Request;
+use fleet_api::views::Followed;
 use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
 use fleet_core::task::TaskState;
 use fleet_core::time::Millis;
-use fleet_engine::verbs::follow::{Follow, Followed};
 
 use super::lines::Lines;
 use super::screen::{most_telling, rest, rows};
-use super::{End, Subject, stay};
+use super::{End, LOOK, Subject, stay};
 use crate::commands::Context;
 use crate::output::dim;
 
@@ -36,13 +35,16 @@ pub(crate) async fn follow_until(
     ids: &[TaskId],
     wanted: &dyn Fn(&[Followed]) -> bool,
 ) -> Outcome<Watched> {
-    let follow = Follow::start(&context.engine, ids.to_vec()).await?;
-    let (tasks, end) = stay(context, &mut Tasks { follow, wanted, lines: Lines::default() }).await?;
+    let names = ids.iter().map(ToString::to_string).collect();
+    let request = Request { ids: names, ..Request::default() };
+    let (tasks, end) =
+        stay(context, &mut Tasks { context, request, wanted, lines: Lines::default() }).await?;
     Ok(Watched { deleted: ids.len() - tasks.len(), tasks, end })
 }
 
 struct Tasks<'a> {
-    follow: Follow<'a>,
+    context: &'a Context,
+    request: Request,
     wanted: &'a dyn Fn(&[Followed]) -> bool,
     lines: Lines,
 }
@@ -50,12 +52,10 @@ struct Tasks<'a> {
 impl Subject for Tasks<'_> {
     type Seen = Vec<Followed>;
 
-    async fn look(&self) -> Outcome<Vec<Followed>> {
-        self.follow.look().await
-    }
-
-    async fn changed(&self, longest: Duration) {
-        self.follow.changed(longest).await;
+    async fn look(&mut self) -> Outcome<Vec<Followed>> {
+        let seen = self.context.call(self.request.clone()).await?;
+        (self.request.after, self.request.wait_seconds) = (Some(seen.next), Some(LOOK));
+        Ok(seen.tasks)
     }
 
     fn is_over(&self, tasks: &Vec<Followed>) -> bool {

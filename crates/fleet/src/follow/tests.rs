@@ -1,12 +1,11 @@
 //! Tests of what is said, without a terminal and without tasks at work.
 
+use fleet_api::views::{Followed, RunView, TaskView};
 use fleet_core::budget::Bounds;
 use fleet_core::id::{BatchId, IdKind, IdMaker, ProjectId, RunId, TaskId};
 use fleet_core::run::{Reason, Run, RunState, Totals};
 use fleet_core::task::{Task, TaskHistory, TaskParts, TaskSpec, TaskState};
 use fleet_core::time::Millis;
-use fleet_engine::verbs::follow::Followed;
-use fleet_engine::views::{RunView, TaskView};
 
 use super::closing::{advice, leave, problem};
 use super::lines::Lines;
@@ -76,8 +75,8 @@ fn one(number: u64, state: TaskState) -> Followed {
 
 fn with(number: u64, state: TaskState, history: TaskHistory) -> Followed {
     let task = task(number, state, history);
-    let to = format!("b{number}");
-    Followed { task: TaskView::new(&task, NOW), run: None, activity: None, percent: None, to, keeper: None }
+    let branch = Some(format!("b{number}"));
+    Followed { task: TaskView { branch, ..TaskView::new(&task, NOW) }, run: None, details: None }
 }
 
 fn failed(number: u64) -> Followed {
@@ -94,8 +93,9 @@ fn failed(number: u64) -> Followed {
 #[test]
 fn what_a_task_is_at() {
     let mut running = one(1, TaskState::Running);
-    running.run = Some(RunView::from(&run(running.task.id, RunState::Finishing, None)));
-    (running.percent, running.activity) = (Some(40), Some("reads".to_owned()));
+    let mut of = run(running.task.id, RunState::Finishing, None);
+    (of.percent, of.activity) = (Some(40), Some("reads".to_owned()));
+    running.run = Some(RunView::from(&of));
     let later = Millis(NOW.0 + 61_000);
     assert_eq!((words::state(&running), words::agent(&running).as_str()), ("finishing", "demo"));
     assert_eq!((words::elapsed(&running, later), words::took(&running)), ("1m1s".to_owned(), None));
@@ -124,7 +124,9 @@ fn what_a_task_is_at() {
     );
     assert_eq!(words::activity(&failed(3), NOW), "agent_error: the agent ended with exit status 3");
     let mut asks = one(4, TaskState::Waiting);
-    asks.activity = Some("which one?".to_owned());
+    let mut of = run(asks.task.id, RunState::Succeeded, Some(NOW));
+    of.activity = Some("which one?".to_owned());
+    asks.run = Some(RunView::from(&of));
     assert_eq!(words::activity(&asks, NOW), "the agent asks: which one?");
 }
 
@@ -138,7 +140,9 @@ fn only_changes_are_told() {
     let mut second = one(1, TaskState::Running);
     second.task.attempts = 1;
     assert_eq!(told(&[second.clone(), one(2, TaskState::Queued)]), 1, "another attempt is news");
-    second.activity = Some("said something".to_owned());
+    let mut of = run(second.task.id, RunState::Running, None);
+    of.activity = Some("said something".to_owned());
+    second.run = Some(RunView::from(&of));
     assert_eq!(told(&[second, one(2, TaskState::Queued)]), 0, "what it says is not");
 }
 
@@ -148,7 +152,7 @@ fn a_small_screen_shows_what_is_at_work() {
     let states = [Done, Queued, Running, Failed, Queued, Running, Done];
     let tasks: Vec<Followed> = (1..).zip(states).map(|(number, state)| one(number, state)).collect();
     let shown = most_telling(&tasks, 3);
-    let names: Vec<&str> = shown.iter().map(|one| one.to.as_str()).collect();
+    let names: Vec<String> = shown.iter().map(|one| one.branch()).collect();
     assert_eq!(names, ["b2", "b3", "b6"], "in their order");
     assert_eq!(rest(&tasks, &shown), "… and 4 tasks more: 2 done, 1 failed, 1 ready");
     assert_eq!(most_telling(&tasks, 9).len(), 7);

@@ -1,17 +1,17 @@
 //! What is said of a task that is followed. Pure.
 
+use fleet_api::views::Followed;
 use fleet_core::run::RunState;
 use fleet_core::task::TaskState;
 use fleet_core::time::{Millis, Span};
-use fleet_engine::verbs::follow::Followed;
 
 use crate::output::{ago, paint_status, until};
 
 /// Where it stands: its status, and while it runs how far its run is.
-pub(super) fn state(one: &Followed) -> &'static str {
+pub(super) fn state(one: &Followed) -> &str {
     match &one.run {
         Some(run) if one.task.state == TaskState::Running && run.state.is_live() => run.state.as_str(),
-        _ => one.task.status,
+        _ => &one.task.status,
     }
 }
 
@@ -51,8 +51,8 @@ pub(super) fn activity(one: &Followed, now: Millis) -> String {
     };
     match one.task.state {
         TaskState::Running => {
-            let percent = one.percent.map(|percent| format!("{percent}% ")).unwrap_or_default();
-            format!("{attempt}{percent}{}", one.activity.as_deref().unwrap_or_default()).trim_end().to_owned()
+            let percent = one.percent().map(|percent| format!("{percent}% ")).unwrap_or_default();
+            format!("{attempt}{percent}{}", one.activity().unwrap_or_default()).trim_end().to_owned()
         }
         TaskState::Queued => match (one.task.not_before, cause(one)) {
             (Some(at), cause) if at.0 > now => {
@@ -64,7 +64,7 @@ pub(super) fn activity(one: &Followed, now: Millis) -> String {
             }
             (_, cause) => cause.unwrap_or_default(),
         },
-        TaskState::Done => one.activity.clone().unwrap_or_default(),
+        TaskState::Done => one.activity().unwrap_or_default().to_owned(),
         TaskState::Waiting | TaskState::Held | TaskState::Failed | TaskState::Cancelled => {
             cause(one).unwrap_or_default()
         }
@@ -82,7 +82,7 @@ pub(super) fn cause(one: &Followed) -> Option<String> {
         (Some(reason), None) => Some(reason.to_string()),
         (None, Some(remark)) => Some(remark.clone()),
         (None, None) if one.task.state == TaskState::Waiting => {
-            let said = one.activity.as_deref().map(|said| format!(": {said}")).unwrap_or_default();
+            let said = one.activity().map(|said| format!(": {said}")).unwrap_or_default();
             Some(format!("the agent asks{said}"))
         }
         (None, None) => None,

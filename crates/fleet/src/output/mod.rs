@@ -2,6 +2,7 @@
 
 mod amount;
 mod diff;
+mod setting;
 mod style;
 mod table;
 mod when;
@@ -17,6 +18,7 @@ use crate::cli::{Global, When};
 
 pub(crate) use amount::{bytes, money, number};
 pub(crate) use diff::Painter;
+pub(crate) use setting::value;
 pub(crate) use style::{alarm, dim, paint_status, strong, warn};
 pub(crate) use table::{Column, TITLE, cut, fields, table};
 pub(crate) use when::{ago, until};
@@ -70,7 +72,7 @@ fn json_problem(problem: &Problem) -> std::io::Result<()> {
 fn human_problem(problem: &Problem) -> std::io::Result<()> {
     let mut out = anstream::stderr().lock();
     let (red, bold) = (style::RED, style::BOLD);
-    writeln!(out, "{red}error{red:#}{bold}:{bold:#} {}", escaped(&problem.message))?;
+    writeln!(out, "{red}error{red:#}{bold}:{bold:#} {}", escaped(&problem.to_string()))?;
     for hint in &problem.hints {
         writeln!(out, "  {} {}", dim("→"), escaped(hint))?;
     }

@@ -29,7 +29,7 @@ macro_rules! agents {
 
 agents! {
     mod claude for Claude {
-        success: writes_and_commits;
+        success: writes_and_commits, speaks_to_its_keeper;
         refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, wrong_key_in_a_test, overloaded,
             too_long_a_conversation, used_up_plan, told_when_to_come_back;
         silence: hangs_and_is_resumed, works_in_silence;
@@ -42,7 +42,7 @@ agents! {
         settings: left_out_until_agreed, used_with_full_trust;
     }
     mod codex for Codex {
-        success: writes_and_commits;
+        success: writes_and_commits, speaks_to_its_keeper;
         refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, wrong_key_in_a_test, overloaded,
             too_long_a_conversation, used_up_plan;
         silence: hangs_and_is_resumed, hangs_for_good, works_in_silence;
@@ -55,7 +55,7 @@ agents! {
         settings: left_out_until_agreed;
     }
     mod gemini for Gemini {
-        success: writes_and_commits, writes_and_commits_by_acp;
+        success: writes_and_commits, writes_and_commits_by_acp, speaks_to_its_keeper;
         refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, overloaded,
             too_long_a_conversation, used_up_plan;
         silence: hangs_and_is_resumed;
@@ -68,7 +68,7 @@ agents! {
         settings: refused_until_agreed;
     }
     mod opencode for Opencode {
-        success: writes_and_commits, writes_and_commits_by_acp;
+        success: writes_and_commits, writes_and_commits_by_acp, speaks_to_its_keeper;
         refusals: rate_limited_then_served, rate_limited_for_ever, wrong_key, overloaded,
             too_long_a_conversation, used_up_plan;
         silence: hangs_and_is_resumed;

@@ -169,11 +169,11 @@ impl Stage {
         self.fleet.json(&["agents", "show", name])
     }
 
-    /// The processes that have this home in their environment: keepers, agents, and what those started. None on
+    /// The agents of this home that are at work, and what they started, known by the door of their run. None on
     /// systems that do not show it.
     pub(crate) fn processes(&self) -> Vec<String> {
         let mark = "FLEET_RUN=";
-        let home = format!("FLEET_HOME={}", self.fleet.home().display());
+        let door = format!("FLEET_DOOR={}/", self.fleet.home().display());
         let read = |entry: &fs::DirEntry, name: &str| fs::read(entry.path().join(name)).unwrap_or_default();
         let has = |bytes: &[u8], text: &str| {
             bytes.split(|byte| *byte == 0).any(|part| part.starts_with(text.as_bytes()))
@@ -181,7 +181,7 @@ impl Stage {
         let all = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ours = all.filter(|entry| {
             let environment = read(entry, "environ");
-            has(&environment, mark) && has(&environment, &home)
+            has(&environment, mark) && has(&environment, &door)
         });
         ours.map(|entry| String::from_utf8_lossy(&read(&entry, "cmdline")).replace('\0', " ")).collect()
     }

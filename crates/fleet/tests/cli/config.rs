@@ -89,6 +89,25 @@ fn validate_lists_everything_that_is_wrong() {
 }
 
 #[test]
+fn agents_that_nobody_has_heard_of_are_named_at_once() {
+    let world = World::sqlite();
+    let set = |key: &str, value: &str| world.fleet.run(&["config", "set", key, value]);
+    let output = set("agent", "clade");
+    assert_eq!(output.code, 0, "what describes it may come later");
+    let warning = "`agent` names the agent `clade`, which is not known; did you mean `claude`?";
+    assert!(output.stderr.contains(warning), "{}", output.stderr);
+    assert!(set("fallback", r#"["codex", "nope"]"#).stderr.contains("`nope`"));
+    let report = world.fleet.json(&["config", "validate"]);
+    assert_eq!(report["problems"], json!([]));
+    let warnings = report["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].as_str().unwrap().contains(warning) && warnings[1].to_string().contains("`nope`"));
+    set("agents.nope.model", "large");
+    assert_eq!(set("agent", "nope").stderr, "");
+    assert_eq!(world.fleet.json(&["config", "validate"])["warnings"], json!([]));
+}
+
+#[test]
 fn the_password_of_the_store_is_never_shown() {
     let world = World::sqlite();
     let address = "postgres://ada:geheim@127.0.0.1:1/shop?application_name=geheim2";

@@ -69,3 +69,23 @@ fn a_branch_that_another_task_has_is_refused_with_a_way_out() {
     world.fleet.ok(&second);
     assert_eq!(error(&world.fleet.fail(4, &["task", "retry", first, "--json"])).0, "branch-taken");
 }
+
+#[test]
+fn the_full_name_of_a_ref_is_not_taken_for_a_branch() {
+    let world = World::sqlite();
+    let name = "refs/heads/login";
+    let task = world.fleet.json(&["task", "add", "First", "--branch", "login"]);
+    let id = task["id"].as_str().unwrap();
+    let line = json!({ "title": "One", "branch": name }).to_string();
+    for arguments in [
+        &["task", "add", "Second", "--branch", name][..],
+        &["create", name, "--agent", "demo", "-p", "x"],
+        &["task", "edit", id, "--branch", name],
+        &["task", "import", "-"],
+    ] {
+        let output = world.fleet.stdin(line.as_str()).run(&[arguments, &["--json"]].concat());
+        assert_eq!(output.code, 2, "{arguments:?}: {}", output.stderr);
+        let (_, message, _) = error(&output);
+        assert!(message.ends_with("leave out \"refs/heads/\""), "{arguments:?}: {message}");
+    }
+}

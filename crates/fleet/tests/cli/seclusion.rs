@@ -20,6 +20,7 @@ const AGENT: &str = r#"#!/bin/sh
 cat > /dev/null
 env > "$HOME/seen-by-agent"
 { tr '\0' ' ' < "/proc/$PPID/cmdline" || ps -ww -o args= -p "$PPID"; } > "$HOME/keeper" 2> /dev/null
+cat "/proc/$PPID/environ" > "$HOME/stolen" 2> /dev/null
 echo x > x
 "#;
 
@@ -68,21 +69,32 @@ fn nobody_sees_more_than_is_for_him() {
     wait_until(SOON, "the check runs", || home.join("seen-by-check").exists());
 
     let agent = seen(&home, "agent");
-    for name in ["MY_API_KEY", "ANTHROPIC_API_KEY", "OTHER_KEY", "FLEET_TOKEN", "FLEET_RUN"] {
+    for name in ["MY_API_KEY", "ANTHROPIC_API_KEY", "OTHER_KEY", "FLEET_DOOR", "FLEET_RUN"] {
         assert!(agent.contains_key(name), "{name}: {agent:?}");
     }
-    for name in ["XDG_RUNTIME_DIR", "DATABASE_URL", "FLEET_SPAWN_DEPTH", "FLEET_SETTINGS"] {
+    let ours: Vec<&str> = agent.keys().filter_map(|name| name.strip_prefix("FLEET_")).collect();
+    let told = ["BASE", "BIN", "BRANCH", "DOOR", "PORT", "PORT_COUNT", "PROJECT", "RUN", "TASK", "WORKSPACE"];
+    assert_eq!(ours, told);
+    for name in ["XDG_RUNTIME_DIR", "DATABASE_URL"] {
         assert!(!agent.contains_key(name), "{name}: {agent:?}");
     }
     for by in ["setup", "check"] {
         let seen = seen(&home, by);
         assert!(seen.contains_key("DATABASE_URL") && seen.contains_key("FLEET_RUN"), "{by}: {seen:?}");
-        for name in ["FLEET_TOKEN", "FLEET_STORE", "FLEET_SETTINGS", "OTHER_KEY", "FLEET_SPAWN_DEPTH"] {
+        for name in
+            ["FLEET_DOOR", "FLEET_HOME", "FLEET_STORE", "FLEET_SETTINGS", "OTHER_KEY", "FLEET_SPAWN_DEPTH"]
+        {
             assert!(!seen.contains_key(name), "{by} sees {name}: {seen:?}");
         }
         for name in ["MY_API_KEY", "ANTHROPIC_API_KEY", "XDG_RUNTIME_DIR"] {
             assert!(!seen.contains_key(name), "{by} sees {name}: {seen:?}");
         }
+    }
+
+    // Root reads everything.
+    if !rustix::process::geteuid().is_root() {
+        let stolen = fs::read(home.join("stolen")).unwrap();
+        assert!(stolen.is_empty(), "{}", String::from_utf8_lossy(&stolen));
     }
 
     // A password may be in the address of a store, and everybody can read arguments.

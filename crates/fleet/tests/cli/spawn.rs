@@ -20,11 +20,12 @@ add() { "$@" "$FLEET_BIN" task add --json --agent mine child; }
 told="$HOME/told/$FLEET_TASK"
 mkdir -p "$told"
 add env > "$told/honest" 2>&1
-add env -u FLEET_TOKEN > "$told/tokenless" 2>&1
-add env -u FLEET_RUN -u FLEET_TOKEN > "$told/hiding" 2>&1
-add env -u FLEET_RUN -u FLEET_TOKEN FLEET_SPAWN_DEPTH=99 > "$told/greedy" 2>&1
+add env -u FLEET_DOOR > "$told/doorless" 2>&1
+add env -u FLEET_RUN -u FLEET_DOOR > "$told/hiding" 2>&1
+add env -u FLEET_RUN -u FLEET_DOOR FLEET_SPAWN_DEPTH=99 > "$told/greedy" 2>&1
 add env FLEET_RUN=r0smmyvymnt4z7j > "$told/forging" 2>&1
-(add env -i HOME="$HOME" FLEET_HOME="$FLEET_HOME" PATH="$PATH" > "$told/orphan.new" 2>&1
+add env -u FLEET_DOOR FLEET_RUN=r0smmyvymnt4z7j > "$told/lying" 2>&1
+(add env -i HOME="$HOME" FLEET_HOME="$(cat "$HOME/home")" PATH="$PATH" > "$told/orphan.new" 2>&1
  mv "$told/orphan.new" "$told/orphan") &
 until [ -e "$told/orphan" ]; do sleep 0.05; done
 "#;
@@ -32,7 +33,7 @@ until [ -e "$told/orphan" ]; do sleep 0.05; done
 /// The same, but the agent forgets everything before it begins.
 const FORGETFUL: &str = r#"#!/bin/sh
 if [ -n "$FLEET_RUN" ]; then
-  exec env -i BIN="$FLEET_BIN" HOME="$HOME" FLEET_HOME="$FLEET_HOME" PATH="$PATH" "$0"
+  exec env -i BIN="$FLEET_BIN" HOME="$HOME" FLEET_HOME="$(cat "$HOME/home")" PATH="$PATH" "$0"
 fi
 mkdir -p "$HOME/told"
 "$BIN" task add --json --agent mine child > "$HOME/told/forgetful" 2>&1
@@ -41,12 +42,13 @@ mkdir -p "$HOME/told"
 /// One that starts a workflow of two stages, each of which is for an agent like itself, in several ways.
 const FOREMAN: &str = r#"#!/bin/sh
 cat > /dev/null
-start() { "$@" "$FLEET_BIN" workflow run "$HOME/flow.toml" --detach --json; }
+start() { "$@" "$FLEET_BIN" workflow run ./flow.toml --detach --json; }
 told="$HOME/told/$FLEET_TASK"
 mkdir -p "$told"
+cp "$HOME/flow.toml" .
 start env > "$told/honest" 2>&1
-start env -u FLEET_RUN -u FLEET_TOKEN FLEET_SPAWN_DEPTH=99 > "$told/greedy" 2>&1
-start env FLEET_RUN=r0smmyvymnt4z7j > "$told/forging" 2>&1
+start env -u FLEET_RUN -u FLEET_DOOR FLEET_SPAWN_DEPTH=99 > "$told/greedy" 2>&1
+start env -u FLEET_DOOR FLEET_RUN=r0smmyvymnt4z7j > "$told/lying" 2>&1
 echo x > x
 "#;
 
@@ -87,6 +89,8 @@ impl Stage {
         let program = world.fleet.user_home().join("agent");
         fs::write(&program, agent).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        // An agent that looks around finds it.
+        fs::write(world.fleet.user_home().join("home"), world.fleet.home().to_str().unwrap()).unwrap();
         let set = |key: &str, value: &str| world.fleet.ok(&["config", "set", key, value]);
         set("agents.mine.program", program.to_str().unwrap());
         set("agents.mine.output", "lines");
@@ -139,7 +143,7 @@ fn what_agents_add_is_theirs_and_has_a_bound_that_they_cannot_move() {
     stage.run_all();
     let run = fleet.json(&["task", "show", &root])["runs"][0]["id"].clone();
     let mut children = Vec::new();
-    for how in ["honest", "tokenless", "hiding", "greedy", "orphan"] {
+    for how in ["honest", "doorless", "hiding", "greedy", "forging", "lying", "orphan"] {
         if how == "orphan" && !ORPHANS_ARE_KNOWN {
             continue;
         }
@@ -148,9 +152,8 @@ fn what_agents_add_is_theirs_and_has_a_bound_that_they_cannot_move() {
         assert_eq!(child["spawn_depth"], 1, "{how}");
         children.push(child["id"].as_str().unwrap().to_owned());
     }
-    assert_eq!(code(&stage.told(&root, "forging")), "run-not-found");
     for child in &children {
-        for how in ["honest", "tokenless", "hiding", "greedy"] {
+        for how in ["honest", "doorless", "hiding", "greedy", "forging", "lying"] {
             let told = stage.told(child, how);
             assert_eq!(code(&told), "spawn-refused", "{how}: {told}");
         }
@@ -177,8 +180,7 @@ fn the_stages_of_a_workflow_that_an_agent_starts_are_as_deep_as_its_tasks() {
     let root = fleet.ok(&["task", "add", "-q", "--agent", "mine", "root"]).trim().to_owned();
     stage.run_all();
     let run = fleet.json(&["task", "show", &root])["runs"][0]["id"].clone();
-    assert_eq!(code(&stage.told(&root, "forging")), "run-not-found");
-    for how in ["honest", "greedy"] {
+    for how in ["honest", "greedy", "lying"] {
         let started = task(&stage.told(&root, how));
         let shown = fleet.json(&["workflow", "show", started["id"].as_str().unwrap()]);
         assert_eq!(shown["state"], "succeeded", "{how}: {shown}");
@@ -196,7 +198,7 @@ fn the_stages_of_a_workflow_that_an_agent_starts_are_as_deep_as_its_tasks() {
     let all = fleet.json(&["workflow", "list", "--all"]);
     assert_eq!(
         all["workflows"].as_array().unwrap().len(),
-        2,
+        3,
         "nothing is left of those that were refused: {all}"
     );
 }
@@ -224,11 +226,13 @@ fn what_agents_launch_belongs_to_the_project_and_begins_where_they_are() {
 #[test]
 fn nobody_is_an_agent_by_saying_so() {
     let world = World::sqlite();
-    let inside = world.fleet.env("FLEET_RUN", "r0smmyvymnt4z7j");
-    let (code, ..) = error(&inside.fail(3, &["task", "add", "--json", "x"]));
-    assert_eq!(code, "run-not-found");
-    let (code, ..) = error(&world.fleet.env("FLEET_RUN", "me").fail(2, &["task", "add", "--json", "x"]));
-    assert_eq!(code, "id-invalid");
+    for (name, value) in [("FLEET_RUN", "r0smmyvymnt4z7j"), ("FLEET_RUN", "me"), ("FLEET_DOOR", "/nowhere")] {
+        let inside = world.fleet.env(name, value);
+        for command in [&["task", "add", "x"][..], &["task", "list"], &["list"], &["note", "x"]] {
+            let (code, ..) = error(&inside.fail(4, &[command, &["--json"]].concat()));
+            assert_eq!(code, "door-closed", "{name}={value} {command:?}");
+        }
+    }
 }
 
 #[test]

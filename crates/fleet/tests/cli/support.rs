@@ -54,7 +54,12 @@ pub(crate) fn error(output: &Output) -> (String, String, String) {
     let error = said["error"].as_object().unwrap_or_else(|| panic!("no error: {line}"));
     let mut names: Vec<&str> = error.keys().map(String::as_str).collect();
     names.sort_unstable();
+    names.retain(|name| *name != "field");
     assert_eq!(names, ["code", "hints", "message"]);
+    if let Some(field) = error.get("field") {
+        let begin = format!("{}: ", field.as_str().unwrap());
+        assert!(error["message"].as_str().unwrap().starts_with(&begin), "{line}");
+    }
     let hints: Vec<&str> =
         error["hints"].as_array().unwrap().iter().map(|hint| hint.as_str().unwrap()).collect();
     let text = |name: &str| error[name].as_str().unwrap().to_owned();

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -13,21 +13,39 @@ pub(crate) struct Found {
     pub(crate) command: String,
 }
 
-/// Everybody who has this home in the environment, be it an agent, a keeper, a runner or what they started.
+/// Everybody who works for this home, be it an agent, a keeper, a runner or what they started. Ours have it in their
+/// environment, agents the path of their door. Those of ours who hide their environment are found by their marks.
 pub(crate) fn of_home(home: &Path) -> Vec<Found> {
-    let mut mark = b"FLEET_HOME=".to_vec();
-    mark.extend(home.as_os_str().as_bytes());
+    let (ours, theirs) = (mark("FLEET_HOME=", home), [mark("FLEET_DOOR=", home), b"/".to_vec()].concat());
+    let is_marked = |variable: &[u8]| variable == ours || variable.starts_with(&theirs);
+    let keepers = keepers(home);
     let all = fs::read_dir("/proc").expect("/proc").flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter_map(|pid| found(pid, &mark)).collect()
+    pids.filter(|pid| keepers.contains(pid) || has_variable(*pid, is_marked)).filter_map(found).collect()
 }
 
-fn found(pid: i32, mark: &[u8]) -> Option<Found> {
-    let folder = PathBuf::from(format!("/proc/{pid}"));
+fn mark(name: &str, home: &Path) -> Vec<u8> {
+    [name.as_bytes(), home.as_os_str().as_bytes()].concat()
+}
+
+/// The numbers that keepers of live runs left.
+fn keepers(home: &Path) -> Vec<i32> {
+    let marks = fs::read_dir(home.join("live")).into_iter().flatten().flatten();
+    let number = |text: String| {
+        let mark: serde_json::Value = serde_json::from_str(&text).ok()?;
+        i32::try_from(mark["pid"].as_i64()?).ok()
+    };
+    marks.filter_map(|mark| number(fs::read_to_string(mark.path()).ok()?)).collect()
+}
+
+fn has_variable(pid: i32, is_it: impl Fn(&[u8]) -> bool) -> bool {
     // Of a process that has ended and is only waited for, nothing can be read.
-    let environment = fs::read(folder.join("environ")).ok()?;
-    environment.split(|byte| *byte == 0).find(|variable| *variable == mark)?;
-    let command = fs::read(folder.join("cmdline")).ok().filter(|command| !command.is_empty())?;
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(is_it)
+}
+
+fn found(pid: i32) -> Option<Found> {
+    let command = fs::read(format!("/proc/{pid}/cmdline")).ok().filter(|command| !command.is_empty())?;
     let words: Vec<_> = command.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
     Some(Found { pid, command: words.join(" ").trim_end().to_owned() })
 }

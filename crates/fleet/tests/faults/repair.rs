@@ -39,6 +39,29 @@ fn killed_while_it_repairs() {
     });
 }
 
+/// People see what is wrong with a run that is not at work any more, and what a kill waits for.
+#[test]
+fn a_repair_that_hangs_is_told() {
+    let stage = Stage::new();
+    let task = stage.add(&stage.steps());
+    let _runner = stage.run(Some("repair-stopped"));
+    stage.wait_for("written");
+    kill(stage.keeper_pid(&stage.live_run()));
+    let repairer = stage.wait_held("repair-stopped");
+    let told = "its keeper is gone; being repaired";
+    for arguments in [&["list", "--json"][..], &["show", &task], &["why", &task]] {
+        let said = stage.fleet.ok(arguments);
+        assert!(said.contains(told), "{arguments:?}: {said}");
+    }
+    let doctor = stage.fleet.run(&["doctor"]);
+    assert!(doctor.stdout.contains("without a keeper, and being repaired"), "{}", doctor.stdout);
+    let killed = stage.fleet.run(&["kill", &task, "--yes", "--wait", "2s"]);
+    assert_ne!(killed.code, 0, "{}", killed.stdout);
+    assert!(killed.stderr.contains("waiting for") && killed.stderr.contains(told), "{}", killed.stderr);
+    assert!(killed.stderr.contains(&format!("goes on: {told}")), "{}", killed.stderr);
+    kill(repairer);
+}
+
 /// A repair that does not come to its end keeps nobody else waiting, neither this runner nor the next.
 #[test]
 fn a_repair_that_hangs_stops_nobody_else() {

@@ -52,7 +52,8 @@ struct Agent {
     /// Its task.
     task: String,
     run: String,
-    token: String,
+    /// Where it finds its keeper.
+    door: String,
     /// The binary as the agent starts it.
     fleet: Fleet,
 }
@@ -74,14 +75,117 @@ impl Agent {
         let environment = std::fs::read_to_string(&seen).unwrap();
         let environment: BTreeMap<&str, &str> =
             environment.lines().filter_map(|line| line.split_once('=')).collect();
-        let (run, token) = (environment["FLEET_RUN"].to_owned(), environment["FLEET_TOKEN"].to_owned());
+        let (run, door) = (environment["FLEET_RUN"].to_owned(), environment["FLEET_DOOR"].to_owned());
         let fleet = stage.fleet.with_program(relay).cwd(stage.repo.path().to_owned());
-        Self { task, run, token, fleet }
+        Self { task, run, door, fleet }
     }
 
     fn client(&self) -> McpClient {
         McpClient::start(self.fleet.command(&["mcp"]))
     }
+
+    /// Has the agent run a script, with `$fleet` for the binary, and waits for what it prints.
+    fn run(&self, script: &str) -> String {
+        let jobs = self.fleet.user_home().join("jobs");
+        let name = format!("script-{}", std::fs::read_dir(&jobs).unwrap().count());
+        let (out, new) = (jobs.join(format!("{name}.said")), jobs.join(format!("{name}.new")));
+        let all = format!(
+            "fleet=$FLEET_BIN\n{{ {script}\n}} > '{new}' 2>&1\nmv '{new}' '{out}'\n",
+            new = new.display(),
+            out = out.display()
+        );
+        std::fs::write(jobs.join(&name), all).unwrap();
+        std::fs::rename(jobs.join(&name), jobs.join(format!("{name}.ready"))).unwrap();
+        wait_until(Duration::from_mins(1), "the script has ended", || out.exists());
+        std::fs::read_to_string(&out).unwrap()
+    }
+}
+
+#[test]
+fn no_way_round_the_door_leads_to_the_store_or_to_another_run() {
+    let mut stage = Stage::new();
+    stage.fleet = stage.fleet.env("FLEET_RUNNER_SLOTS", "4");
+    let mut person = stage.client();
+    let other = stage.worker(&mut person, "hang");
+    wait_until(Duration::from_mins(1), "it runs", || {
+        person.call("get_worker_status", json!({"worker_id": other}))["state"] == "running"
+    });
+    let theirs = person.call("get_worker_status", json!({"worker_id": other}))["run_id"].clone();
+    let home = stage.fleet.home().to_str().unwrap().to_owned();
+    let stolen = format!("{home}/runs/{}/door", theirs.as_str().unwrap());
+    let agent = Agent::start(&stage, &mut person);
+    let own = tempfile::tempdir().unwrap();
+    let own = own.path().to_str().unwrap();
+    let forget = "env -i PATH=\"$PATH\" HOME=\"$HOME\"";
+    for (way, code) in [
+        // It is still known, and may not.
+        (format!("{forget} FLEET_HOME='{home}' $fleet kill --yes --json {other}"), "not-yours"),
+        (format!("env -u FLEET_DOOR -u FLEET_RUN $fleet kill --yes --json {other}"), "not-yours"),
+        (format!("FLEET_HOME='{home}' $fleet kill --yes --json {other}"), "not-yours"),
+        // The keeper of another run does not answer it.
+        (format!("FLEET_DOOR='{stolen}' $fleet note --json stolen"), "not-yours"),
+        (format!("FLEET_DOOR='{stolen}' $fleet task list --json"), "not-yours"),
+        // Neither does the store.
+        (format!("$fleet -c 'store=sqlite:{home}/fleet.db' task list --json"), "not-yours"),
+        (
+            format!("{forget} FLEET_HOME='{own}' $fleet -c 'store=sqlite:{home}/fleet.db' task list --json"),
+            "not-yours",
+        ),
+        (
+            format!(
+                "{forget} FLEET_HOME='{own}' FLEET_STORE='sqlite:{home}/fleet.db' $fleet kill --yes --json {other}"
+            ),
+            "not-yours",
+        ),
+        // What is for people and for codefleet itself is not for agents.
+        (format!("{forget} FLEET_HOME='{home}' $fleet run --until-idle --json"), "not-yours"),
+        (
+            format!("{forget} FLEET_HOME='{home}' $fleet shim {} 1 --json", theirs.as_str().unwrap()),
+            "not-yours",
+        ),
+        (
+            format!("{forget} FLEET_HOME='{home}' $fleet repair {} --json", theirs.as_str().unwrap()),
+            "not-yours",
+        ),
+    ] {
+        let said = agent.run(&way);
+        assert!(said.contains(&format!("\"{code}\"")), "{way}: {said}");
+    }
+    // A fleet of its own, such as that of a test, is its own business.
+    let said =
+        agent.run(&format!("{forget} FLEET_HOME='{own}' FLEET_AUTOSTART=false $fleet task add --json mine"));
+    assert!(said.contains("\"title\""), "{said}");
+    let status = person.call("get_worker_status", json!({"worker_id": other}));
+    assert_eq!(status["state"], "running", "nothing happened to it: {status}");
+}
+
+#[test]
+fn an_agent_that_calls_and_calls_gets_answers_and_its_run_goes_on() {
+    let stage = Stage::new();
+    let mut person = stage.client();
+    let agent = Agent::start(&stage, &mut person);
+    let said = agent.run(
+        "for i in $(seq 60); do $fleet progress \"$i\" --json & done; wait; $fleet note --json 'still here'",
+    );
+    let answers = said.matches("\"report\"").count() + said.matches("\"door-closed\"").count();
+    assert!(answers == 61 && said.contains("still here"), "{answers}: {said}");
+    let status = person.call("get_worker_status", json!({"worker_id": agent.task}));
+    assert_eq!(status["state"], "running", "{status}");
+}
+
+#[test]
+fn an_agent_whose_keeper_was_killed_is_told_so() {
+    let stage = Stage::new();
+    let mut person = stage.client();
+    let agent = Agent::start(&stage, &mut person);
+    let mark = stage.fleet.home().join("live").join(&agent.run);
+    let keeper: serde_json::Value = serde_json::from_slice(&std::fs::read(mark).unwrap()).unwrap();
+    let said =
+        agent.run(&format!("kill -9 {}; $fleet note --json x; $fleet task list --json", keeper["pid"]));
+    assert_eq!(said.matches("\"door-closed\"").count(), 2, "{said}");
+    assert!(said.contains("keeper was killed"), "{said}");
+    let door = std::path::PathBuf::from(&agent.door);
+    wait_until(Duration::from_mins(1), "its door is gone", || !door.exists());
 }
 
 #[test]
@@ -113,24 +217,20 @@ fn an_agent_sees_and_ends_only_its_own_workers() {
     }
     assert_eq!(agent.refused("assign_task", json!({"task_id": other, "priority": 1})).0, "not-yours");
     assert_eq!(agent.call("cancel_worker", json!({"worker_id": child["worker_id"]}))["status"], "cancelled");
-    // Whoever claims to be an agent and cannot prove it is neither that agent nor a person.
+    // Whoever claims to be an agent and is not below its keeper is neither that agent nor a person.
     let child = child["worker_id"].as_str().unwrap();
-    for (run, token, code) in [
-        (&*inside.run, "guessed", "token-refused"),
-        ("r0smmyvymnt4z7j", &*inside.token, "run-not-found"),
-        // Somebody else has read it, in `/proc` for example.
-        (&*inside.run, &*inside.token, "token-refused"),
-    ] {
-        let fleet = stage.fleet.env("FLEET_RUN", run).env("FLEET_TOKEN", token);
-        let mut liar = McpClient::start(fleet.command(&["mcp"]));
+    for (name, value, code) in
+        [("FLEET_DOOR", &*inside.door, "not-yours"), ("FLEET_RUN", "r0smmyvymnt4z7j", "door-closed")]
+    {
+        let liar = stage.fleet.env(name, value);
+        let mut client = McpClient::start(liar.command(&["mcp"]));
         for worker in [other.as_str(), child] {
-            assert_eq!(liar.refused("get_worker_status", json!({"worker_id": worker})).0, code);
+            assert_eq!(client.refused("get_worker_status", json!({"worker_id": worker})).0, code);
         }
-    }
-    let thief = stage.fleet.env("FLEET_RUN", &inside.run).env("FLEET_TOKEN", &inside.token);
-    for said in [["fail", "stolen"], ["note", "stolen"]] {
-        let refused = thief.run(&[&said[..], &["--json"]].concat());
-        assert!(refused.stderr.contains("token-refused"), "{refused:?}");
+        for said in [["fail", "stolen"], ["note", "stolen"]] {
+            let refused = liar.run(&[&said[..], &["--json"]].concat());
+            assert!(refused.stderr.contains(code), "{refused:?}");
+        }
     }
     for id in [own, other] {
         assert_eq!(person.call("cancel_worker", json!({"worker_id": id}))["status"], "cancelled");
@@ -166,6 +266,9 @@ fn an_agent_changes_only_its_own_tasks_by_the_command_line_too() {
         ("setup claude", &String::new()),
         ("mcp token", &String::new()),
         ("mcp token --renew", &String::new()),
+        ("mcp --http 127.0.0.1:0", &String::new()),
+        ("trust --yes", &String::new()),
+        ("start", &String::new()),
     ] {
         let mut args: Vec<&str> = command.split(' ').chain((!id.is_empty()).then_some(id.as_str())).collect();
         args.extend((command == "prompt").then_some("stop"));

@@ -37,7 +37,7 @@ fn every_key_has_one_variable_but_those_about_variables() {
 
 #[test]
 fn some_variables_are_not_settings() {
-    for reserved in ["HOME", "RUN", "RUN_DIR", "TOKEN", "TASK", "PROJECT", "PORT", "PORTS", "TEST_POSTGRES"] {
+    for reserved in ["HOME", "RUN", "RUN_DIR", "DOOR", "TASK", "PROJECT", "PORT", "PORTS", "TEST_POSTGRES"] {
         assert!(matches!(keys::variable(reserved), Variable::Reserved), "{reserved}");
     }
     let meant = |suffix| match keys::variable(suffix) {

@@ -7,7 +7,7 @@ use fleet_core::schedule::Caps;
 use crate::config::{Color, Value};
 use crate::environment::Environment;
 
-use super::World;
+use super::{World, views};
 
 const STORE: &str = "postgres://ada:hunter2@db/fleet";
 
@@ -156,7 +156,10 @@ fn later_layers_win() {
     agents.my_own.cap = 7 (FLEET_AGENTS_MY_OWN_CAP)
     ");
     let files = world.validate().files;
-    assert_eq!(files, [world.user_file().path(), world.project_file().path()]);
+    assert_eq!(
+        files,
+        [world.user_file(), world.project_file()].map(|file| file.path().display().to_string())
+    );
 }
 
 #[test]
@@ -209,7 +212,7 @@ fn a_key_that_is_not_set_is_null() {
     let setting = config.get("agents.claude.model").unwrap();
     assert_eq!(setting.value, Value::Unset);
     assert_eq!(
-        serde_json::to_string(&setting).unwrap(),
+        serde_json::to_string(&setting.view()).unwrap(),
         r#"{"key":"agents.claude.model","value":null,"origin":{"kind":"default"}}"#
     );
 }
@@ -224,7 +227,7 @@ fn settings_serialise_with_their_origin() {
     let config = world.load().unwrap();
     let lines: Vec<String> = ["store", "tasks.retries", "tasks.priority", "agent", "color"]
         .iter()
-        .map(|name| serde_json::to_string(&config.get(name).unwrap()).unwrap())
+        .map(|name| serde_json::to_string(&config.get(name).unwrap().view()).unwrap())
         .collect();
     insta::assert_snapshot!(lines.join("\n").replace(world.folder.path().to_str().unwrap(), "/x"), @r#"
     {"key":"store","value":"postgres://ada:***@db/fleet","origin":{"kind":"user","path":"/x/user.toml","line":1}}
@@ -240,11 +243,7 @@ fn a_password_is_seen_only_by_those_who_ask() {
     let world = World::new().flags(&[&format!("store={STORE}?sslpassword=hunter2")]);
     let config = world.load().unwrap();
     let setting = config.get("store").unwrap();
-    let shown = format!(
-        "{config:?} {config:#?} {setting:?} {} {}",
-        setting.value,
-        serde_json::to_string(&config.settings()).unwrap()
-    );
+    let shown = format!("{config:?} {config:#?} {setting:?} {} {}", setting.value, views(&config));
     assert!(!shown.contains("hunter2"), "{shown}");
     assert_eq!(setting.value.to_string(), "postgres://ada:***@db/fleet?sslpassword=***");
     let whole = format!("{STORE}?sslpassword=hunter2");

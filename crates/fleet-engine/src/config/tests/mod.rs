@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use fleet_core::problem::{Outcome, Problem};
 
-use super::{Config, ConfigFile, Report, Sources};
+use fleet_api::verbs::config_validate::Answer as Report;
+
+use super::{Config, ConfigFile, Sources};
 use crate::environment::Environment;
 
 mod agents;
@@ -85,7 +87,7 @@ impl World {
 
     /// The message and the hints of a problem, without the folder of this test.
     fn shown(&self, problem: &Problem) -> String {
-        let lines: Vec<String> = std::iter::once(format!("{}: {}", problem.code, problem.message))
+        let lines: Vec<String> = std::iter::once(format!("{}: {problem}", problem.code))
             .chain(problem.hints.iter().map(|hint| format!("  hint: {hint}")))
             .collect();
         lines.join("\n").replace(self.folder.path().to_str().unwrap(), "/x")
@@ -95,4 +97,9 @@ impl World {
         let report = self.validate();
         report.problems.iter().map(|problem| self.shown(problem)).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// All settings, as they are shown.
+fn views(config: &Config) -> String {
+    config.settings().iter().map(|setting| serde_json::to_string(&setting.view()).unwrap()).collect()
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::config::{AgentVariables, Ports, RunLimits, Value, Workspaces, set};
 
-use super::World;
+use super::{World, views};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -127,7 +127,7 @@ fn the_variables_of_an_agent_are_secret_and_the_users_own() {
 
     let setting = config.get("agents.claude.env.API_KEY").unwrap();
     assert_eq!(setting.value.revealed(), Value::String("hunter2".to_owned()));
-    let settings = serde_json::to_string(&config.settings()).unwrap();
+    let settings = views(&config);
     let shown = format!("{config:?} {setting:?} {} {settings} {variables:?}", setting.value);
     assert!(shown.contains("***") && !shown.contains("hunter2"), "{shown}");
 

@@ -14,6 +14,7 @@ use super::{AgentProcess, Attendance, DRAIN, Seen};
 use crate::agent_env::secret_values;
 use crate::keeper::agent::Cradle;
 use crate::keeper::journal::{self, Journal, Stored};
+use crate::keeper::mailbox::Mailbox;
 use crate::keeper::prepare::Prepared;
 use crate::keeper::talk::{Here, Talk};
 use crate::keeper::{Keeper, blocking, internal};
@@ -54,7 +55,7 @@ impl Keeper<'_> {
         let here = Here { run: &self.run, workspace: prepared.workspace.path(), resumes: adapter.resumes() };
         let talk = match Talk::choose(&here, &prepared.before, self.task.history.failures) {
             Ok(talk) => talk,
-            Err(problem) => return Seen::not_started(Reason::SetupFailed, problem.message),
+            Err(problem) => return Seen::not_started(Reason::SetupFailed, problem.to_string()),
         };
         let is_resumed = talk.is_resumed();
         let first = self.attempt(Attempt { adapter, talk, after: None }, prepared, cradle).await;
@@ -79,7 +80,8 @@ impl Keeper<'_> {
 
     async fn attempt(&self, attempt: Attempt<'_>, prepared: &Prepared, cradle: Cradle) -> Seen {
         let Attempt { adapter, talk, after } = attempt;
-        let briefing = match self.bounded(self.briefing(prepared, talk)).await {
+        let mut mailbox = Mailbox::new(self);
+        let briefing = match self.bounded(self.briefing(prepared, talk, &mut mailbox)).await {
             Ok(briefing) => briefing,
             Err(why) => return Seen::not_started(Reason::SetupFailed, why),
         };
@@ -90,7 +92,7 @@ impl Keeper<'_> {
         let resumed = brief.conversation.resumed().and_then(|session| adapter.record(session));
         let record = match blocking(move || RecordReader::new(resumed.as_ref(), environment)).await {
             Ok(record) => record,
-            Err(problem) => return Seen::not_started(Reason::SetupFailed, problem.message),
+            Err(problem) => return Seen::not_started(Reason::SetupFailed, problem.to_string()),
         };
         let (started, tree) = match self.start(&plan, &brief, prepared, cradle) {
             Ok(started) => started,
@@ -100,17 +102,19 @@ impl Keeper<'_> {
         let mut journal = Journal::new(self.run.id, self.run.fence, adapter.decoder(&brief), stored)
             .priced(self.pricing())
             .within(self.boundary(&adapter.about(), prepared));
+        if let (None, Err(why)) = (after, &prepared.door) {
+            let text =
+                format!("its agent cannot call `fleet`: the door of the run could not be opened: {why}");
+            journal.note(Fact::RunWarned { text }, clock::now());
+        }
         if let Some(first) = after {
             let text =
                 format!("it could not go on with its conversation ({}) and begins a new one", first.end());
             journal.note(Fact::RunWarned { text }, clock::now());
         }
-        let process = AgentProcess { adapter, started, tree: tree.clone() };
+        let process = AgentProcess { adapter, started, tree: tree.clone(), mailbox };
         let mut attendance = match self.attendance(process, journal, prepared, &secrets) {
-            Ok(attendance) => {
-                let last_prompt = briefing.told.iter().copied().max().unwrap_or(0);
-                Attendance { ask: plan.ask, last_prompt, record, ..attendance }
-            }
+            Ok(attendance) => Attendance { ask: plan.ask, record, ..attendance },
             Err(why) => {
                 let ladder = self.ladder();
                 let _ = blocking(move || tree.kill_now(ladder.kill_patience, &mut || drop(process::reap())))
@@ -122,9 +126,7 @@ impl Keeper<'_> {
         if after.is_none() {
             self.tell_start().await;
         }
-        if !briefing.told.is_empty() {
-            attendance.telling.push(self.tell(briefing.told.clone()));
-        }
+        attendance.mailbox.started();
         attendance.follow().await
     }
 

@@ -1,9 +1,8 @@
-//! Speaking with the agent: what its protocol wants, what people have to say, and the end of the conversation.
+//! Speaking with the agent: what its protocol wants, what others have to say, and the end of the conversation.
 
 use std::time::Duration;
 
-use fleet_core::prompt;
-use fleet_store::ops;
+use fleet_core::message::Message;
 
 use super::{Attendance, TIDY};
 use crate::clock;
@@ -12,22 +11,16 @@ use crate::clock;
 const LINGER: Duration = Duration::from_secs(20);
 
 impl Attendance<'_> {
-    /// Whether the agent may be told more while it works.
-    pub(super) fn takes_prompts(&self) -> bool {
-        self.voice.is_open() && self.stopped.is_none()
+    /// Whether the agent may be told more now.
+    pub(super) fn takes_messages(&self) -> bool {
+        self.voice.is_open() && self.stopped.is_none() && !self.mailbox.is_taking()
     }
 
-    /// Asks the store what people have said.
-    pub(super) fn hear(&mut self) {
-        let (store, after) = (self.keeper.store.clone(), self.last_prompt);
-        let take = ops::TakePrompts { run: self.keeper.run.id, fence: self.keeper.run.fence, after };
-        self.hearing = Some(tokio::spawn(async move { store.call(take).await.unwrap_or_default() }));
-    }
-
-    /// Passes on what people have said, as far as the agent takes it; the rest is for the next run.
-    pub(super) fn pass_on(&mut self, prompts: Vec<prompt::Prompt>) {
-        for prompt in prompts {
-            if !self.voice.is_open() || !self.journal.prompt(&prompt.text.to_string()) {
+    /// Gives the agent what others have to say, as far as it takes it; the rest is for the next run.
+    pub(super) fn give(&mut self, messages: Vec<Message>) {
+        let mut given = Vec::new();
+        for message in messages {
+            if !self.voice.is_open() || !self.journal.prompt(message.text.as_str()) {
                 break;
             }
             let words = self.journal.reply();
@@ -36,27 +29,25 @@ impl Attendance<'_> {
                 // It has not read what was said before, so it does not have this either.
                 break;
             }
-            self.last_prompt = prompt.seq;
-            self.passed.push(prompt.seq);
+            given.push(message.id.seq);
         }
+        self.mailbox.gave(given);
     }
 
-    /// Tells the store which prompts the agent has. What only lies in its input, or in a queue, is lost when it ends, and
-    /// is then told to the next one.
-    pub(super) fn tell_taken(&mut self) {
-        let has = self.journal.taken().min(self.passed.len());
-        let Some(new) = self.passed.get(self.has..has).filter(|new| !new.is_empty()) else { return };
-        let new = new.to_vec();
-        self.has = has;
-        self.telling.retain(|telling| !telling.is_finished());
-        self.telling.push(self.keeper.tell(new));
+    /// Leaves receipts for what the agent has shown to have. What is only in its input, or in a queue, is lost when it
+    /// ends, and is then told to the next one.
+    pub(super) fn note_seen(&mut self) {
+        if self.journal.has_begun() {
+            self.mailbox.start_was_seen();
+        }
+        self.mailbox.input_was_seen(self.journal.taken());
     }
 
     /// Says what the decoder has to say. An agent that is through and not asked for more hears that nothing follows.
     pub(super) fn speak(&mut self) {
         let words = self.journal.reply();
         self.voice.say(words);
-        self.tell_taken();
+        self.note_seen();
         if self.journal.is_over() {
             self.voice.close();
             self.over_since.get_or_insert_with(clock::uptime);

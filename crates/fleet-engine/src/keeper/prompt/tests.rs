@@ -25,6 +25,8 @@ fn task(title: &str, description: &str, read_only: bool) -> Task {
     })
 }
 
+const ADDED: &str = "Added by the person who gave you this task";
+
 fn templates() -> Templates {
     let nowhere = std::path::Path::new("/nonexistent");
     Templates::load(nowhere, nowhere).unwrap()
@@ -49,14 +51,15 @@ fn a_first_attempt_is_told_where_it_is_and_what_to_do() {
 
 #[test]
 fn a_template_that_forgets_the_task_or_what_was_added_does_not_lose_it() {
-    let (task, prompts) = (task("Fix it", "In full.", false), ["Also the docs.".to_owned()]);
+    let (task, prompts) = (task("Fix it", "In full.", false), [format!("{ADDED}: Also the docs.")]);
     let (earlier, nothing) = (Earlier::default(), Earlier::default());
     let told = |template: &str| {
-        let templates = Templates { task: template.to_owned(), resume: template.to_owned() };
+        let templates =
+            Templates { task: template.to_owned(), resume: template.to_owned(), of_project: Vec::new() };
         let new = prompt(&task, &nothing, &[]).text(&templates);
         (new, prompt(&task, &earlier, &prompts).resumed(&templates))
     };
-    let added = "Added by the person who gave you this task: Also the docs.\n";
+    let added = format!("{ADDED}: Also the docs.\n");
     let (new, resumed) = told("Be brief.\n");
     assert_eq!(new, "Be brief.\n\nFix it\n\nIn full.\n");
     assert_eq!(resumed, format!("Be brief.\n\n\n{added}"));
@@ -74,7 +77,7 @@ fn a_later_attempt_hears_what_was_left_and_what_was_added() {
         reason: None,
         reported: Some("half of it is there".to_owned()),
     };
-    let prompts = ["Also the docs.".to_owned()];
+    let prompts = [format!("{ADDED}: Also the docs.")];
     let prompt = Prompt { attempt: 3, continues: true, ..prompt(&task, &earlier, &prompts) };
     let text = prompt.text(&templates());
     for part in [

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fleet_agents::About;
+use fleet_api::verbs::run_logs::{LogEntry, Request};
 use fleet_core::id::TaskId;
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
@@ -12,10 +13,13 @@ use fleet_core::time::Span;
 use fleet_host::git::{self, Color, DiffStyle, Oid};
 use fleet_store::ops;
 
-use super::{FILE, LINE, Step, Verdict};
+use fleet_api::verbs::agents_test::Step;
+use fleet_api::verbs::doctor::Verdict;
+
+use super::{FILE, LINE, step};
 use crate::Engine;
 use crate::keeper::blocking;
-use crate::verbs::run_logs::{self, LogEntry, Stream};
+use crate::verbs::run_logs;
 
 /// What was seen of the run.
 pub(super) struct Seen {
@@ -58,7 +62,7 @@ fn patch(repo: &Path, branch: &str, base: &str) -> Option<String> {
 }
 
 async fn lines(engine: &Engine, id: &str) -> Outcome<(usize, usize)> {
-    let request = run_logs::Request { id: id.to_owned(), attempt: None, stream: Stream::Out };
+    let request = Request { id: id.to_owned(), ..Request::default() };
     let mut decoded = run_logs::find(engine, &request).await?.decoded();
     let mut counted = (0, 0);
     let mut count = |entries: &[LogEntry]| {
@@ -75,13 +79,13 @@ async fn lines(engine: &Engine, id: &str) -> Outcome<(usize, usize)> {
 /// What works, step by step.
 pub(super) fn steps(seen: &Seen, is_over: bool, patience: Duration) -> Vec<Step> {
     let Some(run) = &seen.run else {
-        return vec![Step::new("starts", Verdict::Bad, "no run was begun: the runner did not take the task")];
+        return vec![step("starts", Verdict::Bad, "no run was begun: the runner did not take the task")];
     };
     if run.started_at.is_none() {
-        return vec![Step::new("starts", Verdict::Bad, why(run))];
+        return vec![step("starts", Verdict::Bad, why(run))];
     }
     vec![
-        Step::new("starts", Verdict::Good, model(run)),
+        step("starts", Verdict::Good, model(run)),
         session(run),
         streams(seen.lines),
         edited(seen),
@@ -106,19 +110,19 @@ fn why(run: &Run) -> String {
 
 fn session(run: &Run) -> Step {
     match &run.session {
-        Some(session) => Step::new("session", Verdict::Good, session),
-        None => Step::new("session", Verdict::Warning, "no id: its conversations cannot be taken up again"),
+        Some(session) => step("session", Verdict::Good, session),
+        None => step("session", Verdict::Warning, "no id: its conversations cannot be taken up again"),
     }
 }
 
 fn streams(lines: (usize, usize)) -> Step {
     match lines {
-        (0, 0) => Step::new("streams", Verdict::Warning, "it printed nothing"),
-        (events, 0) => Step::new("streams", Verdict::Good, format!("{events} events")),
+        (0, 0) => step("streams", Verdict::Warning, "it printed nothing"),
+        (events, 0) => step("streams", Verdict::Good, format!("{events} events")),
         (events, unknown) => {
             let said = format!("{events} events, and {unknown} lines that were not understood");
             // Agents without a stream of events print nothing but lines.
-            Step::new("streams", if events == 0 { Verdict::Warning } else { Verdict::Good }, said)
+            step("streams", if events == 0 { Verdict::Warning } else { Verdict::Good }, said)
         }
     }
 }
@@ -128,27 +132,25 @@ fn edited(seen: &Seen) -> Step {
     if !names.contains(&FILE) {
         let others = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         let others = if others.is_empty() { others } else { format!(", but there is {others}") };
-        return Step::new("edited", Verdict::Bad, format!("there is no {FILE} on its branch{others}"));
+        return step("edited", Verdict::Bad, format!("there is no {FILE} on its branch{others}"));
     }
     if !seen.patch.lines().any(|line| line.trim_end() == format!("+{LINE}")) {
-        return Step::new("edited", Verdict::Bad, format!("{FILE} does not hold what was asked for"));
+        return step("edited", Verdict::Bad, format!("{FILE} does not hold what was asked for"));
     }
     match names.len() {
-        1 => Step::new("edited", Verdict::Good, FILE),
-        more => Step::new(
-            "edited",
-            Verdict::Warning,
-            format!("{FILE}, and {} more that nobody asked for", more - 1),
-        ),
+        1 => step("edited", Verdict::Good, FILE),
+        more => {
+            step("edited", Verdict::Warning, format!("{FILE}, and {} more that nobody asked for", more - 1))
+        }
     }
 }
 
 fn committed(seen: &Seen) -> Step {
     match seen.result.as_ref().map(|result| (result.commit_count, result.commits.first())) {
         Some((count, Some(newest))) if count > 0 => {
-            Step::new("committed", Verdict::Good, newest.chars().take(12).collect::<String>())
+            step("committed", Verdict::Good, newest.chars().take(12).collect::<String>())
         }
-        _ => Step::new("committed", Verdict::Bad, "there is no commit on its branch"),
+        _ => step("committed", Verdict::Bad, "there is no commit on its branch"),
     }
 }
 
@@ -160,33 +162,33 @@ fn usage(run: &Run) -> Step {
         } else {
             "none before it failed"
         };
-        return Step::new("usage", Verdict::Warning, said);
+        return step("usage", Verdict::Warning, said);
     }
     let said = format!("{} tokens in, {} out", usage.input_tokens, usage.output_tokens);
-    Step::new("usage", Verdict::Good, said)
+    step("usage", Verdict::Good, said)
 }
 
 fn cost(run: &Run) -> Step {
     let nothing = run.usage.input_tokens + run.usage.output_tokens == 0 && run.usage.micro_usd == 0;
     if nothing && run.state != RunState::Succeeded {
-        return Step::new("cost", Verdict::Warning, "none before it failed");
+        return step("cost", Verdict::Warning, "none before it failed");
     }
     if run.usage.micro_usd == 0 {
         let said = "unknown: it does not tell, and `fleet agents prices` has no price of its model";
-        return Step::new("cost", Verdict::Warning, said);
+        return step("cost", Verdict::Warning, said);
     }
     let (dollars, rest) = (run.usage.micro_usd / 1_000_000, run.usage.micro_usd % 1_000_000);
-    Step::new("cost", Verdict::Good, format!("{dollars}.{rest:06} dollars"))
+    step("cost", Verdict::Good, format!("{dollars}.{rest:06} dollars"))
 }
 
 fn ended(run: &Run, is_over: bool, patience: Duration) -> Step {
     if !is_over {
-        return Step::new("ended", Verdict::Bad, format!("it did not end within {}", Span(patience)));
+        return step("ended", Verdict::Bad, format!("it did not end within {}", Span(patience)));
     }
     if run.state == RunState::Succeeded {
-        return Step::new("ended", Verdict::Good, "by itself, with its work done");
+        return step("ended", Verdict::Good, "by itself, with its work done");
     }
-    Step::new("ended", Verdict::Bad, why(run))
+    step("ended", Verdict::Bad, why(run))
 }
 
 /// What to do about it.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fleet_api::verbs::runner_stop::Request;
 use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
 
@@ -12,15 +13,34 @@ use crate::home::make_private;
 use crate::verbs::runner_stop;
 use crate::{Engine, Start, agents, clock, problems};
 
-/// A folder that is made for one test.
-pub struct Stage {
+/// A folder that is made for one test. Dropped in the middle of that, it removes everything.
+pub(super) struct Stage {
     dir: PathBuf,
     engine: Engine,
+    is_over: bool,
+}
+
+impl Drop for Stage {
+    /// Stopping runners and agents waits for them, which a drop cannot do where it is: it does it elsewhere, and waits for
+    /// that.
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        std::thread::scope(|scope| {
+            let clear = || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let _ = runtime.map(|runtime| runtime.block_on(stop(&self.engine)));
+            };
+            let _ = scope.spawn(clear).join();
+        });
+        let _ = fs::remove_dir_all(&self.dir);
+    }
 }
 
 impl Stage {
     /// Makes it.
-    pub fn build(outer: &Engine) -> Outcome<Self> {
+    pub(super) fn build(outer: &Engine) -> Outcome<Self> {
         let environment = outer.environment();
         let temporary = environment.get_os("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
         let name = format!("codefleet-test-{:08x}", clock::entropy()? & 0xffff_ffff);
@@ -37,7 +57,7 @@ impl Stage {
                 Engine::new(Start { environment, directory: Some(repository), flags: Vec::new() })
             });
         match engine {
-            Ok(engine) => Ok(Self { dir, engine }),
+            Ok(engine) => Ok(Self { dir, engine, is_over: false }),
             Err(problem) => {
                 let _ = fs::remove_dir_all(&dir);
                 Err(problem)
@@ -46,28 +66,29 @@ impl Stage {
     }
 
     /// An engine that sees nothing of the user's fleet.
-    pub const fn engine(&self) -> &Engine {
+    pub(super) const fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The folder.
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// Stops runners and agents; what they did stays.
-    pub async fn rest(&self) -> Outcome<()> {
-        runner_stop::stop(&self.engine, runner_stop::Request { agents: true, ..Default::default() })
-            .await
-            .map(drop)
+    /// Stops runners and agents; what they did stays. Returns the folder.
+    pub(super) async fn rest(mut self) -> Outcome<String> {
+        self.is_over = true;
+        stop(&self.engine).await?;
+        Ok(self.dir.display().to_string())
     }
 
     /// Removes everything, runners and agents first.
-    pub async fn clear(self) -> Outcome<()> {
-        let stopped = self.rest().await;
+    pub(super) async fn clear(mut self) -> Outcome<()> {
+        let stopped = stop(&self.engine).await;
+        self.is_over = true;
         let removed = fs::remove_dir_all(&self.dir).map_err(|error| problems::io(&self.dir, &error));
         stopped.and(removed)
     }
+}
+
+async fn stop(engine: &Engine) -> Outcome<()> {
+    let everything = Request { agents: true, restart: false };
+    runner_stop::run(engine, everything).await.map(drop)
 }
 
 fn furnish(home: &Path, repository: &Path) -> std::io::Result<()> {
@@ -161,6 +182,8 @@ mod tests {
         assert!(agents::prices(stage.engine()).unwrap().find("x").is_some());
         assert!(stage.engine().environment().get_os("FLEET_RUN").is_none());
         assert!(stage.engine().repository().is_ok());
-        fs::remove_dir_all(&stage.dir).unwrap();
+        let dir = stage.dir.clone();
+        drop(stage);
+        assert!(!dir.exists(), "whoever leaves leaves nothing behind");
     }
 }

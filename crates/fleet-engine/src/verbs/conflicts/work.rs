@@ -147,13 +147,12 @@ async fn unlanded(
 
 /// Where work began and where it is now: with what is not committed yet, if its agent is at work here.
 async fn sides(engine: &Engine, run: &Run) -> Result<(Oid, Oid), String> {
-    let request = run_diff::Request { id: run.id.to_string(), snapshot: None };
-    match run_diff::find(engine, &request).await {
+    match run_diff::find(engine, run.id, None).await {
         Ok(found) => {
             let (base, head) = found.sides();
             Ok((base.clone(), head.clone()))
         }
-        Err(problem) => Err(problem.message),
+        Err(problem) => Err(problem.to_string()),
     }
 }
 
@@ -181,7 +180,7 @@ fn pieces(
             side: Side {
                 task: run.task,
                 title: listed.title.map(String::from).unwrap_or_default(),
-                status: task.as_ref().map_or(state, &status),
+                status: task.as_ref().map_or(state, &status).to_owned(),
                 branch: run.branch,
             },
             party: Party {
@@ -205,7 +204,7 @@ fn claim(task: &Task, status: &impl Fn(&Task) -> &'static str) -> Piece {
         side: Side {
             task: task.id,
             title: task.spec.title.to_string(),
-            status: status(task),
+            status: status(task).to_owned(),
             branch: task.spec.branch.as_ref().map(ToString::to_string),
         },
         head: None,

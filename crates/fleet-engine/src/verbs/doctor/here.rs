@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use fleet_core::id::{RunId, TaskId};
@@ -16,12 +15,13 @@ use fleet_host::lock::Exclusive;
 use fleet_host::process::Processes;
 use fleet_store::ops;
 
-use super::{Check, Verdict};
 use crate::home::Home;
 use crate::keeper::blocking;
+use crate::lost_keeper::LostKeeper;
 use crate::runner::{Startable, left_alone, registry, upcoming};
 use crate::verbs::gc::area;
 use crate::{Engine, clock, problems};
+use fleet_api::verbs::doctor::{Check, Verdict};
 
 /// A run that was claimed a moment ago has no keeper yet.
 const STARTING: Duration = Duration::from_secs(10);
@@ -46,14 +46,15 @@ pub(super) async fn checks(engine: &Engine) -> Vec<Check> {
     checks
 }
 
-fn checked(name: &'static str, outcome: Outcome<Check>) -> Check {
+fn checked(name: &str, outcome: Outcome<Check>) -> Check {
     outcome.unwrap_or_else(|problem| Check::bad(name, problem))
 }
 
 async fn runner(engine: &Engine) -> Outcome<Check> {
     let home = Home::new(engine.home());
     let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
-    if let Some(old) = up.iter().find(|runner| runner.outdated) {
+    let (old, up): (Vec<_>, Vec<_>) = up.into_iter().partition(|runner| runner.outdated);
+    if let (Some(old), true) = (old.first(), up.is_empty()) {
         let detail =
             format!("{} ({}) is older than the store: it starts no more agents", old.name, old.version);
         return Ok(Check::warning(
@@ -98,9 +99,9 @@ fn missing_agents(tasks: &[Task], startable: &Startable) -> Option<Check> {
 /// Repositories that tasks are about, and that agents cannot work in here.
 fn refused(startable: &Startable) -> impl Iterator<Item = Check> {
     startable.refused.values().map(|problem| Check {
-        name: "repositories",
+        name: "repositories".to_owned(),
         verdict: Verdict::Warning,
-        detail: format!("tasks wait for a repository: {}", problem.message),
+        detail: format!("tasks wait for a repository: {problem}"),
         hints: problem.hints.clone(),
     })
 }
@@ -113,6 +114,12 @@ async fn leftovers(engine: &Engine) -> Outcome<Vec<Check>> {
         "without a keeper",
         &orphans,
         "`fleet start` saves their work and puts their tasks back",
+    ));
+    let repairing = repairing(engine).await?;
+    checks.extend(found(
+        "without a keeper, and being repaired",
+        &repairing,
+        "this ends by itself, after 20 minutes at most; `fleet show RUN` shows how it stands",
     ));
     let processes = processes(engine).await?;
     checks.extend(found(
@@ -165,6 +172,15 @@ async fn orphans(engine: &Engine) -> Outcome<Vec<String>> {
         }
     }
     Ok(orphans)
+}
+
+/// Runs of which somebody saves the work in the place of a keeper that is gone.
+async fn repairing(engine: &Engine) -> Outcome<Vec<String>> {
+    let home = Home::new(engine.home());
+    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    let live = engine.call(ops::LiveRuns { place }).await?;
+    let repairing = live.iter().filter(|run| LostKeeper::of(&home, run) == Some(LostKeeper::Repairing));
+    Ok(repairing.map(|run| run.id.to_string()).collect())
 }
 
 fn marked(home: &Home) -> Outcome<Vec<RunId>> {
@@ -249,7 +265,7 @@ fn in_words(slot: &OccupiedSlot) -> String {
 
 async fn trash(engine: &Engine) -> Outcome<Check> {
     let trash = Home::new(engine.home()).trash();
-    let used = blocking(move || disk::usage(&trash, &AtomicU64::new(0))).await?;
+    let used = blocking(move || disk::usage(&trash)).await?;
     // The folder itself is always there.
     if used.files <= 1 {
         return Ok(Check::good("trash", "empty"));

@@ -5,8 +5,8 @@ use fleet_core::size::Size;
 use fleet_host::disk;
 use fleet_store::ops;
 
-use super::Check;
 use crate::{Engine, clock};
+use fleet_api::verbs::doctor::Check;
 
 /// Less is used up by a single agent in no time.
 const LITTLE: u64 = 100_000_000;

@@ -6,10 +6,10 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_host::git;
 
-use super::Check;
 use crate::Engine;
 use crate::home::Home;
 use crate::keeper::blocking;
+use fleet_api::verbs::doctor::Check;
 
 /// Looks at those of all projects.
 pub(super) async fn checks(engine: &Engine) -> Vec<Check> {

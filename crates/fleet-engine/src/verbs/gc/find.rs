@@ -3,60 +3,48 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use fleet_api::verbs::gc::{Item, Kind};
 use fleet_core::problem::Outcome;
 use fleet_core::project::Project;
-use fleet_host::disk;
 use fleet_host::git::{Area, Slot, SlotState};
 use fleet_host::lock::Exclusive;
 
-use super::{Action, Item, Kind, Request};
+use super::{Action, Found, Search};
 use crate::home::Home;
 use crate::keeper::{blocking, checkout};
 use crate::{Engine, problems};
 
 /// What was moved aside and is still there.
-pub(super) async fn trash(engine: &Engine, request: &Request) -> Outcome<Option<Item>> {
+pub(super) async fn trash(engine: &Engine, search: Search) -> Outcome<Option<Found>> {
     let trash = Home::new(engine.home()).trash();
     let count = names(&trash)?.len();
     if count == 0 {
         return Ok(None);
     }
-    let (folder, seen) = (trash.clone(), Arc::clone(&request.seen));
-    let bytes = blocking(move || disk::usage(&folder, &seen)).await?.bytes;
-    let why = "moved aside before".to_owned();
-    Ok(Some(Item {
-        kind: Kind::Trash,
-        what: trash.display().to_string(),
-        why,
-        count,
-        bytes,
-        action: Action::Sweep,
-    }))
+    let (what, why) = (trash.display().to_string(), "moved aside before".to_owned());
+    let bytes = blocking(move || search.bytes(&trash)).await?;
+    let item = Item { kind: Kind::Trash, what, why, count, bytes };
+    Ok(Some(Found { item, action: Action::Sweep }))
 }
 
 /// Worktrees that nobody uses: of repositories that are gone, and more than the pool keeps.
-pub(super) async fn worktrees(engine: &Engine, request: &Request) -> Outcome<Vec<Item>> {
+pub(super) async fn worktrees(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
     let mut items = Vec::new();
     for project in engine.projects_here().await? {
         let area = area(engine, &project)?;
         let is_gone = !area.repo.exists();
-        let seen = Arc::clone(&request.seen);
         let found = blocking(move || {
             let slots = area.slots().unwrap_or_default().into_iter();
             let free = slots.filter(|slot| slot.state == SlotState::Free && !slot.live);
             let spare: Vec<Slot> = free.skip(if is_gone { 0 } else { area.pool }).collect();
-            let item = |slot: Slot| Item {
-                kind: Kind::Worktree,
-                what: slot.path.display().to_string(),
-                why: if is_gone { "its repository is gone" } else { "more than `workspaces.pool` keeps" }
-                    .to_owned(),
-                count: 1,
-                bytes: disk::usage(&slot.path, &seen).bytes,
-                action: Action::Discard(area.clone(), slot),
+            let why = if is_gone { "its repository is gone" } else { "more than `workspaces.pool` keeps" };
+            let found = |slot: Slot| {
+                let (what, bytes) = (slot.path.display().to_string(), search.bytes(&slot.path));
+                let item = Item { kind: Kind::Worktree, what, why: why.to_owned(), count: 1, bytes };
+                Found { item, action: Action::Discard(area.clone(), slot) }
             };
-            spare.into_iter().map(item).collect::<Vec<_>>()
+            spare.into_iter().map(found).collect::<Vec<_>>()
         });
         items.extend(found.await?);
     }
@@ -71,7 +59,7 @@ pub(crate) fn area(engine: &Engine, project: &Project) -> Outcome<Area> {
 }
 
 /// Files of runners that are gone. Those of ports are removed by the next one who wants ports.
-pub(super) fn files(engine: &Engine) -> Outcome<Option<Item>> {
+pub(super) fn files(engine: &Engine) -> Outcome<Option<Found>> {
     let mut stale = Vec::new();
     for path in names(&Home::new(engine.home()).runners())? {
         if !Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))? {
@@ -83,7 +71,8 @@ pub(super) fn files(engine: &Engine) -> Outcome<Option<Item>> {
     }
     let (count, what) = (stale.len(), "runners".to_owned());
     let why = "their processes are gone".to_owned();
-    Ok(Some(Item { kind: Kind::Files, what, why, count, bytes: 0, action: Action::Files(stale) }))
+    let item = Item { kind: Kind::Files, what, why, count, bytes: 0 };
+    Ok(Some(Found { item, action: Action::Files(stale) }))
 }
 
 /// What is in a folder, which need not be there.

@@ -4,53 +4,52 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::sync::Arc;
 
+use fleet_api::verbs::gc::{Item, Kind};
 use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome};
 use fleet_core::run::Run;
 use fleet_core::tidy::{self, SnapshotFacts};
 use fleet_core::time::Millis;
-use fleet_host::disk;
 use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
 use fleet_store::ops;
 
 use super::find::names;
-use super::{Action, Item, Kind, Request};
+use super::{Action, Found, Search};
 use crate::home::Home;
 use crate::keeper::blocking;
 use crate::verbs::project_git::ProjectGit;
 use crate::{Engine, clock, problems};
 
 /// The folders of runs that ended long ago.
-pub(super) async fn logs(engine: &Engine, request: &Request) -> Outcome<Vec<Item>> {
+pub(super) async fn logs(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
     let home = Home::new(engine.home());
     let mut items = Vec::new();
     for path in names(&home.runs())? {
         let id = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<RunId>().ok());
-        let Some(id) = id.filter(|_| is_untouched(&path, request)) else { continue };
-        if home.live_run(id).exists() || !is_old(engine, id, request).await? {
+        let Some(id) = id.filter(|_| is_untouched(&path, search)) else { continue };
+        if home.live_run(id).exists() || !is_old(engine, id, search).await? {
             continue;
         }
-        let (folder, seen) = (path.clone(), Arc::clone(&request.seen));
-        let bytes = blocking(move || disk::usage(&folder, &seen)).await?.bytes;
         let (what, why) = (path.display().to_string(), "its run ended long ago".to_owned());
-        items.push(Item { kind: Kind::Logs, what, why, count: 1, bytes, action: Action::Folder(id) });
+        let bytes = blocking(move || search.bytes(&path)).await?;
+        let item = Item { kind: Kind::Logs, what, why, count: 1, bytes };
+        items.push(Found { item, action: Action::Folder(id) });
     }
     Ok(items)
 }
 
 /// Whether nobody has written to a folder for long; the store need not be asked about the others. A clock that was
 /// wrong at one time must not make a folder young for ever, so a moment in the future says nothing.
-fn is_untouched(path: &Path, request: &Request) -> bool {
+fn is_untouched(path: &Path, search: Search) -> bool {
     let Ok(found) = fs::metadata(path) else { return false };
     let (changed, now) = (Millis(found.mtime().saturating_mul(1_000)), clock::machine_now());
-    changed > now || tidy::is_old(Some(changed), request.older_than, now)
+    changed > now || tidy::is_old(Some(changed), search.older_than, now)
 }
 
 /// Whether a run ended long ago. One that this store does not know belongs to another one, and stays.
-async fn is_old(engine: &Engine, id: RunId, request: &Request) -> Outcome<bool> {
-    Ok(run(engine, id).await?.is_some_and(|run| tidy::is_old(run.ended_at, request.older_than, engine.now())))
+async fn is_old(engine: &Engine, id: RunId, search: Search) -> Outcome<bool> {
+    Ok(run(engine, id).await?.is_some_and(|run| tidy::is_old(run.ended_at, search.older_than, engine.now())))
 }
 
 async fn run(engine: &Engine, run: RunId) -> Outcome<Option<Run>> {
@@ -62,7 +61,7 @@ async fn run(engine: &Engine, run: RunId) -> Outcome<Option<Run>> {
 }
 
 /// The snapshots of runs that ended long ago: all of work that has landed, all but the last of other work.
-pub(super) async fn snapshots(engine: &Engine, request: &Request) -> Outcome<Vec<Item>> {
+pub(super) async fn snapshots(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
     let mut items = Vec::new();
     for project in engine.projects_here().await? {
         if !Path::new(&project.common_dir).exists() {
@@ -76,7 +75,7 @@ pub(super) async fn snapshots(engine: &Engine, request: &Request) -> Outcome<Vec
         let mut old = Vec::new();
         for (name, snapshots) in of_runs {
             if let Ok(id) = name.parse::<RunId>()
-                && is_old(engine, id, request).await?
+                && is_old(engine, id, search).await?
             {
                 old.push(snapshots);
             }
@@ -87,7 +86,7 @@ pub(super) async fn snapshots(engine: &Engine, request: &Request) -> Outcome<Vec
     Ok(items)
 }
 
-fn droppable(project: &ProjectGit, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Item>, GitError> {
+fn droppable(project: &ProjectGit, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec<Found>, GitError> {
     let ProjectGit { repo, vault } = project;
     if runs.is_empty() {
         return Ok(Vec::new());
@@ -99,7 +98,7 @@ fn droppable(project: &ProjectGit, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec
         trees: git::trees(vault, &heads)?,
         landings,
     };
-    let item = |snapshots: Vec<StoredSnapshot>| -> Option<Item> {
+    let found = |snapshots: Vec<StoredSnapshot>| -> Option<Found> {
         let judged: Vec<SnapshotFacts> = snapshots.iter().map(|snapshot| facts.of(snapshot)).collect();
         let is_landed = judged.last().is_some_and(|last| last.is_landed);
         let may_go = tidy::droppable(&judged);
@@ -110,17 +109,12 @@ fn droppable(project: &ProjectGit, runs: Vec<Vec<StoredSnapshot>>) -> Result<Vec
             .map(|(snapshot, _)| snapshot)
             .collect();
         let first = drop.first()?;
-        Some(Item {
-            kind: Kind::Snapshots,
-            what: format!("run {}", first.run),
-            why: if is_landed { "its work has landed" } else { "older than its last one, which stays" }
-                .to_owned(),
-            count: drop.len(),
-            bytes: 0,
-            action: Action::Drop(vault.clone(), drop),
-        })
+        let why = if is_landed { "its work has landed" } else { "older than its last one, which stays" };
+        let (what, why) = (format!("run {}", first.run), why.to_owned());
+        let item = Item { kind: Kind::Snapshots, what, why, count: drop.len(), bytes: 0 };
+        Some(Found { item, action: Action::Drop(vault.clone(), drop) })
     };
-    Ok(runs.into_iter().filter_map(item).collect())
+    Ok(runs.into_iter().filter_map(found).collect())
 }
 
 /// What git says about the commits that snapshots were taken on.

@@ -5,135 +5,42 @@
 //! like any other afterwards.
 
 mod agents;
-mod fanout;
-mod list;
 mod names;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
-use fleet_core::id::{BatchId, TaskId};
+use fleet_api::verbs::create::{Grouping, Job, Request, Setup, Wishes};
+use fleet_api::views::Launched;
+use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_core::task::{AgentName, BaseRef, BranchName, Task, TaskSpec, TaskState, Tuning};
-use fleet_host::git::{self, Checkout, GitError, Repository};
+use fleet_host::git::{self, GitError};
 use fleet_store::{StoreError, ops};
-use serde::Serialize;
 
-use super::follow::Followed;
-use super::task_add;
+use super::{follow, task_add};
 use crate::agents::{Wish, terms};
 use crate::caller::author;
-use crate::home::Home;
 use crate::keeper::{blocking, checkout, setup};
-use crate::runner::{autostart, registry};
 use crate::trust::ProjectWishes;
 use crate::{Engine, problems, trust};
 
 pub(super) use agents::check as check_agent;
-pub use fanout::{Fanout, fanout};
-pub use list::parse_list;
 use names::Holder;
-pub use names::split;
-
-/// One piece of work.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Job {
-    /// What it is called; `None` is the first line of the prompt.
-    pub title: Option<String>,
-    /// The new branch that it goes to; `None` is a name made from the id.
-    pub branch: Option<String>,
-    /// What is to be done.
-    pub prompt: String,
-    /// Which agent does it; `None` is the configured one.
-    pub agent: Option<String>,
-    /// Which model the agent uses; `None` is the configured one.
-    pub model: Option<String>,
-    /// What it asks of the agent beyond the model.
-    pub tuning: Tuning,
-    /// Words to find it by.
-    pub labels: Vec<String>,
-    /// `KEY=VALUE`.
-    pub meta: Vec<String>,
-}
-
-/// What holds for all pieces of one launch.
-#[derive(Debug, Clone, Default)]
-pub struct Wishes {
-    /// Where the work starts; `None` is the current commit of the directory.
-    pub base: Option<String>,
-    /// `time=30m`, `idle=10m`, `tokens=200k`, `usd=2.50`.
-    pub limits: Vec<String>,
-    /// How often a failed run is tried again; `None` is what is configured.
-    pub retries: Option<u32>,
-    /// It is only to look.
-    pub read_only: bool,
-    /// How a workspace is prepared.
-    pub setup: Setup,
-}
-
-/// How a workspace is prepared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Setup {
-    /// As it is configured: files are copied, commands run.
-    #[default]
-    Full,
-    /// Not at all.
-    Skip,
-}
-
-/// Whether the pieces belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grouping {
-    /// It is one piece.
-    Alone,
-    /// They are a batch.
-    Batch,
-}
-
-/// What to launch.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// All of them, or none.
-    pub jobs: Vec<Job>,
-    /// What holds for all.
-    pub wishes: Wishes,
-    /// Whether they belong together.
-    pub grouping: Grouping,
-}
-
-/// What was launched, and later how it stands.
-#[derive(Debug, Clone, Serialize)]
-pub struct Launched {
-    /// The batch, if they are one.
-    pub batch: Option<BatchId>,
-    /// The tasks, in the order in which they were asked for.
-    pub tasks: Vec<Followed>,
-}
-
-/// Whether somebody takes up what was launched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Runner {
-    /// A runner is up.
-    Up,
-    /// One was started in the background.
-    Started,
-    /// None is up, and none may be started.
-    Off,
-}
+pub(super) use names::{letters, slug};
 
 /// More at once is a list for `fleet task import`.
-pub const MOST: usize = 100;
+pub(super) const MOST: usize = 100;
 /// What people launch by hand comes before what was queued.
 pub(super) const PRIORITY: i64 = 5;
 /// An id is drawn again so often when another process drew the same: one in millions, so more is a defect.
 const DRAWS: usize = 5;
 
-/// Adds the tasks to the project of the directory; nobody is told to start them yet, see [`wake`].
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
+/// Adds the tasks to the project of the directory; nobody is told to start them yet.
+pub(super) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
     if request.jobs.is_empty() || request.jobs.len() > MOST {
         let message = format!("{} tasks at once: between 1 and {MOST} can be launched", request.jobs.len());
         return Err(
@@ -161,32 +68,8 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
     check_branches(engine, &specs).await?;
     let tasks = add(engine, &specs).await?;
     let now = engine.now();
-    let unseen = |task| Followed::new(&ops::FollowedTask { task, run: None, obstacle: None }, now);
+    let unseen = |task| follow::view(&ops::FollowedTask { task, run: None, obstacle: None }, now);
     Ok(Launched { batch, tasks: tasks.into_iter().map(unseen).collect() })
-}
-
-/// Sees to it that somebody takes up what was launched.
-pub fn wake(engine: &Engine) -> Outcome<Runner> {
-    if autostart(engine)? {
-        return Ok(Runner::Started);
-    }
-    let home = Home::new(engine.home());
-    let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
-    Ok(if up.is_empty() && !engine.config()?.autostart() { Runner::Off } else { Runner::Up })
-}
-
-/// The same, for those who are answered in one piece: why nobody takes it up, if nobody does. It is queued all the same.
-pub fn woken(engine: &Engine) -> Option<String> {
-    match wake(engine) {
-        Ok(Runner::Up | Runner::Started) => None,
-        Ok(Runner::Off) => Some(
-            "nobody works on it: no runner is up, and `autostart` is off; `fleet start` starts one"
-                .to_owned(),
-        ),
-        Err(problem) => {
-            Some(format!("nobody works on it: {}; `fleet doctor` looks for causes", problem.message))
-        }
-    }
 }
 
 /// A task as its author would have added it.
@@ -195,7 +78,7 @@ fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
     if wishes.setup == Setup::Skip {
         meta.push(format!("{}={}", setup::SKIP.0, setup::SKIP.1));
     }
-    let request = task_add::Request {
+    let request = fleet_api::verbs::task_add::Request {
         title: match &job.title {
             Some(title) => title.clone(),
             None => names::title(&job.prompt)?,
@@ -245,21 +128,6 @@ pub(super) async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef
     };
     let commit = blocking(look).await?.map_err(|error| git_problem("base", &error))?;
     commit.to_string().parse().map_err(problems::field)
-}
-
-/// So long somebody who launches work waits to hear what is not in it.
-const LOOK: Duration = Duration::from_millis(200);
-
-/// How many files of the checkout are not committed, so that work which starts from its commit has not got them. Nothing
-/// where there are none, and where it takes too long to tell.
-pub async fn left_behind(engine: &Engine) -> Option<usize> {
-    let Repository { work_tree, git_dir, common_dir } = engine.repository().ok()?.clone();
-    if engine.surrounding().is_some() {
-        // Git must not be let loose in what an agent may have put there.
-        return None;
-    }
-    let checkout = Checkout { work_tree: work_tree?, git_dir, common_dir };
-    blocking(move || git::uncommitted(&checkout, LOOK)).await.ok()?.filter(|number| *number > 0)
 }
 
 /// Every branch must be new. Git is asked before anything is added, and again by whoever makes the branch.
@@ -356,7 +224,7 @@ pub(super) fn untrusted(engine: &Engine, project: &Project) -> Outcome<Option<Pr
 fn git_problem(field: &str, error: &GitError) -> Problem {
     match error {
         GitError::NoSuchCommit { .. } | GitError::Unborn { .. } | GitError::Refused(_) => {
-            Problem::new(Code::InvalidValue, format!("{field}: {error}"))
+            Problem::field(field, error.to_string())
         }
         _ => {
             let cause =

@@ -16,7 +16,7 @@ pub(super) fn title(prompt: &str) -> Outcome<String> {
     let says_something = |line: &&str| line.contains(char::is_alphanumeric) && !line.starts_with("```");
     let line = lines().find(says_something).or_else(|| lines().find(|line| !line.is_empty()));
     let line = line.ok_or_else(|| {
-        Problem::new(Code::InvalidValue, "prompt: it is empty: say what is to be done")
+        Problem::field("prompt", "it is empty: say what is to be done")
             .hint("`-p TEXT`, `--prompt-file FILE`, or `-` for standard input")
     })?;
     let plain: String = line.chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect();
@@ -30,7 +30,7 @@ pub(super) fn title(prompt: &str) -> Outcome<String> {
 }
 
 /// The beginning of names of branches, from the first words of a prompt.
-pub(super) fn slug(prompt: &str) -> Outcome<String> {
+pub(in crate::verbs) fn slug(prompt: &str) -> Outcome<String> {
     let title = title(prompt)?.to_lowercase();
     let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut slug = String::new();
@@ -48,7 +48,7 @@ pub(super) fn slug(prompt: &str) -> Outcome<String> {
 }
 
 /// `A`, `B` … `Z`, `AA`, `AB` …: what tells the branches of a fan-out apart.
-pub(super) fn letters(number: usize) -> String {
+pub(in crate::verbs) fn letters(number: usize) -> String {
     let mut letters = Vec::new();
     let mut rest = number + 1;
     while rest > 0 {
@@ -57,12 +57,6 @@ pub(super) fn letters(number: usize) -> String {
         rest /= 26;
     }
     letters.iter().rev().collect()
-}
-
-/// `BRANCH: PROMPT`, as people write it. The name of a branch has no colon.
-pub fn split(text: &str) -> Option<(&str, &str)> {
-    let (branch, prompt) = text.split_once(':')?;
-    Some((branch.trim(), prompt.trim()))
 }
 
 /// Names that could not exist side by side: git keeps them as files and folders.

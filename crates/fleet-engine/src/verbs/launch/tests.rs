@@ -2,8 +2,7 @@
 
 use fleet_core::problem::Code;
 
-use super::names::{check_apart, letters, slug, split, title};
-use super::parse_list;
+use super::names::{check_apart, letters, slug, title};
 
 #[test]
 fn a_title_is_the_first_line_that_says_something() {
@@ -18,7 +17,7 @@ fn a_title_is_the_first_line_that_says_something() {
     for empty in ["", " \n\t\n"] {
         let problem = super::names::title(empty).unwrap_err();
         assert_eq!(problem.code, Code::InvalidValue);
-        assert!(problem.message.contains("empty"), "{problem}");
+        assert!(problem.to_string().contains("empty"), "{problem}");
     }
 }
 
@@ -41,28 +40,10 @@ fn letters_go_on_after_z() {
 
 #[test]
 fn branches_of_one_launch_can_exist_side_by_side() {
-    let check = |names: &[&str]| check_apart(names.iter().copied()).map_err(|problem| problem.message);
+    let check = |names: &[&str]| check_apart(names.iter().copied()).map_err(|problem| problem.to_string());
     assert_eq!(check(&["a", "a-b", "ab", "b/a", "b/b"]), Ok(()));
     assert_eq!(check(&["x", "a", "x"]), Err("the branch x is named twice".to_owned()));
     for names in [["a/b", "a", "a-b"], ["a", "a-b", "a/b"]] {
         assert_eq!(check(&names), Err("the branches a and a/b cannot exist side by side".to_owned()));
     }
-}
-
-#[test]
-fn a_list_has_one_piece_on_each_line() {
-    assert_eq!(split(" a/b : do: it "), Some(("a/b", "do: it")));
-    let text = "# a comment\n\nfix: Fix it\r\n{\"branch\":\"b\",\"prompt\":\"Do\\nit\",\"agent\":\"demo\"}\n";
-    let jobs = parse_list(text).unwrap();
-    let seen: Vec<_> = jobs.iter().map(|job| (job.branch.as_deref().unwrap(), job.prompt.as_str())).collect();
-    assert_eq!(seen, [("fix", "Fix it"), ("b", "Do\nit")]);
-    assert_eq!((jobs[0].agent.as_deref(), jobs[1].agent.as_deref()), (None, Some("demo")));
-    for (text, line) in
-        [("a: b\nno colon", "line 2"), ("#\n\na:  ", "line 3"), ("{\"branch\":\"a\"}", "line 1")]
-    {
-        let problem = parse_list(text).unwrap_err();
-        assert!(problem.message.starts_with(line), "{problem}");
-    }
-    assert!(parse_list("{\"branch\":\"a\",\"prompt\":\"p\",\"modle\":\"x\"}").is_err());
-    assert!(parse_list("# nothing\n").unwrap().is_empty());
 }

@@ -1,12 +1,13 @@
 //! What becomes of the branch.
 
+use fleet_api::verbs::run_kill::{KillOutcome, Killed};
 use fleet_core::id::RunId;
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
+use fleet_host::disk;
 use fleet_host::git::{self, GitError, KeepCommits, Oid};
 use fleet_store::ops::{self, ListedRun};
 
-use super::{KillOutcome, Killed, Manner, Target};
 use crate::keeper::blocking;
 use crate::verbs::elsewhere::Here;
 use crate::verbs::project_git::ProjectGit;
@@ -16,16 +17,11 @@ use crate::{Engine, clock};
 const MOST_ATTEMPTS: i64 = 100;
 
 /// Says where the work is, or deletes its branch.
-pub(super) async fn settle(
-    engine: &Engine,
-    target: &Target,
-    manner: &Manner,
-    one: &mut Killed,
-) -> Outcome<()> {
+pub(super) async fn settle(engine: &Engine, discard: bool, one: &mut Killed) -> Outcome<()> {
     if one.outcome == KillOutcome::GoesOn {
         return Ok(());
     }
-    let filter = ops::RunFilter { task: Some(target.task), ..Default::default() };
+    let filter = ops::RunFilter { task: Some(one.task), ..Default::default() };
     let runs = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
     let Some(ListedRun { run, .. }) = runs.into_iter().find(|row| row.run.branch.is_some()) else {
         return Ok(());
@@ -36,9 +32,17 @@ pub(super) async fn settle(
         return Ok(());
     }
     let Some(branch) = run.branch.clone() else { return Ok(()) };
-    let (run, project) = (run.id, engine.project_here(target.project).await?);
+    let (run, project) = (run.id, engine.project_here(run.project).await?);
     let drop = Drop { git: ProjectGit::at(engine, &project.common_dir), branch: branch.clone(), run };
-    let discard = manner.discard;
+    if one.tidying
+        && let Some(why) = disk::write_refusal(&drop.git.repo)
+    {
+        let repo = drop.git.repo.display();
+        one.detail = Some(format!(
+            "its work is only in a snapshot (`fleet undo {run}`): {repo} cannot be written: {why}"
+        ));
+        return Ok(());
+    }
     match blocking(move || if discard { drop.discard() } else { drop.look() }).await? {
         Ok(Left::Nothing) => {}
         Ok(Left::Branch) => one.branch = Some(branch),

@@ -3,51 +3,20 @@
 use std::path::Path;
 
 use fleet_agents::{AgentEvent, Brief, Conversation, Decoder, When};
+use fleet_api::verbs::run_logs::{LogEntry, Stream};
+use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
 use fleet_core::problem::Outcome;
-use fleet_core::run::Reason;
 use fleet_core::text::shortened;
 use fleet_host::lines::{Line, Lines};
 use fleet_host::log::{LogReader, Piece};
-use serde::Serialize;
 
-use super::{Log, Stream};
+use super::Log;
 use crate::keeper::Talk;
 use crate::keeper::journal::LONGEST_LINE;
 
-/// One thing that an agent did or said, as its log has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub enum LogEntry {
-    /// The conversation began.
-    Session { session: String },
-    /// It said something.
-    Text { text: String },
-    /// It thought something.
-    Thought { text: String },
-    /// It used a tool.
-    Tool { name: String, summary: String, files: Vec<String> },
-    /// A tool came to its end.
-    ToolResult { ok: bool, summary: String, files: Vec<String> },
-    /// It used tokens, by its own way of counting.
-    Usage { input: u64, output: u64 },
-    /// It was made to wait, was refused something, or tried again.
-    Trouble { text: String },
-    /// It met an error.
-    Error { reason: Reason, text: String },
-    /// It asked a person.
-    Question { text: String },
-    /// It said that it is through.
-    End { text: Option<String> },
-    /// A line that was not understood.
-    Line { text: String, cut: bool },
-    /// So many bytes were not kept.
-    Gap { bytes: u64 },
-}
-
 /// Reads a log piece by piece, from its beginning: what a line means can depend on those before it.
-pub struct Decoded {
+pub(crate) struct Decoded {
     log: Log,
     reader: LogReader,
     lines: Lines,
@@ -56,7 +25,7 @@ pub struct Decoded {
 
 impl Log {
     /// What it means.
-    pub fn decoded(self) -> Decoded {
+    pub(in crate::verbs) fn decoded(self) -> Decoded {
         let decoder = if self.stream == Stream::Out { self.decoder() } else { None };
         Decoded { reader: LogReader::new(&self.path), lines: Lines::new(LONGEST_LINE), decoder, log: self }
     }
@@ -78,13 +47,23 @@ impl Log {
 }
 
 impl Decoded {
+    /// Which run and which stream it is of.
+    pub(super) fn of(&self) -> (RunId, Stream) {
+        (self.log.run.id, self.log.stream)
+    }
+
+    /// How many bytes were read.
+    pub(super) fn position(&self) -> u64 {
+        self.reader.position()
+    }
+
     /// Whether nothing was ever printed, as far as it was read.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.reader.position() == 0
     }
 
     /// What comes next; `None` at the present end. A piece may hold no whole line, and so nothing to tell.
-    pub fn entries(&mut self) -> Outcome<Option<Vec<LogEntry>>> {
+    pub(in crate::verbs) fn entries(&mut self) -> Outcome<Option<Vec<LogEntry>>> {
         let mut entries = Vec::new();
         let decoder = &mut self.decoder;
         let mut each = |line: Line<'_>| decode(decoder, &line, &mut entries);
@@ -100,7 +79,7 @@ impl Decoded {
     }
 
     /// Nothing more will come: what is left of a last line, and what the decoder makes of the end.
-    pub fn finish(&mut self) -> Vec<LogEntry> {
+    pub(in crate::verbs) fn finish(&mut self) -> Vec<LogEntry> {
         let mut entries = Vec::new();
         let decoder = &mut self.decoder;
         self.lines.finish(&mut |line| decode(decoder, &line, &mut entries));

@@ -1,35 +1,16 @@
 //! What is left of a run on this machine.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fleet_core::id::RunId;
 use fleet_core::time::Millis;
 use fleet_host::git;
 use fleet_host::log::{LogReader, Piece};
-use serde::Serialize;
 
 use crate::home::RunFolder;
-use crate::views::Moment;
-
-/// A snapshot of a workspace.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct SnapshotView {
-    pub name: String,
-    pub number: u64,
-    pub commit: String,
-    pub why: String,
-    pub at: Moment,
-}
-
-/// A file that is kept of a run.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct StoredFile {
-    pub path: PathBuf,
-    pub bytes: u64,
-}
+use fleet_api::Moment;
+use fleet_api::verbs::run_show::{SnapshotView, StoredFile};
 
 /// So many lines of a log tell why it failed.
 const TAIL: usize = 20;

@@ -2,14 +2,11 @@
 
 use std::path::Path;
 
+use fleet_api::verbs::setup::Scope;
 use fleet_core::problem::{Code, Outcome, Problem};
 
-use super::Scope;
 use crate::Engine;
 use crate::environment::Environment;
-
-/// The name under which our tool server is registered.
-pub const NAME: &str = "codefleet";
 
 /// The variable that says where the fleet is.
 pub(super) const HOME: &str = "FLEET_HOME";

@@ -4,8 +4,9 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue as Input, CstNode, CstObject, CstRootNode};
 
 use super::client::Layout;
-use super::entry::{Entry, HOME, NAME};
+use super::entry::{Entry, HOME};
 use super::{Edited, Made};
+use fleet_api::verbs::setup::NAME;
 
 /// What a client takes beyond JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,19 +34,19 @@ impl World {
         fs::read_to_string(self.file(client)).ok()
     }
 
-    fn ask(&self, client: Client, wish: Wish, force: bool) -> Outcome<Response> {
-        run(&self.engine, Request { client, scope: Scope::User, wish, force, dry_run: false })
+    fn ask(&self, client: Client, wish: Wish, force: bool) -> Outcome<Answer> {
+        register(&self.engine, Request { client, scope: Scope::User, wish, force, dry_run: false })
     }
 
-    fn add(&self, client: Client) -> Outcome<Response> {
+    fn add(&self, client: Client) -> Outcome<Answer> {
         self.ask(client, Wish::Add, false)
     }
 
-    fn remove(&self, client: Client) -> Outcome<Response> {
+    fn remove(&self, client: Client) -> Outcome<Answer> {
         self.ask(client, Wish::Remove, false)
     }
 
-    fn status(&self, client: Client) -> &'static str {
+    fn status(&self, client: Client) -> String {
         status(&self.engine, client, Scope::User).unwrap().status
     }
 }
@@ -265,7 +265,7 @@ fn what_is_not_understood_is_left_alone() {
         for wish in [Wish::Add, Wish::Remove] {
             let problem = world.ask(client, wish, true).unwrap_err();
             assert_eq!(problem.code, Code::SetupRefused, "{text}");
-            assert!(problem.message.contains(why), "{} for {text}", problem.message);
+            assert!(problem.to_string().contains(why), "{problem} for {text}");
         }
         assert_eq!(world.text(client).unwrap(), text);
         assert_eq!(world.status(client), "unreadable");
@@ -296,7 +296,7 @@ fn a_trial_shows_everything_and_changes_nothing() {
     world.write(Client::Claude, "{\n  \"a\": 1\n}\n");
     let request =
         Request { client: Client::Claude, scope: Scope::User, wish: Wish::Add, force: false, dry_run: true };
-    let answer = run(&world.engine, request).unwrap();
+    let answer = register(&world.engine, request).unwrap();
     assert_eq!((answer.done, answer.dry_run), (Done::Added, true));
     assert_eq!(&answer.changes[..3], ["+ …,", "+   \"mcpServers\": {", "+     \"codefleet\": {"]);
     assert_eq!(world.text(Client::Claude).unwrap(), "{\n  \"a\": 1\n}\n");

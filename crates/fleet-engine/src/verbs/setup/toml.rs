@@ -2,8 +2,9 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
-use super::entry::{Entry, HOME, NAME};
+use super::entry::{Entry, HOME};
 use super::{Edited, Made};
+use fleet_api::verbs::setup::NAME;
 
 /// What holds the entries.
 const TABLE: &str = "mcp_servers";

@@ -19,7 +19,7 @@ pub(super) async fn obstacle(engine: &Engine, project: ProjectId, agent: &str) -
     let has_project = takers.iter().any(|host| host.projects.contains(&project));
     let refusal = if has_project { None } else { refusal(engine, project).await? };
     Ok(Some(match refusal {
-        Some(problem) => format!("{told}: {}", problem.message),
+        Some(problem) => format!("{told}: {problem}"),
         None => told,
     }))
 }
@@ -35,7 +35,7 @@ async fn takers(engine: &Engine, project: ProjectId) -> Outcome<Vec<Host>> {
     let since = fleet_core::time::Millis(clock::now().0.saturating_sub(silence()));
     let mut hosts = engine.call(ListHosts { since }).await?;
     hosts.retain(|host| host.place != place);
-    let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
+    let up = registry::taking_tasks(&home).map_err(|error| problems::io(&home.runners(), &error))?;
     if !up.is_empty() {
         let is_here = is_known(engine, project).await? && refusal(engine, project).await?.is_none();
         let projects: BTreeSet<ProjectId> = is_here.then_some(project).into_iter().collect();

@@ -8,8 +8,8 @@ use fleet_store::ops;
 
 use super::{Next, takers};
 use crate::verbs::{reasons, task_show};
-use crate::views::Moment;
 use crate::{Engine, agents, clock, runner};
+use fleet_api::Moment;
 
 pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
     Ok(match task.status(engine.now()) {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use fleet_api::verbs::workflow_result::Winner;
 use fleet_core::outcome::RunResult;
 use fleet_core::report::Verdict;
 use fleet_core::workflow::{Changes, Part, PartState, Skip, Spec, Start};
 use fleet_store::ops::WorkflowDetail;
 
-use super::Winner;
 use crate::verbs::workflow_show::ranks;
 
 /// A part, as far as its work is concerned.

@@ -6,7 +6,8 @@ use fleet_core::time::Millis;
 use fleet_core::workflow::{Changes, Copies, Part, PartState, Skip, Spec};
 use fleet_store::ops::{PartDetail, WorkflowDetail};
 
-use crate::views::{Moment, StageView};
+use fleet_api::Moment;
+use fleet_api::views::StageView;
 
 /// All that count: those in whose place others came are left out. A stage over a list that is not known yet stands there
 /// once.
@@ -69,7 +70,7 @@ impl Shown<'_> {
             item: part.item.clone(),
             needs: stage.needs.iter().filter_map(named).collect(),
             state: part.state,
-            status: part.state.as_str(),
+            status: part.state.to_string(),
             timed_out: false,
             why: part.skip.map(|skip| because(skip, part, self.spec)),
             task: None,
@@ -124,7 +125,7 @@ impl Shown<'_> {
         view.attempts = task.history.fence;
         view.timed_out = view.state == PartState::Failed && task.history.reason == Some(Reason::TimedOut);
         if view.state == PartState::Running {
-            view.status = task.status(self.now).as_str();
+            task.status(self.now).as_str().clone_into(&mut view.status);
             view.why = task.history.remark.clone().map(|remark| match task.history.reason {
                 Some(reason) => format!("{reason}: {remark}"),
                 None => remark,

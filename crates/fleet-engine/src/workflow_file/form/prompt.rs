@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::super::Kind;
 use super::super::node::Name;
 use super::super::reader::{Field, Fields, Reader};
-use super::super::source::{self, Kind, Source, Unusable};
+use super::super::source::{self, Source, Unusable};
 use crate::config::quoted;
 
 /// The prompt of a stage; something that has no flaw of its own where there is none, so that the rest can be looked at.

@@ -37,7 +37,7 @@ impl World {
     pub(super) fn load(&self, name: &str, text: &str, given: &Given) -> Result<Loaded, Vec<Diagnostic>> {
         let path = PathBuf::from(name);
         let format = Format::of(&path).unwrap();
-        let source = Source { text: text.to_owned(), format, path, kind: Kind::Path };
+        let source = Source { text: text.to_owned(), format, path, label: name.to_owned(), kind: Kind::Path };
         load(&self.engine, &source, given).unwrap()
     }
 

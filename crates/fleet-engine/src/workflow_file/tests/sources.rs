@@ -38,7 +38,7 @@ fn what_is_no_text_of_a_workflow_is_refused() {
         fs::write(&path, bytes).unwrap();
         let problem = find(&world.engine, path.to_str().unwrap()).unwrap_err();
         assert_eq!(problem.code, Code::WorkflowInvalid);
-        problem.message.rsplit_once(": ").unwrap().1.to_owned()
+        problem.to_string().rsplit_once(": ").unwrap().1.to_owned()
     };
     assert_eq!(file("a.toml", b"a\n\xff\xfe\0"), "it is not UTF-8 text, from line 2 on");
     assert_eq!(file("a.yaml", &vec![b'#'; 1024 * 1024 + 1]), "it is larger than 1024 KiB");

@@ -253,29 +253,6 @@ mod tests {
         assert_eq!(outermost(&paths(&["x", "", "y/z"])), [b"".as_slice()]);
     }
 
-    /// Run by hand, with optimisations.
-    #[test]
-    #[ignore = "measures"]
-    fn a_large_tree_is_looked_through_quickly() {
-        for (folders, files) in [(3_000, 17), (10_000, 20)] {
-            let dir = tempfile::tempdir().unwrap();
-            for folder in 0..folders {
-                let place = dir.path().join(format!("{}/{folder}", folder / 50));
-                fs::create_dir_all(&place).unwrap();
-                for file in 0..files {
-                    fs::write(place.join(file.to_string()), "").unwrap();
-                }
-            }
-            #[expect(clippy::disallowed_methods, reason = "it measures")]
-            let now = std::time::Instant::now;
-            for _ in 0..10 {
-                let begin = now();
-                assert!(Survey::of(dir.path()).unwrap().is_plain());
-                println!("{} files in {:?}", folders * files, begin.elapsed());
-            }
-        }
-    }
-
     #[test]
     fn repositories_and_odd_files_are_found_by_name_and_kind() {
         let dir = tempfile::tempdir().unwrap();

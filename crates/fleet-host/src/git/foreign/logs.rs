@@ -48,10 +48,20 @@ pub(super) fn visited(own: &Folder) -> Result<Vec<Oid>, Unreadable> {
     Ok(without_repeats(moves.into_iter().flat_map(|step| [step.new, step.old]).flatten().collect()))
 }
 
+/// The commits of a detached `HEAD` that were left by checking something else out, newest first. Perhaps no branch has
+/// them.
+pub(super) fn left(own: &Folder) -> Result<Vec<Oid>, Unreadable> {
+    let Some(logs) = own.enter("logs")? else { return Ok(Vec::new()) };
+    let left = lines(&logs, "HEAD")?.into_iter().filter(|step| step.is_left);
+    Ok(without_repeats(left.filter_map(|step| step.old).collect()))
+}
+
 /// From where to where a ref was moved; `None` where it did not exist.
 struct Move {
     old: Option<Oid>,
     new: Option<Oid>,
+    /// Whether `HEAD` was detached, and something else was checked out.
+    is_left: bool,
 }
 
 /// The moves of a ref, newest first. Lines that cannot be read are left out.
@@ -64,7 +74,11 @@ fn parse(line: &[u8]) -> Option<Move> {
     let mut words =
         line.split(|byte| *byte == b' ').map(|word| std::str::from_utf8(word).unwrap_or_default());
     let (old, new) = (words.next()?, words.next()?);
-    Some(Move { old: object(old), new: object(new) })
+    // A detached `HEAD` is named by its commit there, one on a branch by that.
+    let said = line.split(|byte| *byte == b'\t').nth(1).unwrap_or_default();
+    let left =
+        said.strip_prefix(b"checkout: moving from ").is_some_and(|from| from.starts_with(old.as_bytes()));
+    Some(Move { old: object(old), new: object(new), is_left: left })
 }
 
 fn without_repeats(mut oids: Vec<Oid>) -> Vec<Oid> {

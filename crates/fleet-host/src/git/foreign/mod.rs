@@ -140,6 +140,11 @@ impl Foreign {
         Ok(all)
     }
 
+    /// The commits of a detached `HEAD` that were left by checking something else out, newest first.
+    pub(in crate::git) fn left(&self) -> Result<Vec<Oid>, Unreadable> {
+        logs::left(&self.own)
+    }
+
     /// The commits that `HEAD` was at, newest first: a branch that was deleted or reset may be in no ref any more.
     pub(in crate::git) fn visited(&self) -> Result<Vec<Oid>, Unreadable> {
         logs::visited(&self.own)

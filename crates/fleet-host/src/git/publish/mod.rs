@@ -113,7 +113,7 @@ impl fmt::Display for NotPublished {
 pub fn publish(wanted: &Publish<'_>) -> Result<Published, GitError> {
     let name = refs::full_name(wanted.branch)?;
     let mut objects = Objects { wanted, packed: None };
-    let mut retries = Retries::default();
+    let mut retries = Retries::in_git_dir(wanted.repo);
     loop {
         let from = match next(wanted, &name) {
             Ok(Next::Answer(answer)) => return Ok(answer),
@@ -269,7 +269,7 @@ impl Objects<'_> {
             return Ok(None);
         }
         let bring = || Pack::bring(&PackWanted { repo, vault, commit, known, compression });
-        let mut retries = Retries::default();
+        let mut retries = Retries::in_git_dir(repo);
         for _ in 1..PACK_ATTEMPTS {
             match bring() {
                 Err(error) => retries.pause_after(error)?,

@@ -118,7 +118,7 @@ fn read_marks(marks: &Scratch, count: usize) -> Result<Vec<Oid>, GitError> {
 
 /// Gives the snapshots their numbers, all or none.
 fn name_all(wish: &KeepCommits<'_>, snapshots: &[Oid]) -> Result<Vec<String>, GitError> {
-    let mut retries = Retries::default();
+    let mut retries = Retries::in_git_dir(wish.vault);
     let mut passed_over = 0;
     loop {
         let last = stored::last(wish.vault, wish.run)?.map_or(0, |last| last.number);

@@ -9,6 +9,7 @@ use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::files;
 use crate::git::oid::Oid;
+use crate::git::refs;
 
 /// Where bad refs are put.
 pub(super) const ASIDE: &str = "bad-refs";
@@ -19,7 +20,7 @@ pub(in crate::git) fn put_lost_refs_aside(vault: &Path) -> Result<(), GitError> 
     if !noted_repo(vault).is_some_and(|repo| repo.join("objects").is_dir()) {
         return Ok(());
     }
-    let refs = list(vault)?;
+    let refs = refs::list(vault, &[])?;
     if refs.is_empty() {
         return Ok(());
     }
@@ -43,19 +44,6 @@ fn put_aside(vault: &Path, name: &str, oid: &Oid) -> Result<(), GitError> {
     let noted = fs::create_dir_all(&folder).and_then(|()| fs::write(&note, format!("{oid}\n")));
     noted.map_err(GitError::io(&note))?;
     Git::about(vault).args(["update-ref", "--no-deref", "-d", name, oid.as_str()]).run()
-}
-
-fn list(vault: &Path) -> Result<Vec<(String, Oid)>, GitError> {
-    let mut refs = Vec::new();
-    let format = "--format=%(objectname) %(refname)%00";
-    Git::about(vault).args(["for-each-ref", format]).records(&mut |record| {
-        let line = String::from_utf8_lossy(record).trim().to_owned();
-        let parsed =
-            line.split_once(' ').and_then(|(oid, name)| Some((name.to_owned(), Oid::parse(oid).ok()?)));
-        refs.extend(parsed);
-        Ok(())
-    })?;
-    Ok(refs)
 }
 
 /// Puts bad refs aside, where people can look at them: git would stop at one, and hide all others.

@@ -10,6 +10,7 @@ use crate::git::error::GitError;
 use crate::git::files;
 use crate::git::foreign::{Take, TakeError, take};
 use crate::git::oid::Oid;
+use crate::git::refs;
 
 /// Where they are, in both.
 const FOLDER: &str = "refs/fleet/snapshots";
@@ -26,7 +27,7 @@ pub(super) fn snapshots(vault: &Vault) -> Result<(), GitError> {
     if !is_packed && !may_have_some(&vault.repo) {
         return Ok(());
     }
-    let refs = list(&vault.repo)?;
+    let refs = refs::list(&vault.repo, &[FOLDER])?;
     if refs.is_empty() {
         let _ = std::fs::remove_dir(vault.repo.join(FOLDER));
         return Ok(());
@@ -78,17 +79,4 @@ fn rename(vault: &Vault, refs: &[(String, Oid)]) -> Result<(), GitError> {
     };
     update(&vault.dir, "update")?;
     update(&vault.repo, "delete")
-}
-
-fn list(repo: &Path) -> Result<Vec<(String, Oid)>, GitError> {
-    let mut refs = Vec::new();
-    let format = "--format=%(objectname) %(refname)%00";
-    Git::about(repo).args(["for-each-ref", format, "--", FOLDER]).records(&mut |record| {
-        let line = String::from_utf8_lossy(record).trim().to_owned();
-        let parsed =
-            line.split_once(' ').and_then(|(oid, name)| Some((name.to_owned(), Oid::parse(oid).ok()?)));
-        refs.extend(parsed);
-        Ok(())
-    })?;
-    Ok(refs)
 }

@@ -27,6 +27,9 @@ const NOT_WORK: [&str; 5] = [FETCHED, "refs/stash", "refs/pull/", "refs/prefetch
 /// More branches and stashes than this are not somebody's work.
 const MOST_OTHERS: usize = 1_000;
 
+/// An agent that leaves more commits behind is testing git.
+const MOST_LEFT: usize = 50;
+
 /// What an agent did in its repository; all of it is in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collected {
@@ -62,6 +65,8 @@ struct State {
     others: Vec<OtherWork>,
     /// Commits that only the log of a `HEAD` knows.
     visited: Vec<Oid>,
+    /// Those of them at which the agent had a detached `HEAD`, before it checked something else out.
+    left: Vec<Oid>,
     worktrees: Vec<Worktree>,
     /// What of it could not be read.
     unread: Option<String>,
@@ -127,6 +132,8 @@ impl Workspace {
             }
         };
         let mut others = taking.take_each(state.others, &mut unread)?;
+        let reached = [Some(&agents), branch.as_ref(), self.claim.at.as_ref()];
+        others.extend(self.left_behind(&mut taking, state.left, (&reached, &others))?);
         let visited: Vec<Oid> = state.visited.into_iter().filter(|tip| !seen_to.contains(tip)).collect();
         // Whatever is not whole any more was thrown away by the agent itself.
         let _ = taking.take(&visited)?;
@@ -146,6 +153,29 @@ impl Workspace {
             others.extend(worktree.staged(self, &mut taking, &mut unread)?);
         }
         Ok(Collected { head, branch, others, staged, unread })
+    }
+
+    /// Of the commits that the agent left on a detached `HEAD`, those that nothing else reaches.
+    fn left_behind(
+        &self,
+        taking: &mut Taking<'_>,
+        mut left: Vec<Oid>,
+        (reached, others): (&[Option<&Oid>], &[OtherWork]),
+    ) -> Result<Vec<OtherWork>, ForeignError> {
+        let reached: BTreeSet<&Oid> =
+            reached.iter().copied().flatten().chain(others.iter().map(|other| &other.commit)).collect();
+        left.retain(|commit| !reached.contains(commit));
+        left.truncate(MOST_LEFT);
+        let what = |commit| OtherWork { what: "commit that no branch has".to_owned(), commit };
+        // What is not whole any more was thrown away by the agent itself.
+        let taken = taking.take_each(left.into_iter().map(what).collect(), &mut None)?;
+        if taken.is_empty() {
+            return Ok(taken);
+        }
+        let all = taken.iter().map(|other| &other.commit).chain(reached).map(Oid::as_str);
+        let tips = Git::about(&self.vault.dir).args(["merge-base", "--independent"]).args(all).bytes()?;
+        let tips = String::from_utf8_lossy(&tips);
+        Ok(taken.into_iter().filter(|other| tips.lines().any(|tip| tip == other.commit.as_str())).collect())
     }
 
     /// The inner error says which of these commits is too large to be looked at.
@@ -191,6 +221,7 @@ impl Workspace {
             })
         };
         let (mut visited, stashes) = (logged(foreign.visited()), logged(foreign.stashes()));
+        let mut left = logged(foreign.left());
         let at_head = foreign.commit(&refs, &head);
         // A branch that was deleted while it was checked out: its commits are known to the log of `HEAD` alone.
         let is_own = matches!(&head, Head::Branch(name) if *name == own);
@@ -202,6 +233,7 @@ impl Workspace {
         let worktrees = worktrees::read(foreign, &refs, &mut unread);
         visited.extend(worktrees.iter().flat_map(|worktree| worktree.visited.iter().cloned()));
         let given = given::noted(&self.checkout);
+        left.retain(|commit| !given.named.values().any(|known| known == commit));
         let is_new = |name: &str, oid: &Oid| {
             name != own
                 && !NOT_WORK.iter().any(|kind| name.starts_with(kind))
@@ -223,7 +255,7 @@ impl Workspace {
             unread = Some(format!("it has more than {MOST_OTHERS} branches and stashes"));
         }
         let branch = refs.named.get(&own).cloned();
-        Ok(State { head: at_head, branch, others, visited, worktrees, unread })
+        Ok(State { head: at_head, branch, others, visited, left, worktrees, unread })
     }
 
     /// Whether there is nothing in the agent's repository that was not given to it.

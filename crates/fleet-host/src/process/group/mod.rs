@@ -52,8 +52,7 @@ impl Group {
     ///
     /// The run's name must be letters, digits, `-` and `_`.
     pub fn create(run: &str) -> Option<Self> {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-        if run.is_empty() || !run.bytes().all(is_plain) {
+        if !is_plain(run) {
             return None;
         }
         let dir = place::own()?.join(format!("{PREFIX}{run}"));
@@ -75,7 +74,8 @@ impl Group {
         let mut run = None;
         loop {
             let name = parts.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            run = name.strip_prefix(PREFIX).map(ToOwned::to_owned).or(run);
+            // A runner's scope has a name like that, too, which no run can have.
+            run = name.strip_prefix(PREFIX).filter(|name| is_plain(name)).map(ToOwned::to_owned).or(run);
             if !parts.pop() {
                 return run;
             }
@@ -166,6 +166,10 @@ impl Drop for Inside {
         *turn.lock().unwrap_or_else(PoisonError::into_inner) = false;
         free.notify_one();
     }
+}
+
+fn is_plain(run: &str) -> bool {
+    !run.is_empty() && run.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 /// Moves this process into a group.

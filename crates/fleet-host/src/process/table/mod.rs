@@ -16,9 +16,9 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 pub(super) use open_files::used_paths;
 #[cfg(target_os = "linux")]
-pub(super) use procfs::{above, age, all, boot, io, is_doomed, last_pid, marked, one};
+pub(super) use procfs::{above, age, all, arguments, boot, io, is_doomed, last_pid, marked, one};
 #[cfg(not(target_os = "linux"))]
-pub(super) use ps::{above, age, all, boot, io, is_doomed, last_pid, marked, one, used_paths};
+pub(super) use ps::{above, age, all, arguments, boot, io, is_doomed, last_pid, marked, one, used_paths};
 
 /// What a process has read and written so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -90,6 +90,12 @@ pub(in crate::process) fn above(pid: i32) -> Vec<Entry> {
     super::line_above(pid, one)
 }
 
+/// What a process was started with. Nothing, if it has ended.
+pub(in crate::process) fn arguments(pid: i32) -> Option<Vec<String>> {
+    let text = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    Some(text.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+}
+
 /// Which of these processes have the variable `name` in their environment, and its value. An environment that may not
 /// be read is that of somebody else.
 pub(in crate::process) fn marked(name: &str, pids: &mut dyn Iterator<Item = i32>) -> Vec<(i32, Vec<u8>)> {

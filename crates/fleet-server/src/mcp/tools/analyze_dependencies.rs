@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use fleet_api::verbs::task_order::Request;
 use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::task_order::{self, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,29 +50,30 @@ pub(super) struct Answer {
 }
 
 const USUAL: u32 = 20;
-const WORDS: [Word; 4] = [("id", "task_id"), ("task", "task_id"), ("after", "depends_on"), ("on", "depends_on")];
+const WORDS: [Word; 4] =
+    [("id", "task_id"), ("task", "task_id"), ("after", "depends_on"), ("on", "depends_on")];
 
 impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Analyze dependencies";
-    const ABOUT: &'static str =
-        "The open tasks of a repository as a whole: the best order, what could run together, the longest chain, what holds \
+    const ABOUT: &'static str = "The open tasks of a repository as a whole: the best order, what could run together, the longest chain, what holds \
          up most, what is stuck, and dependencies that seem to be missing. Use it to plan phases, and when nothing moves.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let here = place::backlog(&engine, args.repo_path.as_deref(), false).await?;
-        let tasks = task::all_of_backlog(&engine, args.task_ids).await?;
-        let found = task_order::run(&here, &Request { tasks }).await?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), false)?;
+        let request = Request { tasks: args.task_ids.unwrap_or_default() };
+        let found = fleet_api::call(&here, None, &request).await;
+        let found = found.map_err(|problem| task::named("task_id", problem))?;
         let count = args.count.unwrap_or(USUAL) as usize;
         let shown = found.order.get(..count).unwrap_or(&found.order);
         Ok(Answer {
             order: Open::all(shown, &WORDS)?,
             critical_path: ids(&found.critical_path),
             critical_size: found.critical_size,
-            by_status: found.by_status.iter().map(|(status, count)| ((*status).to_owned(), *count)).collect(),
+            by_status: found.by_status,
             stuck: ids(&found.stuck),
             bottlenecks: ids(&found.bottlenecks),
             suggestions: Open::all(&found.suggestions, &WORDS)?,

@@ -1,13 +1,13 @@
 //! `assign_task`
 
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::verbs::launch;
-use fleet_engine::verbs::task_assign::{self, Request};
+use fleet_api::verbs::task_assign::{Request, Start};
+use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::task::{self, Task};
+use crate::mcp::wake::woken;
 
 pub(super) struct This;
 
@@ -32,14 +32,6 @@ pub(super) struct Args {
     start: Option<Start>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Start {
-    Unchanged,
-    Hold,
-    Queue,
-}
-
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     #[serde(flatten)]
@@ -56,25 +48,19 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Assign a task";
-    const ABOUT: &'static str =
-        "Says who does a task of the backlog, how urgent it is, and whether it may start: all of it at once, or nothing. \
+    const ABOUT: &'static str = "Says who does a task of the backlog, how urgent it is, and whether it may start: all of it at once, or nothing. \
          Use it to give a task to another agent or model, to hold one back, and to try a failed one again. What is at work \
          is not disturbed.";
     const NATURE: Nature = Nature::Adds;
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let task = task::meant(&engine, &args.task_id).await?.to_string();
-        let start = match args.start.unwrap_or(Start::Unchanged) {
-            Start::Unchanged => task_assign::Start::Unchanged,
-            Start::Hold => task_assign::Start::Hold,
-            Start::Queue => task_assign::Start::Queue,
-        };
-        let (agent, model, priority) = (args.executor, args.model, args.priority);
-        let done = task_assign::run(&engine, Request { task, agent, model, priority, start }).await;
-        let done = done.map_err(in_our_words)?;
-        let is_queued = start == task_assign::Start::Queue;
-        let note = if is_queued { launch::woken(&engine) } else { None };
+        let Args { task_id: task, executor: agent, model, priority, start } = args;
+        let start = start.unwrap_or_default();
+        let done = fleet_api::call(&engine, None, &Request { task, agent, model, priority, start }).await;
+        let done =
+            done.map_err(|problem| task::named("task_id", problem).in_words_of(&[("agent", "executor")]))?;
+        let note = if start == Start::Queue { woken(&engine).await } else { None };
         Ok(Answer {
             task: Task::from(&done.task),
             changed: done.changed.iter().map(|field| in_our_word(field).to_owned()).collect(),
@@ -86,10 +72,4 @@ impl Tool for This {
 
 fn in_our_word(field: &str) -> &str {
     if field == "agent" { "executor" } else { field }
-}
-
-fn in_our_words(problem: Problem) -> Problem {
-    let renamed = problem.message.strip_prefix("agent: ").filter(|_| problem.code == Code::InvalidValue);
-    let message = renamed.map_or(problem.message.clone(), |rest| format!("executor: {rest}"));
-    Problem { message, ..problem }
 }

@@ -1,8 +1,7 @@
 //! `cancel_worker`
 
+use fleet_api::verbs::task_cancel::Request;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::task::TaskMove;
-use fleet_engine::verbs::task_move;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -22,8 +21,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Worker;
     const TITLE: &'static str = "Cancel a worker";
-    const ABOUT: &'static str =
-        "Ends a worker that is not wanted any more, with every process of it, and answers when it has ended. What it did \
+    const ABOUT: &'static str = "Ends a worker that is not wanted any more, with every process of it, and answers when it has ended. What it did \
          so far is committed to its branch. Refused if it is over already.";
     const NATURE: Nature = Nature::Ends;
 
@@ -37,8 +35,7 @@ impl Tool for This {
                 .hint("collect_worker_result shows what came out of it; cleanup_worker removes it"));
         }
         let remark = Some("Cancelled by user".to_owned());
-        task_move::run(&engine, task_move::Request { ids: vec![task.to_string()], event: TaskMove::Cancel, remark })
-            .await?;
+        fleet_api::call(&engine, None, &Request { ids: vec![task.to_string()], remark }).await?;
         worker::one(&engine, task).await
     }
 }

@@ -1,8 +1,8 @@
 //! `cancel_workflow`
 
+use fleet_api::verbs::workflow_cancel::Request;
+use fleet_api::verbs::workflow_show::Depth;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::verbs::workflow_cancel::{self, Request};
-use fleet_engine::verbs::workflow_show;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,29 +32,31 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Cancel a workflow";
-    const ABOUT: &'static str =
-        "Ends a workflow that is not wanted any more, with every process of every stage, and answers when they have ended. \
+    const ABOUT: &'static str = "Ends a workflow that is not wanted any more, with every process of every stage, and answers when they have ended. \
          What was done so far is committed to the branches of its stages. Refused if it is over already. To end one stage \
          only, use cancel_worker with its worker_id: the workflow then treats it as failed.";
     const NATURE: Nature = Nature::Ends;
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let id = workflow::seen(&engine, &args.workflow_id).await?;
-        let now = workflow::one(&engine, workflow_show::glance(&engine, id).await?).await?;
+        let seen = workflow::look(&engine, &args.workflow_id, Depth::Usage).await?;
+        let id = seen.workflow.id;
+        let now = workflow::one(&engine, seen).await?;
         if now.completed_at.is_some() {
             let message = format!("the workflow {id} is over already: {}", now.summary_line);
             return Err(Problem::new(Code::IllegalTransition, message)
                 .hint("collect_workflow_result shows what came of it; cleanup_workflow removes it"));
         }
         let remark = Some("Cancelled by user".to_owned());
-        let done = workflow_cancel::run(&engine, Request { ids: vec![id.to_string()], remark, wait: true }).await?;
+        let request = Request { ids: vec![id.to_string()], remark, wait: true, dry_run: false };
+        let done = fleet_api::call(&engine, None, &request).await?;
         if let Some(problem) = done.problem() {
             return Err(problem);
         }
         let lost = || Problem::new(Code::Internal, "the workflow was lost on the way");
         let one = done.workflows.into_iter().next().ok_or_else(lost)?;
-        let workflow = workflow::one(&engine, workflow_show::run(&engine, id.as_str()).await?).await?;
+        let seen = workflow::look(&engine, id.as_str(), Depth::Results).await?;
+        let workflow = workflow::one(&engine, seen).await?;
         Ok(Answer { workflow, stopped: one.stopped, unstarted: one.unstarted })
     }
 }

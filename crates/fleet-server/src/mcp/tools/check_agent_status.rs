@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use fleet_api::verbs::agents_status::Request;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::agents_status::{self, Request};
-use fleet_engine::verbs::lineage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,8 +56,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Check the agents";
-    const ABOUT: &'static str =
-        "How the fleet is doing right now: every agent at work and its health, free slots, what waits, what is paused, what \
+    const ABOUT: &'static str = "How the fleet is doing right now: every agent at work and its health, free slots, what waits, what is paused, what \
          was spent today. Use it before you start much, and when work does not move. Which agents there are at all is in \
          list_agents.";
     const NATURE: Nature = Nature::Reads;
@@ -66,12 +64,12 @@ impl Tool for This {
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
         // An agent has nothing to do with other repositories than its own.
-        let this_project = args.repo_path.is_some() || lineage::own_task(&engine).await?.is_some();
-        let here = place::backlog(&engine, args.repo_path.as_deref(), !this_project).await?;
-        let found = agents_status::run(&here, &Request { this_project }).await?;
+        let this_project = args.repo_path.is_some() || engine.is_inside_a_run();
+        let here = place::backlog(&engine, args.repo_path.as_deref(), !this_project)?;
+        let found = fleet_api::call(&here, None, &Request { this_project }).await?;
         Ok(Answer {
             agents: Open::all(&found.agents, &WORDS)?,
-            by_health: found.by_health.iter().map(|(health, count)| ((*health).to_owned(), *count)).collect(),
+            by_health: found.by_health,
             runners: Open::all(&found.runners, &[])?,
             autostart: found.autostart,
             slots: found.slots,

@@ -1,7 +1,7 @@
 //! `cleanup_worker`
 
+use fleet_api::verbs::task_clean::{Branch, Folders, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::verbs::task_clean::{self, Branch, Folders, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,8 +44,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Clean up after a worker";
-    const ABOUT: &'static str =
-        "Removes what a worker left behind, once you have its result. Never loses work: a branch whose commits have not \
+    const ABOUT: &'static str = "Removes what a worker left behind, once you have its result. Never loses work: a branch whose commits have not \
          landed stays, unless discard_unlanded is true, and then its commits are kept as a snapshot. Doing it twice is \
          harmless.";
     const NATURE: Nature = Nature::Ends;
@@ -65,9 +64,11 @@ impl Tool for This {
             (true, true) => Branch::Discard,
         };
         let folders = if args.remove_worktree_dir.unwrap_or(true) { Folders::Remove } else { Folders::Keep };
-        let done = task_clean::run(&engine, Request { task, branch, folders }).await?;
+        let worker_id = task.to_string();
+        let request = Request { task: worker_id.clone(), branch, folders };
+        let done = fleet_api::call(&engine, None, &request).await?;
         Ok(Answer {
-            worker_id: task.to_string(),
+            worker_id,
             worktree_removed: true,
             branch_removed: done.branch_removed.is_some(),
             worker_dir_removed: done.folders_removed > 0,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use fleet_api::verbs::workflow_clean::Request;
+use fleet_api::views::Kept;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::clean::Kept;
-use fleet_engine::verbs::workflow_clean::{self, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,23 +44,20 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Clean up after a workflow";
-    const ABOUT: &'static str =
-        "Removes a workflow with the branches and folders of its stages, once you have its result. Never loses work: what has \
+    const ABOUT: &'static str = "Removes a workflow with the branches and folders of its stages, once you have its result. Never loses work: what has \
          not landed stays, and the workflow with it, unless discard_unlanded is true, and then the commits are kept as \
          snapshots. Merge what you want first, and clean up again.";
     const NATURE: Nature = Nature::Ends;
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let id = workflow::meant(&engine, &args.workflow_id).await?.to_string();
         let discard = args.discard_unlanded.unwrap_or_default();
-        let request = Request { ids: vec![id.clone()], all_finished: false, discard };
-        let plan = workflow_clean::plan(&engine, request).await?;
-        let done = workflow_clean::run(&engine, plan).await?;
+        let request = Request { ids: vec![args.workflow_id], discard, ..Request::default() };
+        let done = fleet_api::call(&engine, None, &request).await.map_err(workflow::named)?;
         let kept: BTreeSet<_> = done.kept.iter().map(|kept| kept.task).collect();
         let cleaned: BTreeSet<_> = done.removed.iter().map(|item| item.task).collect();
         Ok(Answer {
-            workflow_id: id,
+            workflow_id: done.workflows.iter().map(|workflow| workflow.id.to_string()).collect(),
             stages_cleaned: cleaned.difference(&kept).count(),
             workflow_removed: !done.deleted.is_empty(),
             branches_removed: done.removed.iter().filter_map(|item| item.branch.clone()).collect(),

@@ -1,8 +1,8 @@
 //! `collect_worker_result`
 
+use fleet_api::verbs::run_logs::Stream;
+use fleet_api::verbs::run_result;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::run_logs::Stream;
-use fleet_engine::verbs::run_result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,8 +48,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Collect a result";
-    const ABOUT: &'static str =
-        "What came out of a worker: its summary, and the commits and files that git shows. Use it when wait says that the \
+    const ABOUT: &'static str = "What came out of a worker: its summary, and the commits and files that git shows. Use it when wait says that the \
          worker is over; while it works, result is null. With include_logs to find out why one failed.";
     const NATURE: Nature = Nature::Reads;
 
@@ -58,14 +57,17 @@ impl Tool for This {
         let task = worker::seen(&engine, &args.worker_id).await?;
         let worker = worker::one(&engine, task).await?;
         let found = match &worker.run_id {
-            Some(run) => run_result::run(&engine, run).await?.result,
+            Some(run) => {
+                let request = run_result::Request { id: run.clone() };
+                fleet_api::call(&engine, None, &request).await?.result
+            }
             None => None,
         };
         let result = found.as_ref().map(Open::result).transpose()?;
         let result_error = (result.is_none() && worker.over).then(|| missing(&worker));
         let (mut stdout_tail, mut stderr_tail) = (None, None);
         if let (true, Some(run)) = (args.include_logs.unwrap_or_default(), worker.run_id.clone()) {
-            let lines = args.log_tail_lines.unwrap_or(USUAL_LINES) as usize;
+            let lines = args.log_tail_lines.unwrap_or(USUAL_LINES);
             let end = |stream| tail::end(&engine, Tail { run: &run, stream, lines });
             (stdout_tail, stderr_tail) = (Some(end(Stream::Out).await?), Some(end(Stream::Err).await?));
         }

@@ -1,9 +1,9 @@
 //! `collect_workflow_result`
 
+use fleet_api::verbs::run_logs::Stream;
+use fleet_api::verbs::workflow_result::{Request, StageResult};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_engine::Engine;
-use fleet_engine::verbs::run_logs::Stream;
-use fleet_engine::verbs::workflow_result::{self, StageResult, Whole};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ struct Collected {
     stderr_tail: Option<String>,
 }
 
-const LINES: usize = 80;
+const LINES: u32 = 80;
 /// Logs of more stages are more than a client can hold.
 const MOST_LOGS: usize = 10;
 
@@ -76,19 +76,20 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Collect a workflow's result";
-    const ABOUT: &'static str =
-        "What came of a workflow: the results of its last stages, the verdict and the winner if one judged, and the branches \
+    const ABOUT: &'static str = "What came of a workflow: the results of its last stages, the verdict and the winner if one judged, and the branches \
          to merge. Use it when wait says that the workflow is over; with include_all_stages and include_logs to find out why \
          one failed.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let id = workflow::seen(&engine, &args.workflow_id).await?;
-        let Whole { shown, found } = workflow_result::whole(&engine, id).await?;
-        let workflow = workflow::one(&engine, shown).await?;
-        let (last, all) = (found.results.iter().filter(|stage| stage.is_last), found.results.iter());
-        let (mut final_results, mut stage_results) = (collected(&workflow, last)?, collected(&workflow, all)?);
+        let request = Request { id: args.workflow_id, all: true, stage: None, detail: true };
+        let mut found = fleet_api::call(&engine, None, &request).await.map_err(workflow::named)?;
+        let lost = || Problem::new(Code::Internal, "the workflow was lost on the way");
+        let workflow = workflow::one(&engine, found.detail.take().ok_or_else(lost)?).await?;
+        let (ends, all) = (found.results.iter().filter(|stage| stage.last), found.results.iter());
+        let (mut final_results, mut stage_results) =
+            (collected(&workflow, ends)?, collected(&workflow, all)?);
         let wants_all = args.include_all_stages.unwrap_or_default();
         if args.include_logs.unwrap_or_default() {
             let shown = if wants_all { &mut stage_results } else { &mut final_results };
@@ -115,7 +116,8 @@ fn collected<'r>(
 ) -> Outcome<Vec<Collected>> {
     let one = |stage: &StageResult| {
         let lost = || Problem::new(Code::Internal, "a stage was lost on the way");
-        let summary = workflow.stage_summary.iter().find(|known| known.name == stage.name).ok_or_else(lost)?;
+        let summary =
+            workflow.stage_summary.iter().find(|known| known.name == stage.name).ok_or_else(lost)?;
         Ok(Collected {
             index: summary.index,
             name: stage.name.clone(),

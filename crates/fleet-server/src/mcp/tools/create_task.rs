@@ -1,15 +1,14 @@
 //! `create_task`
 
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::Engine;
-use fleet_engine::verbs::task_create::{self, Duplicates, Request};
-use fleet_engine::verbs::{launch, task_add};
+use fleet_api::verbs::task_add::{self, Duplicates};
+use fleet_core::problem::{Outcome, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::place;
 use crate::mcp::task::{self, Alike, Task};
+use crate::mcp::wake::woken;
 
 pub(super) struct This;
 
@@ -85,8 +84,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Create a task";
-    const ABOUT: &'static str =
-        "Puts a task into the backlog of a repository; agents take tasks by priority as soon as what they depend on is \
+    const ABOUT: &'static str = "Puts a task into the backlog of a repository; agents take tasks by priority as soon as what they depend on is \
          done. Use it to plan: split work so that tasks of one phase touch different files, and name what each depends on. \
          Not created, and said so, if there is one that says nearly the same. To start something at once, use \
          create_worker.";
@@ -96,14 +94,16 @@ impl Tool for This {
         let engine = call.engine().await?;
         let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
         let duplicates = match (args.force.unwrap_or_default(), args.check_duplicates.unwrap_or(true)) {
-            (true, _) => Duplicates::Tell,
+            (true, _) => Duplicates::Name,
             (false, true) => Duplicates::Refuse,
             (false, false) => Duplicates::Ignore,
         };
-        let task = wanted(&engine, args).await?;
-        let done = task_create::run(&here, Request { task, duplicates, threshold: None }).await;
-        let done = done.map_err(in_our_words)?;
-        let note = done.task.as_ref().and_then(|_| launch::woken(&here));
+        let request = task_add::Request { duplicates, ..wanted(args) };
+        let done = fleet_api::call(&here, None, &request).await.map_err(in_our_words)?;
+        let note = match &done.task {
+            Some(_) => woken(&here).await,
+            None => None,
+        };
         Ok(Answer {
             created: done.task.is_some(),
             summary: summary(&done),
@@ -115,20 +115,16 @@ impl Tool for This {
     }
 }
 
-async fn wanted(engine: &Engine, args: Args) -> Outcome<task_add::Request> {
+fn wanted(args: Args) -> task_add::Request {
     let seconds = args.timeout_seconds.filter(|seconds| *seconds > 0);
-    let after = task::all_of_backlog(engine, args.depends_on).await.map_err(|problem| Problem {
-        message: problem.message.replacen("task_id", "depends_on", 1),
-        ..problem
-    })?;
-    Ok(task_add::Request {
+    task_add::Request {
         title: args.title,
         description: args.description,
         priority: args.priority,
         labels: args.labels.unwrap_or_default(),
         scope: args.file_scope.unwrap_or_default(),
         complexity: args.estimated_complexity,
-        after,
+        after: args.depends_on.unwrap_or_default(),
         agent: args.executor,
         model: args.model,
         base: args.base_ref.filter(|base| !base.is_empty() && base != "HEAD"),
@@ -136,11 +132,11 @@ async fn wanted(engine: &Engine, args: Args) -> Outcome<task_add::Request> {
         read_only: args.read_only.unwrap_or_default(),
         hold: args.hold.unwrap_or_default(),
         ..task_add::Request::default()
-    })
+    }
 }
 
-fn summary(done: &task_create::Response) -> String {
-    let nearest = done.similar.first().map(|other| (other.task.id, other.task.status));
+fn summary(done: &task_add::Answer) -> String {
+    let nearest = done.similar.first().map(|other| (other.task.id, other.task.status.as_str()));
     match (&done.task, nearest) {
         (None, Some((other, status))) => format!(
             "not created: {other} ({status}) says nearly the same; use that one, or create this one with force"
@@ -148,25 +144,27 @@ fn summary(done: &task_create::Response) -> String {
         (None, None) => "not created".to_owned(),
         (Some(task), nearest) => {
             let alike = nearest.map(|(other, status)| format!("; {other} ({status}) says nearly the same"));
-            let nobody = (!done.agent_is_here).then_some("; its executor is not here, so that it waits for one");
-            format!("created {} ({}){}{}", task.id, task.status, alike.unwrap_or_default(), nobody.unwrap_or_default())
+            let nobody =
+                (!done.agent_is_here).then_some("; its executor is not here, so that it waits for one");
+            format!(
+                "created {} ({}){}{}",
+                task.id,
+                task.status,
+                alike.unwrap_or_default(),
+                nobody.unwrap_or_default()
+            )
         }
     }
 }
 
 /// Fields of tasks have other names here.
 fn in_our_words(problem: Problem) -> Problem {
-    let names = [
-        ("agent: ", "executor: "),
-        ("base: ", "base_ref: "),
-        ("label: ", "labels: "),
-        ("scope: ", "file_scope: "),
-        ("complexity: ", "estimated_complexity: "),
-        ("limit: ", "timeout_seconds: "),
-    ];
-    let is_field = problem.code == Code::InvalidValue;
-    let renamed = names.iter().filter(|_| is_field).find_map(|(ours, theirs)| {
-        Some(format!("{theirs}{}", problem.message.strip_prefix(ours)?))
-    });
-    Problem { message: renamed.unwrap_or(problem.message), ..problem }
+    task::named("depends_on", problem).in_words_of(&[
+        ("agent", "executor"),
+        ("base", "base_ref"),
+        ("label", "labels"),
+        ("scope", "file_scope"),
+        ("complexity", "estimated_complexity"),
+        ("limit", "timeout_seconds"),
+    ])
 }

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use fleet_api::verbs::create::{Grouping, Job, Request, Wishes};
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{OWN_META, Tuning};
 use fleet_core::text::escaped;
 use fleet_engine::Engine;
-use fleet_engine::verbs::launch::{self, Grouping, Job, Request, Wishes};
-use fleet_engine::verbs::lineage;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Call, Nature, Tool};
 use crate::mcp::place;
+use crate::mcp::wake::woken;
 use crate::mcp::worker::{self, PARENT, PROFILE, Worker};
 
 pub(super) struct This;
@@ -71,8 +71,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Worker;
     const TITLE: &'static str = "Start a worker";
-    const ABOUT: &'static str =
-        "Hands a self-contained piece of work to a coding agent, on a branch and worktree of its own. Answers at once with \
+    const ABOUT: &'static str = "Hands a self-contained piece of work to a coding agent, on a branch and worktree of its own. Answers at once with \
          status pending; it never waits and never refuses for want of a slot. Then use wait and collect_worker_result. \
          Start several for independent work.";
     const NATURE: Nature = Nature::Adds;
@@ -83,18 +82,16 @@ impl Tool for This {
         let mut meta = metadata(args.metadata.clone().unwrap_or_default())?;
         let profile = args.profile.as_ref().filter(|profile| !profile.is_empty());
         meta.extend(profile.map(|profile| format!("{PROFILE}={profile}")));
-        let parent = match &args.parent_worker_id {
-            Some(parent) => Some(parent_task(&engine, parent).await?),
-            None => lineage::own_task(&engine).await?,
-        };
-        meta.extend(parent.map(|parent| format!("{PARENT}={parent}")));
+        if let Some(parent) = &args.parent_worker_id {
+            meta.push(format!("{PARENT}={}", parent_task(&engine, parent).await?));
+        }
         let wishes = wishes(&args);
         let request = Request { jobs: vec![job(args, meta)], wishes, grouping: Grouping::Alone };
-        let launched = launch::run(&here, request).await.map_err(in_our_words)?;
-        let unattended = launch::woken(&here);
-        let mut workers = worker::shown(&engine, &launched.tasks).await?;
+        let launched = fleet_api::call(&here, None, &request).await.map_err(in_our_words)?;
+        let unattended = woken(&here).await;
         let lost = || Problem::new(Code::Internal, "the new worker was lost on the way");
-        let mut worker = workers.pop().ok_or_else(lost)?;
+        let task = launched.tasks.first().ok_or_else(lost)?.task.id;
+        let mut worker = worker::one(&engine, task).await?;
         worker.heartbeat_message = unattended.or(worker.heartbeat_message);
         Ok(worker)
     }
@@ -125,10 +122,10 @@ fn wishes(args: &Args) -> Wishes {
 }
 
 async fn parent_task(engine: &Engine, parent: &str) -> Outcome<TaskId> {
-    worker::seen(engine, parent).await.map_err(|problem| Problem {
-        message: problem.message.replacen("worker_id", "parent_worker_id", 1),
-        ..problem
-    })
+    let names = [("worker_id", "parent_worker_id")];
+    let task = worker::seen(engine, parent).await.map_err(|problem| problem.in_words_of(&names))?;
+    // Only a worker that may be seen can be a parent.
+    worker::one(engine, task).await.map(|_| task)
 }
 
 /// `KEY=VALUE` for each entry; what is no text is kept as JSON.
@@ -148,24 +145,22 @@ fn metadata(given: BTreeMap<String, Value>) -> Outcome<Vec<String>> {
             (_, true) => "it has no text",
             _ => return Ok(format!("{key}={text}")),
         };
-        Err(Problem::new(Code::InvalidValue, format!("metadata: {:?}: {why}", escaped(&key))))
+        Err(Problem::field("metadata", format!("{:?}: {why}", escaped(&key))))
     };
     given.into_iter().map(entry).collect()
 }
 
 /// Fields of tasks have other names here.
 fn in_our_words(problem: Problem) -> Problem {
-    let names = [
-        ("title: ", "task_name: "),
-        ("description: ", "prompt: "),
-        ("agent: ", "executor: "),
-        ("base: ", "base_ref: "),
-        ("label: ", "tags: "),
-        ("meta: ", "metadata: "),
-        ("limit: ", "timeout_seconds: "),
-    ];
-    let renamed = names.iter().find_map(|(ours, theirs)| Some(format!("{theirs}{}", problem.message.strip_prefix(ours)?)));
-    Problem { message: renamed.unwrap_or(problem.message), ..problem }
+    problem.in_words_of(&[
+        ("title", "task_name"),
+        ("description", "prompt"),
+        ("agent", "executor"),
+        ("base", "base_ref"),
+        ("label", "tags"),
+        ("meta", "metadata"),
+        ("limit", "timeout_seconds"),
+    ])
 }
 
 #[cfg(test)]
@@ -181,7 +176,7 @@ mod tests {
         assert_eq!(read("ticket", json!({"n": 1})).unwrap(), ["ticket={\"n\":1}"]);
         for (key, value) in [("ticket", json!("")), ("a=b", json!("c")), ("fleet.parent", json!("t1"))] {
             let problem = read(key, value).unwrap_err();
-            assert!(problem.message.starts_with("metadata: "), "{problem}");
+            assert!(problem.to_string().starts_with("metadata: "), "{problem}");
         }
     }
 }

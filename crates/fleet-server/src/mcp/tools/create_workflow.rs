@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use fleet_api::verbs::workflow_check;
+use fleet_api::verbs::workflow_run::Request;
+use fleet_api::views::WorkflowSource;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use fleet_engine::Engine;
-use fleet_engine::verbs::launch;
-use fleet_engine::verbs::workflow_run::{self, Request};
-use fleet_engine::workflow_file::{self, Given, Purpose, Source};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::{Call, Nature, Tool};
 use crate::mcp::place;
 use crate::mcp::stages::{Sent, Stage};
+use crate::mcp::wake::woken;
 use crate::mcp::workflow::{self, Workflow};
 
 pub(super) struct This;
@@ -64,8 +65,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Start a workflow";
-    const ABOUT: &'static str =
-        "Has several agents work together: a graph of stages, each a worker on a branch of its own, that starts when the \
+    const ABOUT: &'static str = "Has several agents work together: a graph of stages, each a worker on a branch of its own, that starts when the \
          stages it needs are over and is told what they did. Use it for write, review, refine; for two that compete and a \
          judge; for a plan whose pieces run at the same time. Everything is checked first; then it answers at once. Then use \
          wait with workflow_ids, and collect_workflow_result. Either stages or workflow is needed.";
@@ -74,20 +74,12 @@ impl Tool for This {
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
         let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
-        let request = Request {
-            workflow: String::new(),
-            task: args.task_prompt.clone(),
-            set: Vec::new(),
-            agent: args.executor.clone(),
-            base: args.base_ref.clone().filter(|base| !base.is_empty() && base != "HEAD"),
-            priority: None,
-        };
-        let (source, set) = match (args.stages, args.workflow) {
+        let (workflow, set) = match (args.stages, args.workflow) {
             (Some(stages), None) => {
                 let name = args.name.ok_or_else(unnamed)?;
                 let params = args.params.unwrap_or_default();
                 let sent = Sent { name, timeout_seconds: args.timeout_seconds, params, stages };
-                (checked(&here, &sent, &request)?, Vec::new())
+                (checked(&here, &sent, (&args.task_prompt, &args.executor)).await?, Vec::new())
             }
             (None, Some(workflow)) => {
                 for (field, is_given) in
@@ -95,41 +87,56 @@ impl Tool for This {
                 {
                     refuse_beside_workflow(field, is_given)?;
                 }
-                (found(&here, &workflow)?, settings(args.params.unwrap_or_default()))
+                (by_name(workflow)?, settings(args.params.unwrap_or_default()))
             }
             (stages, _) => return Err(neither_or_both(stages.is_some())),
         };
-        let plan = workflow_run::plan_of(&here, source, Request { set, ..request }).await;
-        let started = workflow_run::run(&here, plan.map_err(in_our_words)?).await?;
-        let note = launch::woken(&here);
-        Ok(Answer { workflow: workflow::one(&engine, started).await?, note })
+        let request = Request {
+            workflow,
+            from: None,
+            task: args.task_prompt,
+            set,
+            agent: args.executor,
+            base: args.base_ref.filter(|base| !base.is_empty() && base != "HEAD"),
+            priority: None,
+            dry_run: false,
+        };
+        let done = fleet_api::call(&here, None, &request).await.map_err(in_our_words)?;
+        let note = woken(&here).await;
+        let lost = || Problem::new(Code::Internal, "the workflow was lost on the way");
+        Ok(Answer { workflow: workflow::one(&engine, done.workflow.ok_or_else(lost)?).await?, note })
     }
 }
 
-/// The file of a workflow that a client sent, if nothing is wrong with it.
-fn checked(engine: &Engine, sent: &Sent, request: &Request) -> Outcome<Source> {
+/// A workflow that a client sent, if nothing is wrong with it.
+async fn checked(
+    engine: &Engine,
+    sent: &Sent,
+    (task, agent): (&Option<String>, &Option<String>),
+) -> Outcome<WorkflowSource> {
     let source = sent.source()?;
-    let given = Given {
-        task: request.task.clone(),
-        set: Vec::new(),
-        agent: request.agent.clone(),
-        purpose: Purpose::Run,
+    let request = workflow_check::Request {
+        workflows: vec![source.clone()],
+        task: task.clone(),
+        agent: agent.clone(),
+        for_run: true,
+        ..Default::default()
     };
-    match workflow_file::load(engine, &source, &given).map_err(in_our_words)? {
-        Ok(_) => Ok(source),
-        Err(diagnostics) => Err(sent.refusal(&diagnostics)),
+    let found = fleet_api::call(engine, None, &request).await.map_err(in_our_words)?.workflows;
+    match found.iter().find(|one| !one.ok) {
+        Some(wrong) => Err(sent.refusal(&wrong.diagnostics)),
+        None => Ok(source),
     }
 }
 
 /// A workflow by its name. A path would have the server read whatever file the client wants.
-fn found(engine: &Engine, name: &str) -> Outcome<Source> {
+fn by_name(name: String) -> Outcome<WorkflowSource> {
     if name.contains(['/', '.', '\\']) {
-        let message = format!("workflow: {:?} is not a name", escaped(name));
+        let message = format!("workflow: {:?} is not a name", escaped(&name));
         return Err(Problem::new(Code::InvalidValue, message)
             .hint("files are found by their name in .fleet/workflows of the repository, and are not read from elsewhere"));
     }
-    workflow_file::find(engine, name)
-        .map_err(|problem| Problem { message: format!("workflow: {}", problem.message), ..problem })
+    Ok(WorkflowSource::Named(name))
 }
 
 fn settings(params: BTreeMap<String, Value>) -> Vec<String> {
@@ -141,8 +148,7 @@ fn settings(params: BTreeMap<String, Value>) -> Vec<String> {
 }
 
 fn unnamed() -> Problem {
-    Problem::new(Code::InvalidValue, "name: it is needed, because `stages` are given")
-        .hint("say what the workflow is called")
+    Problem::field("name", "it is needed, because `stages` are given").hint("say what the workflow is called")
 }
 
 fn refuse_beside_workflow(field: &str, is_given: bool) -> Outcome<()> {
@@ -165,13 +171,16 @@ fn neither_or_both(both: bool) -> Problem {
 
 /// Fields have other names here.
 fn in_our_words(problem: Problem) -> Problem {
-    let names = [("agent: ", "executor: "), ("base: ", "base_ref: "), ("task: ", "task_prompt: ")];
-    let renamed = names
-        .iter()
-        .find_map(|(ours, theirs)| Some(format!("{theirs}{}", problem.message.strip_prefix(ours)?)));
-    let message = renamed.unwrap_or(problem.message).replace("--set: ", "params: ");
+    let mut problem =
+        problem.in_words_of(&[("agent", "executor"), ("base", "base_ref"), ("task", "task_prompt")]);
+    if problem.code == Code::NothingMatched && problem.field.is_none() {
+        problem.field = Some("workflow".to_owned());
+    }
+    let message = problem.message.replace("--set: ", "params: ");
     let hints = problem.hints.iter().map(|hint| {
-        hint.replace("`--task TEXT`", "`task_prompt`").replace("--set", "params").replace("--agent", "executor")
+        hint.replace("`--task TEXT`", "`task_prompt`")
+            .replace("--set", "params")
+            .replace("--agent", "executor")
     });
     Problem { message, hints: hints.collect(), ..problem }
 }

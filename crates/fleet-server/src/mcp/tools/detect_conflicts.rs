@@ -1,7 +1,7 @@
 //! `detect_conflicts`
 
+use fleet_api::verbs::conflicts::Request;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::conflicts::{self, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,17 +45,17 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Detect conflicts";
-    const ABOUT: &'static str =
-        "Which tasks get in each other's way: by the files that they claim, by those that they have changed, and by what git \
+    const ABOUT: &'static str = "Which tasks get in each other's way: by the files that they claim, by those that they have changed, and by what git \
          says when their branches are merged; also branches that no longer go with where they should land. Use it before \
          you merge, and before you start work on the same files.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let here = place::backlog(&engine, args.repo_path.as_deref(), false).await?;
-        let tasks = task::all_of_backlog(&engine, args.task_ids).await?;
-        let found = conflicts::run(&here, &Request { tasks }).await?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), false)?;
+        let tasks = args.task_ids.unwrap_or_default();
+        let found = fleet_api::call(&here, None, &Request { tasks }).await;
+        let found = found.map_err(|problem| task::named("task_id", problem))?;
         Ok(Answer {
             conflicts: Open::all(&found.conflicts, &WORDS)?,
             files: Open::all(&found.files, &WORDS)?,

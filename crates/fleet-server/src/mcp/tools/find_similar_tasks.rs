@@ -1,7 +1,7 @@
 //! `find_similar_tasks`
 
+use fleet_api::verbs::task_similar::{Of, Request};
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::task_similar::{self, Of, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,26 +48,18 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Find similar tasks";
-    const ABOUT: &'static str =
-        "Tasks, open or over, that say nearly the same as a text or another task, by their words and paths. Use it before \
+    const ABOUT: &'static str = "Tasks, open or over, that say nearly the same as a text or another task, by their words and paths. Use it before \
          you create a task, and to learn how something like it went.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
         let all_projects = args.all_repositories.unwrap_or_default();
-        let here = place::backlog(&engine, args.repo_path.as_deref(), all_projects).await?;
-        let of = match Of::guess(args.query) {
-            Of::Task(typed) => Of::Task(task::of_backlog(&engine, &typed).await?),
-            text @ Of::Text(_) => text,
-        };
-        let request = Request {
-            of,
-            threshold: args.threshold,
-            all_projects,
-            limit: Some(args.count.unwrap_or(USUAL)),
-        };
-        let found = task_similar::run(&here, &request).await?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), all_projects)?;
+        let (of, limit) = (Of::guess(args.query), Some(args.count.unwrap_or(USUAL)));
+        let request = Request { of, threshold: args.threshold, all_projects, limit };
+        let found = fleet_api::call(&here, None, &request).await;
+        let found = found.map_err(|problem| task::named("task_id", problem))?;
         let tasks: Vec<Alike> = found.similar.iter().map(Alike::from).collect();
         Ok(Answer { count: tasks.len(), tasks, looked_at: found.looked_at, more: found.more })
     }

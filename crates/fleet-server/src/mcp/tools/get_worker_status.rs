@@ -20,8 +20,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Worker;
     const TITLE: &'static str = "Look at a worker";
-    const ABOUT: &'static str =
-        "How one worker stands right now: status, what its agent is doing, cost. To wait for its end, use wait instead \
+    const ABOUT: &'static str = "How one worker stands right now: status, what its agent is doing, cost. To wait for its end, use wait instead \
          of calling this again and again; for the outcome, use collect_worker_result.";
     const NATURE: Nature = Nature::Reads;
 

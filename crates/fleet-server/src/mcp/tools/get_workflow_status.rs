@@ -1,7 +1,7 @@
 //! `get_workflow_status`
 
+use fleet_api::verbs::workflow_show::Depth;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::workflow_show;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -21,14 +21,13 @@ impl Tool for This {
     type Args = Args;
     type Answer = Workflow;
     const TITLE: &'static str = "Look at a workflow";
-    const ABOUT: &'static str =
-        "How one workflow and each of its stages stand right now. To wait for its end, use wait with workflow_ids instead of \
+    const ABOUT: &'static str = "How one workflow and each of its stages stand right now. To wait for its end, use wait with workflow_ids instead of \
          calling this again and again; for the outcome, use collect_workflow_result.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(call: Call, args: Args) -> Outcome<Workflow> {
         let engine = call.engine().await?;
-        let id = workflow::seen(&engine, &args.workflow_id).await?.to_string();
-        workflow::one(&engine, workflow_show::run(&engine, &id).await?).await
+        let seen = workflow::look(&engine, &args.workflow_id, Depth::Results).await?;
+        workflow::one(&engine, seen).await
     }
 }

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use fleet_api::verbs::agents_list::{self, AgentView};
+use fleet_api::verbs::{about, runner_status};
 use fleet_core::problem::Outcome;
-use fleet_engine::Engine;
-use fleet_engine::config::Config;
-use fleet_engine::verbs::agents_list::{self, AgentView};
-use fleet_engine::verbs::runner_status;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -56,8 +54,7 @@ impl Tool for This {
     type Args = Nothing;
     type Answer = Answer;
     const TITLE: &'static str = "Check the fleet";
-    const ABOUT: &'static str =
-        "Whether workers can be run here: git, the agents and their logins, the store, the runner. Use it once when \
+    const ABOUT: &'static str = "Whether workers can be run here: git, the agents and their logins, the store, the runner. Use it once when \
          something does not work; list_agents is the better way to choose an executor.";
     const NATURE: Nature = Nature::Reads;
 
@@ -72,34 +69,34 @@ impl Tool for This {
             }
         };
         let has_store = problems.is_empty();
-        let agents = match agents_list::run(&engine).await {
+        let agents = match fleet_api::call(&engine, None, &agents_list::Request::default()).await {
             Ok(response) => response.agents,
             Err(problem) => {
                 problems.push(answer::text(&problem));
                 Vec::new()
             }
         };
-        let status = if has_store { runner_status::run(&engine).await.ok() } else { None };
-        Ok(report(&engine, &agents, status.as_ref(), problems))
+        let asked = runner_status::Request::default();
+        let status = if has_store { fleet_api::call(&engine, None, &asked).await.ok() } else { None };
+        let about = fleet_api::call(&engine, None, &about::Request::default()).await?;
+        Ok(report(about, &agents, status.as_ref(), problems))
     }
 }
 
 fn report(
-    engine: &Engine,
+    about: about::Answer,
     agents: &[AgentView],
-    status: Option<&runner_status::Response>,
+    status: Option<&runner_status::Answer>,
     mut problems: Vec<String>,
 ) -> Answer {
-    let git = engine.environment().find_program("git");
-    if git.is_none() {
+    if about.git.is_none() {
         problems.push("git is not on the PATH".to_owned());
     }
     if !agents.iter().any(AgentView::is_installed) {
         problems.push("no agent is installed".to_owned());
     }
     let runner_up = status.map(|status| !status.runners.is_empty());
-    let autostart = engine.config().is_ok_and(Config::autostart);
-    if runner_up == Some(false) && !autostart {
+    if runner_up == Some(false) && !about.autostart {
         problems.push("no runner is up, and `autostart` is off: `fleet start` starts one".to_owned());
     }
     let find = |name: &str| agents.iter().find(|agent| agent.name == name);
@@ -118,23 +115,24 @@ fn report(
     Answer {
         ok: problems.is_empty(),
         app: "codefleet".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        db_path: engine.store_file().map(|path| path.display().to_string()),
-        base_dir: engine.home().display().to_string(),
+        version: about.version,
+        db_path: about.store_file,
+        base_dir: about.home,
         executors,
         auth_check_mode: "local_artifact".to_owned(),
-        claude_auth_note: "A sign of a login is a file or a variable; only a run shows whether it is valid.".to_owned(),
-        git_found: git.is_some(),
-        git_path: git.map(|path| path.display().to_string()),
+        claude_auth_note: "A sign of a login is a file or a variable; only a run shows whether it is valid."
+            .to_owned(),
+        git_found: about.git.is_some(),
+        git_path: about.git,
         default_executor: default.map(|agent| agent.name.clone()),
         default_model: model("codex"),
         default_gemini_model: model("gemini"),
         default_claude_model: model("claude"),
         supported_models: agents.iter().map(|agent| (agent.name.clone(), agent.models.clone())).collect(),
-        max_spawn_depth: engine.config().map_or(0, Config::spawn_depth),
-        heartbeat_interval: engine.config().map_or(0, |config| config.runner().lease.as_secs() / 3),
+        max_spawn_depth: about.spawn_depth,
+        heartbeat_interval: about.heartbeat_seconds,
         runner_up,
-        autostart,
+        autostart: about.autostart,
         running_workers: status.map(|status| status.running),
         problems,
     }

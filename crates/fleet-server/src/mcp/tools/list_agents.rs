@@ -1,8 +1,7 @@
 //! `list_agents`
 
+use fleet_api::verbs::agents_list::{AgentView, LoginState, Request};
 use fleet_core::problem::Outcome;
-use fleet_engine::agents::LoginState;
-use fleet_engine::verbs::agents_list::{self, AgentView};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -56,14 +55,14 @@ impl Tool for This {
     type Args = Nothing;
     type Answer = Answer;
     const TITLE: &'static str = "List the agents";
-    const ABOUT: &'static str =
-        "Which coding agents (executors) can work here, with their models, and how to choose among them. Ask once before \
+    const ABOUT: &'static str = "Which coding agents (executors) can work here, with their models, and how to choose among them. Ask once before \
          you name an executor or a model.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(call: Call, _args: Nothing) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let agents: Vec<Agent> = agents_list::run(&engine).await?.agents.into_iter().map(agent).collect();
+        let found = fleet_api::call(&engine, None, &Request::default()).await?;
+        let agents: Vec<Agent> = found.agents.into_iter().map(agent).collect();
         let default = agents.iter().find(|agent| agent.is_default).map(|agent| agent.name.clone());
         let routing_rules = RULES.iter().map(ToString::to_string).collect();
         Ok(Answer { agents, default_executor: default, routing_rules })
@@ -80,7 +79,7 @@ fn agent(view: AgentView) -> Agent {
         version: view.version,
         default_model: view.model,
         models: view.models.into_iter().chain(view.aliases.into_keys()).collect(),
-        trust: view.trust.to_owned(),
+        trust: view.trust,
         cap: view.cap,
         paused: view.pause_reason,
         takes_prompts: view.takes_prompts,

@@ -1,8 +1,7 @@
 //! `list_workers`
 
+use fleet_api::verbs::task_recent::Request;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::lineage;
-use fleet_engine::verbs::task_recent::{self, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +41,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "List workers";
-    const ABOUT: &'static str =
-        "The workers of all repositories, newest first, a page at a time. Use it to find workers of earlier sessions; for \
+    const ABOUT: &'static str = "The workers of all repositories, newest first, a page at a time. Use it to find workers of earlier sessions; for \
          ones that you started, use wait.";
     const NATURE: Nature = Nature::Reads;
 
@@ -54,17 +52,10 @@ impl Tool for This {
         // No task is ever in the one status that has no kinds.
         let nothing = !statuses.is_empty() && kinds.is_empty();
         let limit = if nothing { 0 } else { args.limit.unwrap_or(USUAL) };
-        let mut page = task_recent::run(&engine, Request { kinds, before: args.cursor, limit }).await?;
-        if let Some(own) = lineage::own_task(&engine).await? {
-            let mut mine = Vec::new();
-            for task in page.tasks {
-                if lineage::descends(&engine, task.task.id, own).await? {
-                    mine.push(task);
-                }
-            }
-            page.tasks = mine;
-        }
-        let workers = worker::shown(&engine, &page.tasks).await?;
+        let request = Request { kinds, after: args.cursor, limit };
+        let page = fleet_api::call(&engine, None, &request).await?;
+        let ids: Vec<_> = page.tasks.iter().map(|task| task.task.id).collect();
+        let workers = worker::shown(&engine, &ids).await?;
         let next_cursor = page.next.map(|next| next.to_string());
         Ok(Answer { count: workers.len(), summary: worker::summary(&workers), workers, next_cursor })
     }

@@ -1,8 +1,8 @@
 //! `list_workflows`
 
+use fleet_api::verbs::workflow_list::Request;
+use fleet_api::verbs::workflow_show::Depth;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::workflow_list::{self, Request};
-use fleet_engine::verbs::{lineage, workflow_show};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +42,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "List workflows";
-    const ABOUT: &'static str =
-        "The workflows of all repositories, newest first, a page at a time. Use it to find workflows of earlier sessions; for \
+    const ABOUT: &'static str = "The workflows of all repositories, newest first, a page at a time. Use it to find workflows of earlier sessions; for \
          one that you started, use wait.";
     const NATURE: Nature = Nature::Reads;
 
@@ -56,18 +55,12 @@ impl Tool for This {
         let limit = if !statuses.is_empty() && states.is_empty() { 0 } else { args.limit.unwrap_or(USUAL) };
         let request =
             Request { states, all: true, all_projects: true, limit: Some(limit), before: args.cursor };
-        let page = workflow_list::run(&engine, request).await?;
+        let page = fleet_api::call(&engine, None, &request).await?;
         let mut seen = Vec::with_capacity(page.workflows.len());
-        let own = lineage::own_task(&engine).await?;
         for listed in &page.workflows {
-            if let Some(own) = own
-                && !lineage::brought(&engine, listed.id, own).await?
-            {
-                continue;
-            }
-            seen.push(workflow_show::glance(&engine, listed.id).await?);
+            seen.push(workflow::look(&engine, listed.id.as_str(), Depth::Usage).await?);
         }
-        let workflows = workflow::shown(&engine, seen).await?;
+        let workflows = workflow::shown(&engine, &seen).await?;
         Ok(Answer {
             count: workflows.len(),
             summary: workflow::summary(&workflows),

@@ -5,6 +5,7 @@
 use std::pin::Pin;
 use std::sync::OnceLock;
 
+use fleet_api::Nature;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_engine::config::nearest;
 use rmcp::ErrorData;
@@ -33,25 +34,12 @@ trait Tool: 'static {
     fn run(call: Call, args: Self::Args) -> impl Future<Output = Outcome<Self::Answer>> + Send;
 }
 
-/// What a tool does to the world.
-#[derive(Debug, Clone, Copy)]
-enum Nature {
-    /// It looks, and changes nothing.
-    Reads,
-    /// It starts work or adds to it.
-    Adds,
-    /// It ends or removes something. Doing it again does no more.
-    Ends,
-}
-
-impl Nature {
-    fn annotations(self, title: &str) -> ToolAnnotations {
-        let hints = ToolAnnotations::with_title(title);
-        match self {
-            Self::Reads => hints.read_only(true).destructive(false).idempotent(true).open_world(false),
-            Self::Adds => hints.read_only(false).destructive(false).idempotent(false).open_world(true),
-            Self::Ends => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
-        }
+fn annotations(nature: Nature, title: &str) -> ToolAnnotations {
+    let hints = ToolAnnotations::with_title(title);
+    match nature {
+        Nature::Reads => hints.read_only(true).destructive(false).idempotent(true).open_world(false),
+        Nature::Adds => hints.read_only(false).destructive(false).idempotent(false).open_world(true),
+        Nature::Ends => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
     }
 }
 
@@ -72,7 +60,7 @@ fn describe<T: Tool>(name: &'static str) -> model::Tool {
     let mut tool = model::Tool::new(name, T::ABOUT, schema::arguments::<T::Args>());
     tool.title = Some(T::TITLE.to_owned());
     tool.output_schema = Some(schema::answer::<T::Answer>().into());
-    tool.annotations = Some(T::NATURE.annotations(T::TITLE));
+    tool.annotations = Some(annotations(T::NATURE, T::TITLE));
     tool
 }
 
@@ -123,7 +111,6 @@ tools! {
     check_agent_status,
 }
 
-pub(super) use get_diff::part as patch_part;
 pub(crate) use wait::LONGEST as LONGEST_WAIT;
 
 /// All tools, as clients are told of them.

@@ -1,12 +1,13 @@
 //! `prompt_worker`
 
+use fleet_api::verbs::run_prompt;
+use fleet_core::message::{MessageKind, Reception};
 use fleet_core::problem::Outcome;
-use fleet_core::prompt::Reception;
-use fleet_engine::verbs::{launch, run_prompt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
+use crate::mcp::wake::woken;
 use crate::mcp::worker::{self, Worker, WorkerStatus};
 
 pub(super) struct This;
@@ -33,18 +34,18 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Tell a worker more";
-    const ABOUT: &'static str =
-        "Says something to a worker: a correction while it works, or a follow-up after its end, when it starts again on the \
+    const ABOUT: &'static str = "Says something to a worker: a correction while it works, or a follow-up after its end, when it starts again on the \
          same branch and, where the agent can, in the same conversation. Cheaper than a new worker that has to learn \
          everything again.";
     const NATURE: Nature = Nature::Adds;
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let task = worker::meant(&engine, &args.worker_id).await?;
-        let request = run_prompt::Request { id: task.to_string(), text: args.prompt };
-        let reception = run_prompt::run(&engine, request).await?.reception;
-        let unattended = launch::woken(&engine);
+        let task = worker::seen(&engine, &args.worker_id).await?;
+        let request =
+            run_prompt::Request { id: task.to_string(), text: args.prompt, kind: MessageKind::Prompt };
+        let reception = fleet_api::call(&engine, None, &request).await?.reception;
+        let unattended = woken(&engine).await;
         let reception = match reception {
             Reception::Live => "live",
             Reception::Kept => "kept",

@@ -1,7 +1,7 @@
 //! `review_completed`
 
+use fleet_api::verbs::review::Request;
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::review::{self, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,16 +44,15 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Review what was completed";
-    const ABOUT: &'static str =
-        "The work that ended lately in a repository: what the agents say, what git shows, what it cost, whether it has \
+    const ABOUT: &'static str = "The work that ended lately in a repository: what the agents say, what git shows, what it cost, whether it has \
          landed or could be merged, and what to do next. Use it to catch up, and to decide what to merge; get_diff shows the \
          change itself.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(call: Call, args: Args) -> Outcome<Answer> {
         let engine = call.engine().await?;
-        let here = place::backlog(&engine, args.repo_path.as_deref(), false).await?;
-        let found = review::run(&here, &Request { since: args.since, limit: args.count }).await?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), false)?;
+        let found = fleet_api::call(&here, None, &Request { since: args.since, limit: args.count }).await?;
         let reviews = Open::all(&found.reviews, &WORDS)?;
         Ok(Answer { count: reviews.len(), reviews, more: found.more })
     }

@@ -1,7 +1,7 @@
 //! `search_backlog`
 
+use fleet_api::verbs::task_search::{Hit, Request};
 use fleet_core::problem::Outcome;
-use fleet_engine::verbs::task_search::{self, Hit, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,8 +67,7 @@ impl Tool for This {
     type Args = Args;
     type Answer = Answer;
     const TITLE: &'static str = "Search the backlog";
-    const ABOUT: &'static str =
-        "The tasks of a repository that are not over, or those that match: what is to be done, in which order, and what is \
+    const ABOUT: &'static str = "The tasks of a repository that are not over, or those that match: what is to be done, in which order, and what is \
          in the way. Use it to see what there is before you plan, and to find a task's id. For a task that would say the \
          same as yours, use find_similar_tasks.";
     const NATURE: Nature = Nature::Reads;
@@ -84,8 +83,8 @@ impl Tool for This {
             limit: Some(args.count.unwrap_or(USUAL)),
             cursor: args.cursor,
         };
-        let here = place::backlog(&engine, args.repo_path.as_deref(), all_projects).await?;
-        let found = task_search::run(&here, request).await?;
+        let here = place::backlog(&engine, args.repo_path.as_deref(), all_projects)?;
+        let found = fleet_api::call(&here, None, &request).await?;
         Ok(Answer {
             count: found.tasks.len(),
             tasks: found.tasks.iter().map(shown).collect(),

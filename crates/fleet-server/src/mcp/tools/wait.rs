@@ -1,14 +1,17 @@
 //! `wait`
 
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use fleet_api::verbs::task_wait;
+use fleet_api::verbs::workflow_show::{self, Depth};
+use fleet_api::views::{Followed, WorkflowDetail};
 use fleet_core::id::{TaskId, WorkflowId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::shortened;
 use fleet_core::workflow::PartState;
-use fleet_engine::verbs::follow::{Follow, Followed};
-use fleet_engine::verbs::workflow_show::Response;
-use fleet_engine::verbs::workflow_watch::Watching;
 use fleet_engine::{Engine, clock};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,15 +93,16 @@ impl Tool for This {
         check_count("worker_ids", &workers, workflows.len(), MOST)?;
         check_count("workflow_ids", &workflows, workers.len(), MOST_WORKFLOWS)?;
         let watched = Watched {
-            workers: Follow::start(&engine, tasks(&engine, &workers).await?).await?,
-            workflows: watching(&engine, &workflows).await?,
+            engine: &engine,
+            tasks: tasks(&engine, &workers).await?,
+            workflows: workflows_of(&engine, &workflows).await?,
         };
         let longest = Duration::from_secs(args.timeout_seconds.unwrap_or(USUAL));
         let waiting = Waiting { until: args.until.unwrap_or(Until::All), longest, progress: call.progress() };
         let seen = waiting.run(&call, &watched).await?;
         let done = waiting.is_met(&seen);
-        let workers = worker::shown(&engine, &seen.workers).await?;
-        let workflows = workflow::shown(&engine, seen.workflows).await?;
+        let workers = worker::shown(&engine, &watched.tasks).await?;
+        let workflows = workflow::shown(&engine, &seen.workflows).await?;
         let all = workers.iter().map(|worker| (worker.over, &worker.worker_id));
         let all = all.chain(workflows.iter().map(|workflow| (workflow.over, &workflow.workflow_id)));
         let (finished, pending): (Vec<_>, Vec<_>) = all.partition(|(over, _)| *over);
@@ -134,19 +138,15 @@ async fn tasks(engine: &Engine, ids: &[String]) -> Outcome<Vec<TaskId>> {
     Ok(tasks)
 }
 
-async fn watching<'e>(engine: &'e Engine, ids: &[String]) -> Outcome<Vec<Watching<'e>>> {
+async fn workflows_of(engine: &Engine, ids: &[String]) -> Outcome<Vec<WorkflowId>> {
     let mut meant: Vec<WorkflowId> = Vec::with_capacity(ids.len());
     for id in ids {
-        let id = workflow::seen(engine, id).await?;
+        let id = workflow::look(engine, id, Depth::States).await?.workflow.id;
         if !meant.contains(&id) {
             meant.push(id);
         }
     }
-    let mut watching = Vec::with_capacity(meant.len());
-    for id in meant {
-        watching.push(Watching::start(engine, id).await?);
-    }
-    Ok(watching)
+    Ok(meant)
 }
 
 fn summary(workers: &[Worker], workflows: &[Workflow]) -> String {
@@ -157,25 +157,65 @@ fn summary(workers: &[Worker], workflows: &[Workflow]) -> String {
     }
 }
 
+/// Somebody who waits for a change.
+type Wait<'a> = Pin<Box<dyn Future<Output = Outcome<()>> + Send + 'a>>;
+
 /// All that is waited for.
 struct Watched<'e> {
-    workers: Follow<'e>,
-    workflows: Vec<Watching<'e>>,
+    engine: &'e Engine,
+    tasks: Vec<TaskId>,
+    workflows: Vec<WorkflowId>,
 }
 
 /// How all of it stands.
 struct Seen {
     workers: Vec<Followed>,
-    workflows: Vec<Response>,
+    workflows: Vec<WorkflowDetail>,
+    /// Stands for the workers as they are.
+    next: String,
+    /// The same for each of the workflows.
+    nexts: Vec<String>,
 }
 
 impl Watched<'_> {
     async fn look(&self) -> Outcome<Seen> {
-        let mut workflows = Vec::with_capacity(self.workflows.len());
-        for watching in &self.workflows {
-            workflows.push(watching.look().await?);
+        let (mut workflows, mut nexts) = (Vec::new(), Vec::new());
+        for id in &self.workflows {
+            let request =
+                workflow_show::Request { id: id.to_string(), depth: Depth::Usage, ..Default::default() };
+            let seen = fleet_api::call(self.engine, None, &request).await?;
+            workflows.push(seen.workflow);
+            nexts.push(seen.next);
         }
-        Ok(Seen { workers: self.workers.look().await?, workflows })
+        let request = task_wait::Request { ids: self.ids(), ..task_wait::Request::default() };
+        let seen = fleet_api::call(self.engine, None, &request).await?;
+        Ok(Seen { workers: seen.tasks, next: seen.next, workflows, nexts })
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.tasks.iter().map(ToString::to_string).collect()
+    }
+
+    /// Waits until something is worth another look, at most for so long.
+    async fn changed(&self, seen: &Seen, longest: Duration) -> Outcome<()> {
+        let wait_seconds = Some(u32::try_from(longest.as_secs()).unwrap_or(u32::MAX).max(1));
+        let (engine, mut waits) = (self.engine, Vec::<Wait<'_>>::new());
+        if !self.tasks.is_empty() {
+            let (ids, after) = (self.ids(), Some(seen.next.clone()));
+            let request = task_wait::Request { ids, after, wait_seconds, ..Default::default() };
+            waits.push(Box::pin(async move { fleet_api::call(engine, None, &request).await.map(drop) }));
+        }
+        for (id, next) in self.workflows.iter().zip(&seen.nexts) {
+            let (id, after) = (id.to_string(), Some(next.clone()));
+            let request = workflow_show::Request { id, depth: Depth::Usage, after, wait_seconds };
+            waits.push(Box::pin(async move { fleet_api::call(engine, None, &request).await.map(drop) }));
+        }
+        // The first one that has something to tell is enough.
+        let any = |context: &mut Context<'_>| {
+            let mut polled = waits.iter_mut().map(|wait| wait.as_mut().poll(context));
+            polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
+        };
+        poll_fn(any).await
     }
 }
 
@@ -183,7 +223,7 @@ impl Seen {
     /// Whether each of them is over.
     fn over(&self) -> impl Iterator<Item = bool> {
         let workers = self.workers.iter().map(Followed::is_over);
-        workers.chain(self.workflows.iter().map(Response::is_at_rest))
+        workers.chain(self.workflows.iter().map(WorkflowDetail::is_at_rest))
     }
 }
 
@@ -219,8 +259,7 @@ impl Waiting {
             }
             let rest = self.longest.saturating_sub(waited).min(LOOK);
             tokio::select! {
-                // Whatever changes in the store rings.
-                () = watched.workers.changed(rest) => {}
+                changed = watched.changed(&seen, rest) => changed?,
                 () = call.abandoned() => return Ok(seen),
             }
             if !is_new {
@@ -243,7 +282,7 @@ impl Waiting {
 fn news(seen: &Seen) -> String {
     let (over, all) = (seen.over().filter(|over| *over).count(), seen.over().count());
     let workers = seen.workers.iter().filter(|one| !one.is_over()).map(|one| {
-        let what = one.activity.as_deref().unwrap_or(one.task.status);
+        let what = one.activity().unwrap_or(&one.task.status);
         format!("{}: {}", one.task.title, shortened(what, 80))
     });
     let stages = seen.workflows.iter().filter(|one| !one.is_at_rest()).flat_map(at_work);
@@ -252,12 +291,12 @@ fn news(seen: &Seen) -> String {
 }
 
 /// The stages of a workflow that are at work, and how far it is.
-fn at_work(seen: &Response) -> impl Iterator<Item = String> {
+fn at_work(seen: &WorkflowDetail) -> impl Iterator<Item = String> {
     let progress = &seen.workflow.progress;
     let far = format!("{}: {}/{} stages", seen.workflow.name, progress.over(), progress.total);
     let running = seen.stages.iter().filter(|stage| stage.state == PartState::Running);
     let doing = running.map(|stage| {
-        let what = stage.activity.as_deref().unwrap_or(stage.status);
+        let what = stage.activity.as_deref().unwrap_or(&stage.status);
         format!("{}: {}", stage.name, shortened(what, 80))
     });
     std::iter::once(far).chain(doing)

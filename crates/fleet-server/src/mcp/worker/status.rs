@@ -1,8 +1,8 @@
 //! Which state of a task is which status of a worker.
 
+use fleet_api::verbs::task_recent::TaskKind;
 use fleet_core::run::Reason;
 use fleet_core::task::TaskState;
-use fleet_engine::verbs::task_recent::TaskKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

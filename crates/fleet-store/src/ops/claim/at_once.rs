@@ -105,7 +105,7 @@ pub(super) const MANY_KNOWING: &str = at_once!(many knowing);
 
 impl Claim {
     /// The whole claim, if this engine can do it in one statement and nothing constrains it.
-    pub(super) async fn at_once<T: Tx>(&self, tx: &mut T) -> Result<Option<Vec<Claimed>>, StoreError> {
+    pub(super) async fn at_once(&self, tx: &mut dyn Tx) -> Result<Option<Vec<Claimed>>, StoreError> {
         if tx.dialect() != Dialect::Postgres || self.is_bounded() {
             return Ok(None);
         }

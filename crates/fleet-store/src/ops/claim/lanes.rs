@@ -93,7 +93,7 @@ pub(super) const HEADS_POSTGRES: &str = concat!(
 
 impl Claim {
     /// The best tasks that nothing stands in the way of, each with what is put aside for it.
-    pub(super) async fn constrained<T: Tx>(&self, tx: &mut T) -> Result<Vec<(Task, Bounds)>, StoreError> {
+    pub(super) async fn constrained(&self, tx: &mut dyn Tx) -> Result<Vec<(Task, Bounds)>, StoreError> {
         tx.lock(Lock::Claim).await?;
         let (mut load, mut lanes) = self.load(tx).await?;
         lanes.retain(|lane| self.could_start(lane, &load));
@@ -113,7 +113,7 @@ impl Claim {
 
     /// What runs now, who is paused, what was spent, and the lanes that have ready tasks. Runs know their agent; of a task
     /// that names none, another claimer may have started it with another default.
-    async fn load<T: Tx>(&self, tx: &mut T) -> Result<(Load, Vec<Lane>), StoreError> {
+    async fn load(&self, tx: &mut dyn Tx) -> Result<(Load, Vec<Lane>), StoreError> {
         let mut statements = vec![
             sql!("SELECT account FROM pauses WHERE until > $1", self.now),
             sql!("SELECT project, agent, count(*) FROM runs WHERE ended_at IS NULL GROUP BY project, agent"),
@@ -196,8 +196,8 @@ impl Claim {
 }
 
 /// The chosen tasks, whole, in the order of the choice.
-async fn read_in_order<T: Tx>(
-    tx: &mut T,
+async fn read_in_order(
+    tx: &mut dyn Tx,
     chosen: &[(TaskId, Bounds)],
 ) -> Result<Vec<(Task, Bounds)>, StoreError> {
     let whole = sql!(

@@ -14,6 +14,7 @@ mod plans;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use fleet_core::budget::{Bounds, Budget};
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, RunId};
@@ -80,11 +81,12 @@ const LOOK: &str = "SELECT EXISTS (SELECT 1 FROM pauses WHERE until > $1), \
 const PROMOTE: &str = "UPDATE tasks SET deferred = 0, version = version + 1 WHERE id IN ( \
      SELECT id FROM tasks WHERE deferred = 1 AND due <= $1 {skip_locked})";
 
+#[async_trait]
 impl Op for Claim {
     type Out = Vec<Claimed>;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Claimed>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Claimed>, StoreError> {
         if self.runs.is_empty() {
             return Ok(Vec::new());
         }
@@ -114,7 +116,7 @@ impl Claim {
     }
 
     /// The head of the queue, if nothing constrains the choice.
-    async fn unconstrained<T: Tx>(&self, tx: &mut T) -> Result<Option<Vec<Task>>, StoreError> {
+    async fn unconstrained(&self, tx: &mut dyn Tx) -> Result<Option<Vec<Task>>, StoreError> {
         let look = tx.query_one(sql!(LOOK, self.now)).await?;
         let mut look = look.ok_or_else(|| StoreError::Malformed("a look without an answer".to_owned()))?;
         let (paused, due) = (look.int()? != 0, look.int()? != 0);
@@ -151,9 +153,9 @@ impl Claim {
         self.projects.as_ref().is_none_or(|projects| projects.contains(&project))
     }
 
-    async fn start<T: Tx>(
+    async fn start(
         &self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         mut task: Task,
         (id, given): (RunId, Bounds),
     ) -> Result<Claimed, StoreError> {
@@ -206,7 +208,7 @@ impl Claim {
     }
 }
 
-async fn insert_run<T: Tx>(tx: &mut T, run: &Run) -> Result<(), StoreError> {
+async fn insert_run(tx: &mut dyn Tx, run: &Run) -> Result<(), StoreError> {
     let insert = sql!(
         "INSERT INTO runs (id, task, project, fence, state, runner, place, agent, lease_until, created_at, account, \
          reserved_micro_usd, reserved_tokens) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",

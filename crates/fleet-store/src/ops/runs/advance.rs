@@ -1,9 +1,11 @@
 //! How a run moves on, told by its keeper.
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::run::{RunMove, RunState, Stop};
 use fleet_core::time::Millis;
+use serde::{Deserialize, Serialize};
 
 use super::row::{about_run, illegal, lock_live_run, next_state};
 use crate::StoreError;
@@ -11,7 +13,7 @@ use crate::ops::rows::record;
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// Moves a run on: its agent was started, or ended.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct AdvanceRun {
     /// The run.
     pub run: RunId,
@@ -23,11 +25,12 @@ pub struct AdvanceRun {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for AdvanceRun {
     type Out = RunState;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<RunState, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<RunState, StoreError> {
         let run = lock_live_run(tx, self.run, self.fence).await?;
         let state = next_state(&run, self.event)?;
         if !state.is_live() {
@@ -50,7 +53,7 @@ impl Op for AdvanceRun {
 /// Records what a keeper found out while it prepared its run. Called as often as there is news: who keeps it comes
 /// first, so that a keeper which dies in the middle can be told from one that lives. Answers whether somebody wants the
 /// run stopped: before a keeper has told its name, nobody can tell it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PrepareRun {
     /// The run.
     pub run: RunId,
@@ -63,7 +66,7 @@ pub struct PrepareRun {
 }
 
 /// What is known of a run's surroundings; `None` leaves a field as it is.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Prepared {
     /// The branch that its work goes to.
     pub branch: Option<String>,
@@ -75,31 +78,30 @@ pub struct Prepared {
     pub keeper: Option<String>,
     /// The model that the agent is told to use.
     pub model: Option<String>,
-    /// The hash of the secret that lets the agent report.
-    pub token_hash: Option<String>,
 }
 
+#[async_trait]
 impl Op for PrepareRun {
     type Out = Option<Stop>;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Stop>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<Stop>, StoreError> {
         let run = lock_live_run(tx, self.run, self.fence).await?;
-        let Prepared { branch, base, workspace, keeper, model, token_hash } = self.prepared.clone();
+        let Prepared { branch, base, workspace, keeper, model } = self.prepared.clone();
         let prepare = sql!(
             "UPDATE runs SET branch = coalesce($2, branch), base = coalesce($3, base), \
-             workspace = coalesce($4, workspace), keeper = coalesce($5, keeper), model = coalesce($6, model), \
-             token_hash = coalesce($7, token_hash) WHERE id = $1",
+             workspace = coalesce($4, workspace), keeper = coalesce($5, keeper), model = coalesce($6, model) \
+             WHERE id = $1",
             self.run,
             branch.clone(),
             base.clone(),
             workspace,
             keeper,
             model,
-            token_hash,
         );
         tx.defer(prepare).await?;
-        if branch.is_none() && base.is_none() {
+        let is_known = |new: &Option<String>, old: &Option<String>| new.is_none() || new == old;
+        if is_known(&branch, &run.branch) && is_known(&base, &run.base) {
             return Ok(run.stop);
         }
         let subject = about_run(&run);

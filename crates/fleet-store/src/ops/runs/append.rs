@@ -1,9 +1,11 @@
 //! The events of a run, in batches, each exactly once.
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, RunId, TaskId};
 use fleet_core::run::{Meter, Totals};
 use fleet_core::time::Millis;
+use serde::{Deserialize, Serialize};
 
 use super::row::run_columns;
 use super::texts::bounded;
@@ -15,7 +17,7 @@ use crate::tx::{Mode, Op, Tx, sql};
 /// Appends what a stretch of the agent's output says. The run remembers how far its output was read, in the same
 /// transaction: a keeper that crashes and reads a stretch again changes nothing with it. What comes from no output is
 /// known by the number of its batch.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AppendRunEvents {
     /// The run.
     pub run: RunId,
@@ -52,12 +54,13 @@ const MOST_USED: u64 = 1 << 44;
 /// As many as one statement writes: the text that carries them stays small.
 const CHUNK: usize = 1_000;
 
+#[async_trait]
 impl Op for AppendRunEvents {
     /// False if all of it was there already.
     type Out = bool;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<bool, StoreError> {
         let Some((project, task, unbooked)) = self.advance(tx).await? else { return self.explain(tx).await };
         for facts in self.facts.chunks(CHUNK) {
             let rows: Vec<_> = facts
@@ -86,7 +89,7 @@ impl Op for AppendRunEvents {
 
 impl AppendRunEvents {
     /// Moves the run's mark, if it stands where this stretch begins and the lease holds.
-    async fn advance<T: Tx>(&self, tx: &mut T) -> Result<Option<(ProjectId, TaskId, Unbooked)>, StoreError> {
+    async fn advance(&self, tx: &mut dyn Tx) -> Result<Option<(ProjectId, TaskId, Unbooked)>, StoreError> {
         let count = |number: u64| i64::try_from(number.min(MOST_USED)).unwrap_or(i64::MAX);
         let advance = sql!(
             "UPDATE runs SET decoded = $4, input_tokens = coalesce($5, input_tokens), \
@@ -116,7 +119,7 @@ impl AppendRunEvents {
     }
 
     /// Why the mark did not move.
-    async fn explain<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
+    async fn explain(&self, tx: &mut dyn Tx) -> Result<bool, StoreError> {
         let find = sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.id = $1"), self.run);
         let row = tx.query_one(find).await?;
         let mut row = row.ok_or_else(|| StoreError::RunNotFound(self.run.to_string()))?;

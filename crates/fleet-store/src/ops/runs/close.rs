@@ -1,7 +1,9 @@
 //! The last things that a keeper tells of its run, at once.
 
+use async_trait::async_trait;
 use fleet_core::run::RunMove;
 use fleet_core::task::Task;
+use serde::{Deserialize, Serialize};
 
 use super::advance::AdvanceRun;
 use super::append::AppendRunEvents;
@@ -12,7 +14,7 @@ use crate::tx::{Mode, Op, Tx};
 
 /// Records the last of what an agent said, that it ended, and how its run ended: all of it, or nothing. A run of which
 /// nothing has to be put in safety is closed with one transaction instead of three.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CloseRun {
     /// What the agent said last, if that is not known yet.
     pub last: Option<AppendRunEvents>,
@@ -22,15 +24,19 @@ pub struct CloseRun {
     pub end: EndRun,
 }
 
+#[async_trait]
 impl Op for CloseRun {
     type Out = Task;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Task, StoreError> {
         let EndRun { run, fence, now, .. } = self.end;
         tx.together();
         // First: what was said last changes the run, and workflow and task are locked before it everywhere.
-        lock_to_end(tx, run, fence).await?;
+        match lock_to_end(tx, run, fence).await {
+            Err(StoreError::LeaseLost { .. }) => return self.end.ended_before(tx).await,
+            locked => drop(locked?),
+        }
         if let Some(last) = &self.last {
             last.run(tx).await?;
         }

@@ -1,22 +1,24 @@
 //! The end of a run, and what it means for its task.
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::{RunId, TaskId};
-use fleet_core::run::{Ending, Reason, Run};
+use fleet_core::run::{Ending, Reason, Run, RunState};
 use fleet_core::task::{Task, TaskMove};
 use fleet_core::time::Millis;
+use serde::{Deserialize, Serialize};
 
 use super::failure::{After, Consequence};
-use super::row::{about_run, lock_to_end, next_state};
+use super::row::{about_run, lock_run, lock_to_end, next_state};
 use super::texts::{TextKind, shown, write_text};
 use crate::StoreError;
+use crate::ops::messages::said_meanwhile;
 use crate::ops::pauses;
-use crate::ops::prompts::said_meanwhile;
-use crate::ops::rows::{step, write_move};
+use crate::ops::rows::{read_task, step, write_move};
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// Records how a run ended, and what that means for its task.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndRun {
     /// The run.
     pub run: RunId,
@@ -34,20 +36,45 @@ pub struct EndRun {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for EndRun {
     type Out = Task;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, StoreError> {
-        let (task, run) = lock_to_end(tx, self.run, self.fence).await?;
-        self.end(tx, task, &run).await
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Task, StoreError> {
+        match lock_to_end(tx, self.run, self.fence).await {
+            Ok((task, run)) => self.end(tx, task, &run).await,
+            Err(StoreError::LeaseLost { .. }) => self.ended_before(tx).await,
+            Err(error) => Err(error),
+        }
     }
 }
 
 impl EndRun {
-    pub(in crate::ops) async fn end<T: Tx>(
+    /// The task, if it was this operation that ended the run: whoever did not hear the answer asks once more.
+    pub(super) async fn ended_before(&self, tx: &mut dyn Tx) -> Result<Task, StoreError> {
+        let run = lock_run(tx, self.run).await?;
+        let state = RunState::Finishing.next(self.ending.run_move()).ok();
+        let written = (run.fence, Some(run.state), run.reason, &run.detail, run.ended_at);
+        if written != (self.fence, state, self.ending.reason(), &self.detail(), Some(self.now)) {
+            return Err(StoreError::LeaseLost { run: self.run });
+        }
+        read_task(tx, run.task).await
+    }
+
+    /// What people are told of its end, if there is anything to tell.
+    fn detail(&self) -> Option<String> {
+        match &self.ending {
+            Ending::Failed(_, detail) | Ending::Released(detail) | Ending::Cancelled(detail) => {
+                Some(shown(detail))
+            }
+            Ending::Succeeded | Ending::Asked => None,
+        }
+    }
+
+    pub(in crate::ops) async fn end(
         &self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         mut task: Task,
         run: &Run,
     ) -> Result<Task, StoreError> {
@@ -56,7 +83,7 @@ impl EndRun {
             Ending::Failed(reason, detail) => {
                 self.failed(tx, &mut task, run, (*reason, shown(detail))).await?
             }
-            Ending::Succeeded if said_meanwhile(tx, run).await? => goes_on(&mut task),
+            Ending::Succeeded if said_meanwhile(tx, run, self.now).await? => goes_on(&mut task),
             _ => self.ended(&mut task),
         };
         let Consequence { event, fact } = match &run.stop {
@@ -64,17 +91,12 @@ impl EndRun {
             _ => consequence,
         };
         step(&mut task, event)?;
-        let (reason, detail) = match &self.ending {
-            Ending::Failed(reason, detail) => (Some(*reason), Some(shown(detail))),
-            Ending::Released(detail) | Ending::Cancelled(detail) => (None, Some(shown(detail))),
-            Ending::Succeeded | Ending::Asked => (None, None),
-        };
         let close = sql!(
             "UPDATE runs SET state = $2, reason = $3, detail = $4, ended_at = $5 WHERE id = $1",
             run.id,
             state.as_str(),
-            reason.map(Reason::as_str),
-            detail,
+            self.ending.reason().map(Reason::as_str),
+            self.detail(),
             self.now,
         );
         tx.defer(close).await?;
@@ -128,7 +150,7 @@ fn goes_on(task: &mut Task) -> Consequence {
 
 /// Tasks whose last dependency this was become ready with this transaction. Locked in one order: two tasks that
 /// finish at once may have the same dependents, and would wait for each other.
-async fn release_dependents<T: Tx>(tx: &mut T, done: TaskId, now: Millis) -> Result<(), StoreError> {
+async fn release_dependents(tx: &mut dyn Tx, done: TaskId, now: Millis) -> Result<(), StoreError> {
     let release = sql!(
         "UPDATE tasks SET open_deps = open_deps - 1, version = version + 1, updated_at = $2 \
          WHERE id IN (SELECT t.id FROM tasks t WHERE t.id IN (SELECT task FROM deps WHERE on_task = $1) \

@@ -7,6 +7,7 @@ use fleet_core::policy::{Action, Failure, Helper, Policy, Trouble, Verdict, succ
 use fleet_core::run::{Reason, Run};
 use fleet_core::task::{AgentName, Task, TaskMove};
 use fleet_core::time::Millis;
+use serde::{Deserialize, Serialize};
 
 use super::end::EndRun;
 use super::row::about_run;
@@ -17,7 +18,7 @@ use crate::tx::Tx;
 
 /// What decides about a failed run, beside the run and its task. The default is the usual policy, without anybody who
 /// could take over.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct After {
     /// What is done about each reason.
     pub policy: Policy,
@@ -39,9 +40,9 @@ pub(super) struct Consequence {
 
 impl EndRun {
     /// Pauses, hands over, tries again or gives up; updates the task's history.
-    pub(super) async fn failed<T: Tx>(
+    pub(super) async fn failed(
         &self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         task: &mut Task,
         run: &Run,
         (reason, detail): (Reason, String),
@@ -83,15 +84,15 @@ impl EndRun {
     }
 
     /// Who takes over from the agent of a run, if there is somebody.
-    async fn next<T: Tx>(&self, tx: &mut T, task: &Task, run: &Run) -> Result<Option<AgentName>, StoreError> {
+    async fn next(&self, tx: &mut dyn Tx, task: &Task, run: &Run) -> Result<Option<AgentName>, StoreError> {
         let Ok(failed) = run.agent.parse::<AgentName>() else { return Ok(None) };
         let paused = pauses::lasting(tx, self.now).await?;
         Ok(self.after.successor_for(task, (&failed, run.account()), &paused))
     }
 
-    async fn hand_over<T: Tx>(
+    async fn hand_over(
         &self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         task: &mut Task,
         run: &Run,
         (to, reason): (AgentName, Reason),

@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use fleet_core::id::RunId;
 use fleet_core::run::{Ending, Reason, Stop};
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
+use serde::{Deserialize, Serialize};
 
 use super::end::EndRun;
 use super::failure::After;
 use super::row::lock_both;
 use crate::StoreError;
+use crate::ops::messages::waits;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
 
-/// Makes a lease longer.
-#[derive(Debug, Clone, Copy)]
+/// Makes a lease longer, never shorter: one that comes late may have been overtaken.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RenewLease {
     /// The run.
     pub run: RunId,
@@ -27,30 +30,37 @@ pub struct RenewLease {
 }
 
 /// The lease is longer now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renewed {
     /// Somebody wants the run stopped.
     pub stop: Option<Stop>,
-    /// How many prompts wait for the run to take them.
-    pub prompts: i64,
+    /// How many messages wait that the agent of the run may be told while it works.
+    pub messages: i64,
 }
 
+#[async_trait]
 impl Op for RenewLease {
     type Out = Renewed;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Renewed, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Renewed, StoreError> {
         let renew = sql!(
-            "UPDATE runs SET lease_until = $3 WHERE id = $1 AND fence = $2 AND ended_at IS NULL RETURNING stop, \
-               (SELECT count(*) FROM prompts p WHERE p.task = runs.task AND p.sent_at IS NULL \
-                  AND (p.taken_by IS NULL OR p.taken_by <> $1))",
+            concat!(
+                "UPDATE runs SET lease_until = CASE WHEN lease_until < $3 THEN $3 ELSE lease_until END \
+                 WHERE id = $1 AND fence = $2 AND ended_at IS NULL RETURNING stop, \
+                   (SELECT count(*) FROM messages m WHERE m.task = runs.task AND m.live = 1 \
+                      AND (m.taken_by IS NULL OR m.taken_by <> $1) AND ",
+                waits!("$4"),
+                ")"
+            ),
             self.run,
             self.fence,
             self.now.plus(self.lease),
+            self.now,
         );
         let renewed = tx.query_alone(renew).await?.into_iter().next();
         let mut row = renewed.ok_or(StoreError::LeaseLost { run: self.run })?;
-        Ok(Renewed { stop: row.optional_json()?, prompts: row.int()? })
+        Ok(Renewed { stop: row.optional_json()?, messages: row.int()? })
     }
 }
 
@@ -108,11 +118,12 @@ impl ExpireLeases {
     }
 }
 
+#[async_trait]
 impl Op for ExpireLeases {
     type Out = Vec<(Task, RunId)>;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         let deadline = self.deadline();
         let expired = tx.query_all(vec![self.expired(OF_NO_WORKFLOW), self.expired(OF_WORKFLOWS)]).await?;
         let expired = expired.into_iter().flatten().take(usize::try_from(self.limit).unwrap_or(0));

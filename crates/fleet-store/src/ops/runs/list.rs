@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 
+use async_trait::async_trait;
 use fleet_core::id::{BatchId, ProjectId, TaskId};
 use fleet_core::run::Run;
 use fleet_core::task::{TaskState, Title};
@@ -83,11 +84,12 @@ macro_rules! run_query {
 
 const LIVE: &str = run_query!("r.ended_at IS NULL AND CAST($1 AS BIGINT) >= 0";);
 
+#[async_trait]
 impl Op for ListRuns {
     type Out = Vec<ListedRun>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<ListedRun>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<ListedRun>, StoreError> {
         let mut statements = vec![self.statement(LIVE)];
         if !self.filter.live_only {
             statements.push(self.statement(self.filter.ended()));

@@ -1,9 +1,11 @@
 //! Reading single runs, and those that live.
 
+use async_trait::async_trait;
 use fleet_core::id::RunId;
 use fleet_core::project::Project;
 use fleet_core::run::{Run, RunReport};
 use fleet_core::task::Task;
+use serde::{Deserialize, Serialize};
 
 use super::row::{run, run_columns};
 use super::texts::TextKind;
@@ -13,7 +15,7 @@ use crate::ops::rows::{self, Described, task_columns};
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// A run with what surrounds it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunDetail {
     /// The run.
     pub run: Run,
@@ -28,7 +30,7 @@ pub struct RunDetail {
 }
 
 /// Reads one run with what surrounds it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct GetRun {
     /// Which.
     pub run: RunId,
@@ -46,11 +48,12 @@ const PROJECT_OF_RUN: &str = concat!(
     " FROM runs r JOIN projects p ON p.id = r.project WHERE r.id = $1"
 );
 
+#[async_trait]
 impl Op for GetRun {
     type Out = RunDetail;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<RunDetail, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<RunDetail, StoreError> {
         let statements = vec![
             sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.id = $1"), self.run),
             sql!(TASK_OF_RUN, self.run),
@@ -86,11 +89,12 @@ pub struct LiveRuns {
     pub place: String,
 }
 
+#[async_trait]
 impl Op for LiveRuns {
     type Out = Vec<Run>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Run>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Run>, StoreError> {
         let live = sql!(
             concat!(
                 "SELECT ",

@@ -1,5 +1,6 @@
 //! What an agent says from inside its run.
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::run::{Run, RunReport};
@@ -12,13 +13,11 @@ use crate::StoreError;
 use crate::ops::rows::record;
 use crate::tx::{Mode, Op, Tx, sql};
 
-/// Takes a report from an agent, which shows the secret of its run.
+/// Takes a report from the agent of a run.
 #[derive(Debug, Clone)]
 pub struct ReportRun {
     /// The run.
     pub run: RunId,
-    /// The hash of the secret that the agent has shown.
-    pub token_hash: String,
     /// What it says.
     pub report: RunReport,
     /// Now.
@@ -30,11 +29,12 @@ const LARGEST_REPORT: usize = 256 << 10;
 /// The longest note, in characters.
 const LONGEST_NOTE: usize = 10_000;
 
+#[async_trait]
 impl Op for ReportRun {
     type Out = ();
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<(), StoreError> {
         let run = self.admit(tx).await?;
         let report = tidy(&self.report);
         if report.is_final() {
@@ -57,18 +57,13 @@ impl Op for ReportRun {
 }
 
 impl ReportRun {
-    /// The run, locked, if it lives and the agent is its own. A run without a secret takes no reports.
-    async fn admit<T: Tx>(&self, tx: &mut T) -> Result<Run, StoreError> {
-        let find = sql!(
-            concat!("SELECT ", run_columns!(), ", r.token_hash FROM runs r WHERE r.id = $1 {for_update}"),
-            self.run,
-        );
+    /// The run, locked, if it lives.
+    async fn admit(&self, tx: &mut dyn Tx) -> Result<Run, StoreError> {
+        let find =
+            sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.id = $1 {for_update}"), self.run,);
         let row = tx.query_one(find).await?;
         let mut row = row.ok_or_else(|| StoreError::RunNotFound(self.run.to_string()))?;
         let run = run(&mut row)?;
-        if row.optional_text()?.as_deref() != Some(self.token_hash.as_str()) {
-            return Err(StoreError::TokenRefused { run: self.run });
-        }
         if !run.state.is_live() {
             return Err(StoreError::LeaseLost { run: self.run });
         }

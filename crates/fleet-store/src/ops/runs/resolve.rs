@@ -1,5 +1,6 @@
 //! From what a person typed to a run.
 
+use async_trait::async_trait;
 use fleet_core::id::{IdPrefix, ProjectId, RunId, TaskId};
 
 use crate::StoreError;
@@ -20,11 +21,12 @@ const NAMED: i64 = 5;
 /// A branch is looked for among so many of its newest runs.
 const RUNS_OF_A_BRANCH: i64 = 100;
 
+#[async_trait]
 impl Op for ResolveRun {
     type Out = RunId;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<RunId, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<RunId, StoreError> {
         let mut found = self.by_id(tx).await?;
         found.extend(self.by_branch(tx).await?);
         found.sort_unstable();
@@ -41,7 +43,7 @@ impl Op for ResolveRun {
 }
 
 impl ResolveRun {
-    async fn by_id<T: Tx>(&self, tx: &mut T) -> Result<Vec<RunId>, StoreError> {
+    async fn by_id(&self, tx: &mut dyn Tx) -> Result<Vec<RunId>, StoreError> {
         let run = IdPrefix::<RunId>::parse(&self.typed).ok();
         let task = IdPrefix::<TaskId>::parse(&self.typed).ok();
         let runs = run.map(|prefix| {
@@ -60,7 +62,7 @@ impl ResolveRun {
     }
 
     /// The newest run of the branch in each project, or only in the one that was named.
-    async fn by_branch<T: Tx>(&self, tx: &mut T) -> Result<Vec<RunId>, StoreError> {
+    async fn by_branch(&self, tx: &mut dyn Tx) -> Result<Vec<RunId>, StoreError> {
         let runs = sql!(
             "SELECT project, id FROM runs WHERE branch = $1 ORDER BY id DESC LIMIT $2",
             self.typed.as_str(),

@@ -73,18 +73,14 @@ pub(in crate::ops) fn about_run(run: &Run) -> Subject {
 }
 
 /// Reads a run that is about to change.
-pub(super) async fn lock_run<T: Tx>(tx: &mut T, id: RunId) -> Result<Run, StoreError> {
+pub(super) async fn lock_run(tx: &mut dyn Tx, id: RunId) -> Result<Run, StoreError> {
     let find = sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.id = $1 {for_update}"), id);
     let row = tx.query_one(find).await?;
     row.map_or_else(|| Err(StoreError::RunNotFound(id.to_string())), |mut row| run(&mut row))
 }
 
 /// The run, locked, if this fencing number still holds it.
-pub(in crate::ops) async fn lock_live_run<T: Tx>(
-    tx: &mut T,
-    id: RunId,
-    fence: i64,
-) -> Result<Run, StoreError> {
+pub(in crate::ops) async fn lock_live_run(tx: &mut dyn Tx, id: RunId, fence: i64) -> Result<Run, StoreError> {
     let run = lock_run(tx, id).await?;
     if run.fence != fence || !run.state.is_live() {
         return Err(StoreError::LeaseLost { run: id });
@@ -93,8 +89,8 @@ pub(in crate::ops) async fn lock_live_run<T: Tx>(
 }
 
 /// The run with its task. Task before run, as everywhere: two who lock both never wait for each other.
-pub(super) async fn lock_both<T: Tx>(
-    tx: &mut T,
+pub(super) async fn lock_both(
+    tx: &mut dyn Tx,
     task: TaskId,
     run: RunId,
     fence: i64,
@@ -109,11 +105,7 @@ pub(super) async fn lock_both<T: Tx>(
 
 /// The same for a run that is to end. The workflow that its task is a part of comes before both, as everywhere: see
 /// [`lock_task_to_move`](crate::ops::rows::lock_task_to_move). Costs no statement more where there is none.
-pub(super) async fn lock_to_end<T: Tx>(
-    tx: &mut T,
-    run: RunId,
-    fence: i64,
-) -> Result<(Task, Run), StoreError> {
+pub(super) async fn lock_to_end(tx: &mut dyn Tx, run: RunId, fence: i64) -> Result<(Task, Run), StoreError> {
     let find = sql!(
         "SELECT r.task, t.workflow FROM runs r LEFT JOIN tasks t ON t.id = r.task WHERE r.id = $1",
         run,

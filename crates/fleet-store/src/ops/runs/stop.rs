@@ -1,5 +1,6 @@
 //! Asking a run to stop. Only its keeper can end it: it alone knows what the agent left.
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::run::{Run, RunMove, Stop};
@@ -22,12 +23,13 @@ pub struct RequestStop {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for RequestStop {
     /// The stop that is in force now.
     type Out = Stop;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Stop, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Stop, StoreError> {
         let run = lock_run(tx, self.run).await?;
         if !run.state.is_live() {
             return Err(illegal(&run, RunMove::Cancel));
@@ -37,8 +39,8 @@ impl Op for RequestStop {
 }
 
 /// Wants a run stopped that lives and that the caller holds.
-pub(in crate::ops) async fn order_stop<T: Tx>(
-    tx: &mut T,
+pub(in crate::ops) async fn order_stop(
+    tx: &mut dyn Tx,
     run: &Run,
     stop: &Stop,
     now: Millis,

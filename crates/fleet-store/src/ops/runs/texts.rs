@@ -24,8 +24,8 @@ impl TextKind {
 }
 
 /// Keeps a text, in place of an earlier one.
-pub(super) async fn write_text<T: Tx>(
-    tx: &mut T,
+pub(super) async fn write_text(
+    tx: &mut dyn Tx,
     run: RunId,
     kind: TextKind,
     text: &str,

@@ -1,5 +1,6 @@
 //! Adding workflows.
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, WorkflowId};
 use fleet_core::task::{BaseRef, FieldError, Priority, Spawn};
@@ -36,11 +37,12 @@ pub struct AddWorkflow {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for AddWorkflow {
     type Out = Workflow;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Workflow, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Workflow, StoreError> {
         if let Some(flaw) = check(&self.spec).into_iter().next() {
             return Err(FieldError { field: "workflow", why: flaw.message }.into());
         }
@@ -78,7 +80,7 @@ impl AddWorkflow {
         }
     }
 
-    async fn insert<T: Tx>(&self, tx: &mut T, workflow: &Workflow) -> Result<(), StoreError> {
+    async fn insert(&self, tx: &mut dyn Tx, workflow: &Workflow) -> Result<(), StoreError> {
         let insert = sql!(
             "INSERT INTO workflows (id, project, name, state, priority, base, tally, parent, depth, spawn_depth, version, \
              created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $8, $9, $10, $11, 0, $7, $7)",
@@ -102,7 +104,7 @@ impl AddWorkflow {
         }
     }
 
-    async fn keep<T: Tx>(&self, tx: &mut T, kind: TextKind, text: Value) -> Result<(), StoreError> {
+    async fn keep(&self, tx: &mut dyn Tx, kind: TextKind, text: Value) -> Result<(), StoreError> {
         let insert = sql!(
             "INSERT INTO workflow_texts (workflow, kind, text) VALUES ($1, $2, $3)",
             self.id,

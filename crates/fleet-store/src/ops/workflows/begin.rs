@@ -20,8 +20,8 @@ use crate::tx::Tx;
 const DRAWS: u64 = 20;
 
 /// Adds a task for each part that is to start; returns them in the order of the steps.
-pub(super) async fn tasks<T: Tx>(
-    tx: &mut T,
+pub(super) async fn tasks(
+    tx: &mut dyn Tx,
     flow: &Flow,
     steps: &[Step],
     now: Millis,

@@ -1,5 +1,6 @@
 //! Ending a workflow that somebody does not want any more.
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::{RunId, TaskId, WorkflowId};
 use fleet_core::task::Remark;
@@ -34,11 +35,12 @@ pub struct CancelledWorkflow {
     pub runs: Vec<RunId>,
 }
 
+#[async_trait]
 impl Op for CancelWorkflow {
     type Out = CancelledWorkflow;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<CancelledWorkflow, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<CancelledWorkflow, StoreError> {
         let mut flow = Flow::lock_named(tx, self.id).await?;
         if flow.workflow.state == WorkflowState::Cancelling {
             flow.go(tx, self.now).await?;
@@ -57,7 +59,7 @@ impl Op for CancelWorkflow {
 impl CancelWorkflow {
     /// A stage that was done may be at work again, because somebody had more to say to its agent. The workflow does not
     /// wait for it, but it belongs to it all the same.
-    async fn stop_the_rest<T: Tx>(&self, tx: &mut T, flow: &Flow) -> Result<Vec<RunId>, StoreError> {
+    async fn stop_the_rest(&self, tx: &mut dyn Tx, flow: &Flow) -> Result<Vec<RunId>, StoreError> {
         let live = sql!(
             "SELECT t.id FROM stages s JOIN tasks t ON t.id = s.task WHERE s.workflow = $1 \
              AND t.state IN ('queued', 'held', 'running', 'waiting') ORDER BY s.part",

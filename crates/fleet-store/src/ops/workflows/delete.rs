@@ -1,5 +1,6 @@
 //! Removing workflows.
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::{TaskId, WorkflowId};
 use fleet_core::task::{Task, TaskState};
@@ -22,12 +23,13 @@ pub struct DeleteWorkflow {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for DeleteWorkflow {
     /// The workflow, and its tasks as they were.
     type Out = (Workflow, Vec<Task>);
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Self::Out, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         // No new dependency may appear between the look and the removal.
         tx.lock(Lock::Dependencies).await?;
         let flow = Flow::lock_named(tx, self.id).await?;
@@ -50,7 +52,7 @@ impl Op for DeleteWorkflow {
 
 impl DeleteWorkflow {
     /// A stage that was done may be at work again: then the workflow stays.
-    async fn delete<T: Tx>(&self, tx: &mut T, id: TaskId) -> Result<Task, StoreError> {
+    async fn delete(&self, tx: &mut dyn Tx, id: TaskId) -> Result<Task, StoreError> {
         let task = lock_task(tx, id).await?;
         if task.state() == TaskState::Running {
             return Err(StoreError::NotNow { task: id, from: task.state(), wish: "be deleted" });

@@ -43,7 +43,7 @@ impl Flow {
     }
 
     /// Locks and reads a workflow, if there is one.
-    pub(super) async fn lock<T: Tx>(tx: &mut T, id: WorkflowId) -> Result<Option<Self>, StoreError> {
+    pub(super) async fn lock(tx: &mut dyn Tx, id: WorkflowId) -> Result<Option<Self>, StoreError> {
         let find = concat!("SELECT ", workflow_columns!(), " FROM workflows w WHERE w.id = $1 {for_update}");
         let statements = vec![sql!(find, id), text_of(id, TextKind::Spec), parts_of(id)];
         let mut answers = tx.query_all(statements).await?.into_iter();
@@ -57,12 +57,12 @@ impl Flow {
     }
 
     /// The same for somebody who named it.
-    pub(super) async fn lock_named<T: Tx>(tx: &mut T, id: WorkflowId) -> Result<Self, StoreError> {
+    pub(super) async fn lock_named(tx: &mut dyn Tx, id: WorkflowId) -> Result<Self, StoreError> {
         Self::lock(tx, id).await?.ok_or_else(|| StoreError::WorkflowNotFound(id.to_string()))
     }
 
     /// Does all that can be done now, and writes down how everything stands then.
-    pub(super) async fn go<T: Tx>(&mut self, tx: &mut T, now: Millis) -> Result<(), StoreError> {
+    pub(super) async fn go(&mut self, tx: &mut dyn Tx, now: Millis) -> Result<(), StoreError> {
         let results = self.results(tx).await?;
         let mut asked = BTreeSet::new();
         loop {
@@ -87,9 +87,9 @@ impl Flow {
     }
 
     /// Takes one step. Says whether a part came to its end that the steps after it do not know of.
-    async fn take<T: Tx>(
+    async fn take(
         &mut self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         step: Step,
         (tasks, now): (&mut impl Iterator<Item = TaskId>, Millis),
     ) -> Result<bool, StoreError> {
@@ -128,9 +128,9 @@ impl Flow {
         self.parts.get_mut(at).ok_or_else(lost)
     }
 
-    async fn start<T: Tx>(
+    async fn start(
         &mut self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         at: usize,
         (task, now): (Option<TaskId>, Millis),
     ) -> Result<(), StoreError> {
@@ -141,9 +141,9 @@ impl Flow {
         record(tx, now, about(&self.workflow, task), &fact).await
     }
 
-    async fn skip<T: Tx>(
+    async fn skip(
         &mut self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         at: usize,
         (why, now): (Skip, Millis),
     ) -> Result<(), StoreError> {
@@ -155,9 +155,9 @@ impl Flow {
     }
 
     /// Notes where a part stands that was a task, or could not become one.
-    pub(super) async fn end<T: Tx>(
+    pub(super) async fn end(
         &mut self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         at: usize,
         (to, why, now): (PartState, Option<String>, Millis),
     ) -> Result<(), StoreError> {
@@ -172,7 +172,7 @@ impl Flow {
     }
 
     /// Ends the task of a part: at once, or as soon as its keeper hears of it. Says whether it was at once.
-    async fn stop<T: Tx>(&mut self, tx: &mut T, at: usize, now: Millis) -> Result<bool, StoreError> {
+    async fn stop(&mut self, tx: &mut dyn Tx, at: usize, now: Millis) -> Result<bool, StoreError> {
         let Some(task) = self.part(at)?.task else { return Ok(false) };
         let why = self.reason_to_stop();
         if halt(tx, task, (&why, now)).await? != Halt::Cancelled {
@@ -188,9 +188,9 @@ impl Flow {
         self.workflow.why.as_deref().unwrap_or(usual).to_owned()
     }
 
-    async fn finish<T: Tx>(
+    async fn finish(
         &mut self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         event: WorkflowMove,
         (why, now): (Option<String>, Millis),
     ) -> Result<(), StoreError> {
@@ -211,7 +211,7 @@ impl Flow {
     }
 
     /// What the stages returned that something is decided by.
-    async fn results<T: Tx>(&self, tx: &mut T) -> Result<Results, StoreError> {
+    async fn results(&self, tx: &mut dyn Tx) -> Result<Results, StoreError> {
         let decides: Vec<bool> = (0..self.spec.stages.len()).map(|stage| self.spec.decides(stage)).collect();
         let asked = self.parts.iter().enumerate().filter(|(_, row)| {
             let looks = decides.get(row.part.stage).copied().unwrap_or(false);
@@ -226,7 +226,7 @@ impl Flow {
         Ok(asked.iter().filter_map(|(at, task)| Some((*at, found.remove(task)?.result?))).collect())
     }
 
-    async fn save<T: Tx>(&mut self, tx: &mut T, now: Millis) -> Result<(), StoreError> {
+    async fn save(&mut self, tx: &mut dyn Tx, now: Millis) -> Result<(), StoreError> {
         self.workflow.tally = Workflow::tally(self.parts.iter().map(|row| &row.part));
         self.workflow.version += 1;
         self.workflow.updated_at = now;
@@ -255,7 +255,7 @@ impl Flow {
         Ok(())
     }
 
-    async fn insert<T: Tx>(&self, tx: &mut T, at: usize, row: &PartRow) -> Result<(), StoreError> {
+    async fn insert(&self, tx: &mut dyn Tx, at: usize, row: &PartRow) -> Result<(), StoreError> {
         let insert = sql!(
             "INSERT INTO stages (workflow, part, stage, number, name, item, state, skip, replaced, detail, task, \
              started_at, ended_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
@@ -277,7 +277,7 @@ impl Flow {
         tx.defer(insert).await
     }
 
-    async fn update<T: Tx>(&self, tx: &mut T, at: usize, row: &PartRow) -> Result<(), StoreError> {
+    async fn update(&self, tx: &mut dyn Tx, at: usize, row: &PartRow) -> Result<(), StoreError> {
         let update = sql!(
             "UPDATE stages SET state = $3, skip = $4, replaced = $5, detail = $6, task = $7, started_at = $8, \
              ended_at = $9 WHERE workflow = $1 AND part = $2",

@@ -10,7 +10,7 @@ use crate::StoreError;
 use crate::tx::{Tx, sql};
 
 /// Lets the workflow of a task that has just moved go on. Costs nothing for a task that has none.
-pub(in crate::ops) async fn follow<T: Tx>(tx: &mut T, task: &Task, now: Millis) -> Result<(), StoreError> {
+pub(in crate::ops) async fn follow(tx: &mut dyn Tx, task: &Task, now: Millis) -> Result<(), StoreError> {
     let Some(stage) = task.stage else { return Ok(()) };
     // That it was claimed is no news, and a claim holds no workflow.
     if task.state() == TaskState::Running || !is_news(tx, stage, task).await? {
@@ -23,7 +23,7 @@ pub(in crate::ops) async fn follow<T: Tx>(tx: &mut T, task: &Task, now: Millis) 
 }
 
 /// A task that goes back to the queue by itself, as most do, is no news: its stage was running and still is.
-async fn is_news<T: Tx>(tx: &mut T, stage: StageOf, task: &Task) -> Result<bool, StoreError> {
+async fn is_news(tx: &mut dyn Tx, stage: StageOf, task: &Task) -> Result<bool, StoreError> {
     if task.state().is_settled() {
         return Ok(true);
     }
@@ -36,9 +36,9 @@ async fn is_news<T: Tx>(tx: &mut T, stage: StageOf, task: &Task) -> Result<bool,
 }
 
 impl Flow {
-    async fn follow<T: Tx>(
+    async fn follow(
         &mut self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         task: &Task,
         (at, now): (usize, Millis),
     ) -> Result<(), StoreError> {
@@ -61,7 +61,7 @@ impl Flow {
 
     /// What never began, because of the stage that is tried again or of another, is looked at anew. In a hurry, what was
     /// stopped or failed beside it is tried again as well: otherwise that would stop it at once.
-    async fn wake_others<T: Tx>(&mut self, tx: &mut T, now: Millis) -> Result<(), StoreError> {
+    async fn wake_others(&mut self, tx: &mut dyn Tx, now: Millis) -> Result<(), StoreError> {
         let parts: Vec<_> = self.parts.iter().map(|row| row.part.clone()).collect();
         for fate in again(&self.spec, &parts, None).fates {
             match fate {

@@ -25,8 +25,8 @@ pub(super) enum Halt {
 
 /// Cancels a task, or asks its run to stop. The caller holds the workflow, so nobody else moves its tasks, except for a
 /// claim; and when that is through, there is a run to be asked.
-pub(super) async fn halt<T: Tx>(
-    tx: &mut T,
+pub(super) async fn halt(
+    tx: &mut dyn Tx,
     id: TaskId,
     (why, now): (&str, Millis),
 ) -> Result<Halt, StoreError> {

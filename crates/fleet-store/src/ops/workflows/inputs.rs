@@ -1,9 +1,11 @@
 //! What a keeper has to know to prepare the run of a stage.
 
+use async_trait::async_trait;
 use fleet_core::id::TaskId;
 use fleet_core::outcome::RunResult;
 use fleet_core::run::Run;
 use fleet_core::workflow::{Part, Spec, Workflow};
+use serde::{Deserialize, Serialize};
 
 use super::results::results_of;
 use super::row::{self, PartRow, TextKind, part, parts_of, text_of, workflow_columns};
@@ -12,14 +14,14 @@ use crate::ops::rows::read_task;
 use crate::tx::{Mode, Op, Tx, sql};
 
 /// Reads what surrounds the stage that a task is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct StageInputs {
     /// The task.
     pub task: TaskId,
 }
 
 /// A stage, and what those before it left.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StageSurroundings {
     /// The workflow.
     pub workflow: Workflow,
@@ -34,7 +36,7 @@ pub struct StageSurroundings {
 }
 
 /// A part that had to be over before.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Upstream {
     /// The part.
     pub part: Part,
@@ -48,12 +50,13 @@ pub struct Upstream {
     pub result: Option<RunResult>,
 }
 
+#[async_trait]
 impl Op for StageInputs {
     /// Nothing, if the task is no stage.
     type Out = Option<StageSurroundings>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<StageSurroundings>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<StageSurroundings>, StoreError> {
         let Some(stage) = read_task(tx, self.task).await?.stage else { return Ok(None) };
         let find = concat!("SELECT ", workflow_columns!(), " FROM workflows w WHERE w.id = $1");
         let id = stage.workflow;
@@ -71,8 +74,8 @@ impl Op for StageInputs {
     }
 }
 
-async fn upstream<T: Tx>(
-    tx: &mut T,
+async fn upstream(
+    tx: &mut dyn Tx,
     spec: &Spec,
     (own, parts): (&Part, Vec<PartRow>),
 ) -> Result<Vec<Upstream>, StoreError> {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use async_trait::async_trait;
 use fleet_core::id::{ProjectId, WorkflowId};
 use fleet_core::workflow::{Workflow, WorkflowState};
 
@@ -56,11 +57,12 @@ macro_rules! list_query {
 /// Greater than every id.
 const END: &str = "x";
 
+#[async_trait]
 impl Op for ListWorkflows {
     type Out = WorkflowPage;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<WorkflowPage, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<WorkflowPage, StoreError> {
         let states = if self.states.is_empty() { WorkflowState::ALL } else { &self.states };
         let statements = states.iter().map(|state| self.statement(*state)).collect();
         let rows = tx.query_all(statements).await?.into_iter().flatten();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use fleet_core::id::{TaskId, WorkflowId};
 use fleet_core::outcome::RunResult;
 use fleet_core::project::Project;
@@ -89,11 +90,12 @@ const RUNS: &str = concat!(
      WHERE s.workflow = $1 AND s.task IS NOT NULL"
 );
 
+#[async_trait]
 impl Op for GetWorkflow {
     type Out = WorkflowDetail;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<WorkflowDetail, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<WorkflowDetail, StoreError> {
         let statements = vec![
             sql!(ONE, self.id),
             text_of(self.id, TextKind::Spec),
@@ -134,9 +136,9 @@ impl Surroundings {
 }
 
 impl GetWorkflow {
-    async fn detailed<T: Tx>(
+    async fn detailed(
         &self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         parts: Vec<PartRow>,
         mut around: Surroundings,
     ) -> Result<Vec<PartDetail>, StoreError> {
@@ -169,8 +171,8 @@ pub struct NamedStage {
 }
 
 /// The names of the stage that a task is, if it is one.
-pub(in crate::ops) async fn named_stage<T: Tx>(
-    tx: &mut T,
+pub(in crate::ops) async fn named_stage(
+    tx: &mut dyn Tx,
     task: &Task,
 ) -> Result<Option<NamedStage>, StoreError> {
     let Some(stage) = task.stage else { return Ok(None) };

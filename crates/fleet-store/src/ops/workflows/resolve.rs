@@ -1,5 +1,6 @@
 //! From what a person typed to a workflow.
 
+use async_trait::async_trait;
 use fleet_core::id::{IdPrefix, WorkflowId};
 
 use crate::StoreError;
@@ -15,11 +16,12 @@ pub struct ResolveWorkflow {
 /// So many candidates are named at most when a prefix fits several.
 const NAMED: i64 = 5;
 
+#[async_trait]
 impl Op for ResolveWorkflow {
     type Out = WorkflowId;
     const MODE: Mode = Mode::Read;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<WorkflowId, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<WorkflowId, StoreError> {
         let prefix = self.prefix.as_str();
         // Every id that begins with the prefix lies between it and it followed by the greatest character.
         let matching = sql!(

@@ -42,8 +42,8 @@ const WITH_RESULT: &str = left_query!("x.text");
 const WITHOUT: &str = left_query!("NULL");
 
 /// What these tasks left, by the task. One that was never claimed left nothing.
-pub(super) async fn results_of<T: Tx>(
-    tx: &mut T,
+pub(super) async fn results_of(
+    tx: &mut dyn Tx,
     tasks: &[TaskId],
 ) -> Result<BTreeMap<TaskId, Left>, StoreError> {
     let (mut left, mut bytes) = (BTreeMap::new(), 0);

@@ -1,5 +1,6 @@
 //! Trying a workflow again.
 
+use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::WorkflowId;
 use fleet_core::task::TaskMove;
@@ -24,11 +25,12 @@ pub struct RetryWorkflow {
     pub now: Millis,
 }
 
+#[async_trait]
 impl Op for RetryWorkflow {
     type Out = Workflow;
     const MODE: Mode = Mode::Write;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Workflow, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Workflow, StoreError> {
         let mut flow = Flow::lock_named(tx, self.id).await?;
         let from = self.stage(&flow)?;
         let parts: Vec<_> = flow.parts.iter().map(|row| row.part.clone()).collect();
@@ -65,9 +67,9 @@ impl RetryWorkflow {
 
 impl Flow {
     /// Somebody wants stages tried again: the workflow goes on.
-    pub(super) async fn revive<T: Tx>(
+    pub(super) async fn revive(
         &mut self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         from: Option<&StageName>,
         now: Millis,
     ) -> Result<(), StoreError> {
@@ -78,9 +80,9 @@ impl Flow {
     }
 
     /// Queues the task of a part again, with a clean record; one that never was a task waits again.
-    pub(super) async fn try_again<T: Tx>(
+    pub(super) async fn try_again(
         &mut self,
-        tx: &mut T,
+        tx: &mut dyn Tx,
         at: usize,
         now: Millis,
     ) -> Result<(), StoreError> {

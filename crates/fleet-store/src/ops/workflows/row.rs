@@ -126,7 +126,7 @@ pub(super) const fn about(workflow: &Workflow, task: Option<TaskId>) -> Subject 
 }
 
 /// Waits until nobody else changes the workflow, and keeps others from it until the transaction ends.
-pub(in crate::ops) async fn lock<T: Tx>(tx: &mut T, workflow: WorkflowId) -> Result<(), StoreError> {
+pub(in crate::ops) async fn lock(tx: &mut dyn Tx, workflow: WorkflowId) -> Result<(), StoreError> {
     tx.query(sql!("SELECT id FROM workflows WHERE id = $1 {for_update}", workflow)).await.map(drop)
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fleet_core::deps::Edge;
 use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::message::MessageKind;
 use fleet_core::project::Sighting;
 use fleet_core::run::{Ending, Run, RunMove};
 use fleet_core::schedule::Caps;
@@ -12,7 +13,7 @@ use fleet_core::task::{Task, TaskMove, TaskSpec, TaskState};
 use fleet_store::ops::{
     AddDependency, AddTasks, AdvanceRun, After, Author, Checkout, Claim, Claimed, DeleteTask, EndRun,
     EnsureProject, ExpireLeases, GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, RemoveDependency,
-    RenewLease, RunDetail, TaskDetail,
+    RenewLease, RunDetail, SendMessage, TaskDetail,
 };
 
 use super::Rig;
@@ -98,6 +99,12 @@ impl Rig {
 
     pub(crate) async fn moved(&self, id: TaskId, event: TaskMove) -> Task {
         self.ok(self.moving(id, event)).await
+    }
+
+    /// Something more for the agent of a task, by ada.
+    pub(crate) fn saying(&self, task: TaskId, text: &str) -> SendMessage {
+        let (kind, text, from) = (MessageKind::Prompt, text.parse().unwrap(), "ada".to_owned());
+        SendMessage { task, kind, text, from, expires_at: None, now: self.now() }
     }
 
     pub(crate) fn deleting(&self, id: TaskId) -> DeleteTask {

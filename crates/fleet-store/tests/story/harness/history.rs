@@ -44,7 +44,7 @@ impl Rig {
     /// What every scenario ends with: nothing contradicts anything.
     pub(crate) async fn everything_fits(&self) {
         assert_eq!(self.ok(Audit).await, Vec::<String>::new());
-        assert_eq!(self.store.check().unwrap(), Vec::<String>::new());
+        assert_eq!(self.store.check().await.unwrap(), Vec::<String>::new());
         let events = self.events_since(0).await;
         assert!(events.iter().zip(1..).all(|(event, seq)| event.seq == seq), "the events have a gap");
         let told = replayed(&events, &self.shared.imported.lock().unwrap());

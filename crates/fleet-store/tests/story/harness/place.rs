@@ -46,7 +46,7 @@ const TABLES: [&str; 14] = [
     "deps",
     "runs",
     "run_texts",
-    "prompts",
+    "messages",
     "pauses",
     "workflows",
     "workflow_texts",

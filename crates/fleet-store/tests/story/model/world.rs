@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use fleet_core::deps::{self, Edge, Obstacle};
 use fleet_core::id::{ProjectId, TaskId};
+use fleet_core::message::{Addressee, MessageKind, Reception, receive};
 use fleet_core::policy::{Failure, Policy, RetryPolicy, Standing, Trouble, Verdict, struck};
-use fleet_core::prompt::{Reception, receive};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::schedule::{self, Waiting};
 use fleet_core::task::{Task, TaskMove, TaskState};
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
-use fleet_store::ops::AddPrompt;
 
 use super::step::{End, Step};
 use crate::harness::{LEASE, Rig};
@@ -228,17 +227,19 @@ impl World {
 
     async fn prompt(&mut self, rig: &Rig, task: usize) {
         let Some(id) = self.pick(task) else { return };
-        let (text, by) = ("go on".parse().unwrap(), "ada".to_owned());
-        let answer = rig.store.call(AddPrompt { task: id, text, by, now: rig.now() }).await;
+        let answer = rig.store.call(rig.saying(id, "go on")).await;
         let waiting = self.prompts.entry(id).or_default();
-        let Ok(reception) = receive(self.tasks[&id].state, None, *waiting) else {
-            assert!(matches!(answer, Err(StoreError::PromptRefused { .. })), "{answer:?}");
+        let Ok(reception) = receive(
+            MessageKind::Prompt,
+            Addressee { state: self.tasks[&id].state, stop: None, waiting: *waiting },
+        ) else {
+            assert!(matches!(answer, Err(StoreError::MessageRefused { .. })), "{answer:?}");
             return;
         };
         *waiting += 1;
         self.said.insert((id, self.tasks[&id].fence));
         let told = answer.unwrap();
-        assert_eq!((told.reception, told.prompt.seq), (reception, i64::try_from(*waiting).unwrap()));
+        assert_eq!((told.reception, told.message.id.seq), (reception, i64::try_from(*waiting).unwrap()));
         if reception == Reception::Reopened {
             self.step(id, TaskMove::Reopen);
             let known = self.known(id);

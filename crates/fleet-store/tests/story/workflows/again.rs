@@ -4,7 +4,6 @@ use fleet_core::outcome::RunResult;
 use fleet_core::task::{TaskMove, TaskState};
 use fleet_core::workflow::{Copies, OnFailure, PartState, Returns, Spec};
 use fleet_store::StoreError;
-use fleet_store::ops::AddPrompt;
 
 use super::acts::{result, spec, stage};
 use crate::harness::Rig;
@@ -42,8 +41,8 @@ async fn a_failed_stage_that_is_retried_brings_its_workflow_back(rig: &Rig) {
 async fn a_prompt_brings_a_failed_stage_back(rig: &Rig) {
     let id = rig.workflow(spec(vec![stage("a", &[]), stage("b", &[0])])).await;
     rig.play(id, &[("a", Failed)]).await;
-    let (task, text) = (rig.task_of(id, "a").await, "try the other way".parse().unwrap());
-    rig.ok(AddPrompt { task, text, by: "ada".to_owned(), now: rig.now() }).await;
+    let task = rig.task_of(id, "a").await;
+    rig.ok(rig.saying(task, "try the other way")).await;
     assert_eq!(rig.shown(id).await, "running: a running, b pending");
 }
 
@@ -51,13 +50,12 @@ async fn in_a_hurry_all_that_was_stopped_is_tried_again(rig: &Rig) {
     let stages = vec![stage("a", &[]), stage("b", &[]), stage("c", &[0, 1])];
     let id = rig.workflow(Spec { fail_fast: true, ..spec(stages) }).await;
     let task = rig.task_of(id, "a").await;
-    let text = || "try the other way".parse().unwrap();
     for by in ["a retry", "a prompt"] {
         rig.play(id, &[("a", Failed), ("b", Cancelled)]).await;
         assert_eq!(rig.shown(id).await, "failed: a failed, b cancelled, c skipped: over", "{by}");
         match by {
             "a retry" => drop(rig.moved(task, TaskMove::Retry).await),
-            _ => drop(rig.ok(AddPrompt { task, text: text(), by: by.to_owned(), now: rig.now() }).await),
+            _ => drop(rig.ok(rig.saying(task, "try the other way")).await),
         }
         assert_eq!(rig.shown(id).await, "running: a running, b running, c pending", "{by}");
     }
@@ -110,8 +108,7 @@ async fn a_stage_and_what_builds_on_it_are_done_once_more(rig: &Rig) {
     rig.ok(rig.retrying(id, Some("b"))).await;
     assert_eq!(rig.shown(id).await, "running: a done, (b done), (c done), b running, c pending");
     assert_ne!(rig.task_of(id, "b").await, old, "it begins from nothing");
-    let text = "and this".parse().unwrap();
-    rig.ok(AddPrompt { task: old, text, by: "ada".to_owned(), now: rig.now() }).await;
+    rig.ok(rig.saying(old, "and this")).await;
     rig.play(id, &[("b", Done), ("c", Failed)]).await;
     assert_eq!(rig.shown(id).await, "failed: a done, (b done), (c done), b done, c failed");
     rig.ok(rig.retrying(id, None)).await;

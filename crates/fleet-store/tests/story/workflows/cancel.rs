@@ -4,7 +4,7 @@ use fleet_core::run::{Ending, Reason, RunState};
 use fleet_core::task::{Remark, TaskMove, TaskState};
 use fleet_core::workflow::{PartState, Spec, WorkflowState};
 use fleet_store::StoreError;
-use fleet_store::ops::{AddPrompt, CancelIdle, CancelWorkflow};
+use fleet_store::ops::{CancelIdle, CancelWorkflow};
 
 use super::acts::{spec, stage};
 use crate::harness::{Rig, together};
@@ -126,8 +126,7 @@ async fn a_stage_that_goes_on_after_it_was_done_is_stopped_too(rig: &Rig) {
     let id = rig.workflow(spec(vec![stage("a", &[]), stage("b", &[0])])).await;
     rig.play(id, &[("a", Done)]).await;
     let task = rig.task_of(id, "a").await;
-    let text = "one more thing".parse().unwrap();
-    rig.ok(AddPrompt { task, text, by: "ada".to_owned(), now: rig.now() }).await;
+    rig.ok(rig.saying(task, "one more thing")).await;
     assert_eq!(rig.shown(id).await, "running: a done, b running", "what was done is not undone");
     let runs = rig.claim_all().await;
     let mut asked = rig.ok(rig.cancelling(id)).await.runs;

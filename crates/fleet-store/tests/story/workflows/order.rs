@@ -6,7 +6,7 @@ use fleet_core::id::WorkflowId;
 use fleet_core::run::Run;
 use fleet_core::task::TaskMove;
 use fleet_core::workflow::PartState;
-use fleet_store::ops::{AddPrompt, CancelIdle, CloseRun};
+use fleet_store::ops::{CancelIdle, CloseRun};
 use fleet_store::{Op, StoreUrl};
 
 use super::acts::{spec, stage};
@@ -57,8 +57,7 @@ async fn whoever_moves_a_stage_waits_for_its_workflow_first(rig: &Rig) {
     let task = run.task;
     waits(rig, id, rig.moving(task, TaskMove::Retry)).await;
     waits(rig, id, CancelIdle { id: task, remark: None, now: rig.now() }).await;
-    let text = "once more".parse().unwrap();
-    waits(rig, id, AddPrompt { task, text, by: "ada".to_owned(), now: rig.now() }).await;
+    waits(rig, id, rig.saying(task, "once more")).await;
     waits(rig, id, rig.cancelling(id)).await;
     waits(rig, id, rig.retrying(id, None)).await;
 

@@ -1,10 +1,12 @@
 //! Stages that end at the same moment.
 
+use std::time::Duration;
+
 use fleet_core::id::WorkflowId;
 use fleet_core::run::Run;
 use fleet_core::task::TaskState;
 use fleet_core::workflow::{PartState, Spec};
-use fleet_store::ops::{All, ExpireLeases};
+use fleet_store::ops::{All, EndRun, ExpireLeases};
 
 use super::acts::{spec, stage};
 use crate::harness::{LEASE, Rig, together};
@@ -121,7 +123,8 @@ async fn what_fails_in_the_middle_leaves_nothing_behind(rig: &Rig) {
     let id = rig.workflow(spec(vec![stage("a", &[]), stage("b", &[0])])).await;
     let runs = worked(rig, 1).await;
     let end = rig.ending_as(&runs[0], Done);
-    rig.refused(All(vec![end.clone(), end.clone()])).await;
+    let another = EndRun { now: rig.now().plus(Duration::from_millis(1)), ..end.clone() };
+    rig.refused(All(vec![end.clone(), another])).await;
     assert_eq!(rig.shown(id).await, "running: a running, b pending");
     rig.ok(end).await;
     assert_eq!(rig.shown(id).await, "running: a done, b running");

@@ -3,7 +3,7 @@
 use fleet_core::run::RunMove;
 use fleet_core::task::{Spawn, Tuning};
 use fleet_core::workflow::{Copies, PartState, Skip};
-use fleet_store::ops::{AddWorkflow, Author, EndRun, Prepared, Proof, StageInputs};
+use fleet_store::ops::{AddWorkflow, Author, EndRun, Prepared, StageInputs};
 
 use super::acts::{BASE, result, spec, stage};
 use crate::harness::Rig;
@@ -94,7 +94,7 @@ async fn what_a_stage_asks_of_its_agent_reaches_its_task(rig: &Rig) {
 /// Also those that start long after the run has ended whose agent wanted them.
 async fn the_stages_of_an_agents_workflow_are_as_deep_as_its_tasks(rig: &Rig) {
     let run = rig.start(rig.task("asks for help").await).await;
-    let author = Author::Agent { run: run.id, proof: Proof::Seen, spawn_depth: 9 };
+    let author = Author::Agent { run: run.id, spawn_depth: 9 };
     let add = rig.workflow_adding(spec(vec![stage("a", &[]), stage("b", &[0])])).await;
     let id = rig.ok(AddWorkflow { author, ..add }).await.id;
     rig.succeed(&run).await;

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fleet_api::verbs::agents_decode::Request;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::verbs::agents_decode::{self, Request};
 
 use super::super::Context;
 use crate::Done;
@@ -18,6 +18,7 @@ use crate::output::print_json;
 /// stream is not understood, or to see whether a new version of an agent still fits.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 40)]
 pub(crate) struct Decode {
     /// The agent whose stream it is
     name: String,
@@ -40,17 +41,31 @@ const EXAMPLES: &str = "Examples:
   fleet agents decode gemini out.jsonl --stderr err.txt --exit-code 173";
 
 impl Decode {
-    pub(crate) fn run(self, context: &Context) -> Done {
-        let request = Request { agent: self.name, model: self.model, exit_code: self.exit_code };
-        let mut err = self.stderr.as_deref().map(open).transpose()?;
-        let mut out: Box<dyn Read> = if self.file == Path::new("-") {
-            Box::new(std::io::stdin().lock())
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let err = self.stderr.as_deref().map(|path| text(&mut open(path)?)).transpose()?.unwrap_or_default();
+        let out = if self.file == Path::new("-") {
+            text(&mut std::io::stdin().lock())?
         } else {
-            Box::new(open(&self.file)?)
+            text(&mut open(&self.file)?)?
         };
-        let err = err.as_mut().map(|err| err as &mut dyn Read);
-        print_json(&agents_decode::run(&context.engine, &request, &mut out, err)?)
+        let Self { name: agent, model, exit_code, .. } = self;
+        print_json(&context.call(Request { agent, model, exit_code, out, err }).await?)
     }
+}
+
+/// Recordings of runs are smaller.
+const LONGEST: u64 = 256 * 1024 * 1024;
+
+fn text(from: &mut dyn Read) -> Outcome<String> {
+    let mut bytes = Vec::new();
+    from.take(LONGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Problem::new(Code::Io, format!("the recording cannot be read: {error}")))?;
+    if bytes.len() as u64 > LONGEST {
+        let problem = Problem::new(Code::InvalidValue, "the recording is larger than 256 MiB");
+        return Err(problem.hint("`head -c 256M` cuts it"));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn open(path: &Path) -> Outcome<File> {

@@ -1,9 +1,8 @@
 //! `fleet agents list`
 
 use clap::Args;
+use fleet_api::verbs::agents_list::{AgentView, LoginState, Request};
 use fleet_core::time::Millis;
-use fleet_engine::agents::LoginState;
-use fleet_engine::verbs::agents_list::{self, AgentView};
 
 use super::super::Context;
 use crate::Done;
@@ -11,16 +10,19 @@ use crate::output::{Column, dim, table, until};
 
 /// List the agents: installed or not, version, login, model, trust, limits
 #[derive(Debug, Args)]
+#[command(display_order = 10)]
 pub(crate) struct List {}
 
 impl List {
-    pub(crate) async fn run(context: &Context) -> Done {
-        let found = agents_list::run(&context.engine).await?;
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self {} = self;
+        let found = context.call(Request::default()).await?;
         context.output.show(&found, || render(&found.agents, context.engine.now()))?;
-        let default = context.engine.config()?.agent();
-        context.output.note(&dim(&format!(
-            "tasks that name none get {default}; `fleet agents show NAME` has all about one"
-        )));
+        if let Some(default) = found.agents.iter().find(|agent| agent.is_default) {
+            let name = &default.name;
+            let text = format!("tasks that name none get {name}; `fleet agents show NAME` has all about one");
+            context.output.note(&dim(&text));
+        }
         Ok(())
     }
 }
@@ -32,8 +34,8 @@ fn render(agents: &[AgentView], now: Millis) -> String {
         column("VERSION", &version),
         column("LOGIN", &|agent| login(agent).to_owned()),
         column("MODEL", &|agent| agent.model.clone().unwrap_or_default()),
-        column("TRUST", &|agent| agent.trust.to_owned()),
-        column("ENFORCED", &|agent| agent.enforced.to_owned()),
+        column("TRUST", &|agent| agent.trust.clone()),
+        column("ENFORCED", &|agent| agent.enforced.clone()),
         column("LIMITS", &|agent| held_back(agent, now)),
         column("ACCOUNT", &|agent| agent.account.clone()).spare(),
         column("PROMPTS", &|agent| if agent.takes_prompts { "while it works" } else { "" }.to_owned())

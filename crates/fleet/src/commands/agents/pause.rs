@@ -1,8 +1,8 @@
-//! `fleet agents pause` and `fleet agents resume`
+//! `fleet agents pause`
 
 use clap::Args;
+use fleet_api::verbs::agents_pause::Request;
 use fleet_core::time::Span;
-use fleet_engine::verbs::agents_pause::{self, Response};
 
 use super::super::Context;
 use crate::Done;
@@ -13,6 +13,7 @@ use crate::output::until;
 /// Agents of one provider and account are paused together. What runs goes on. Providers' own limits pause accounts by
 /// themselves; `fleet agents` shows who is paused.
 #[derive(Debug, Args)]
+#[command(display_order = 60)]
 pub(super) struct Pause {
     /// The agent
     name: String,
@@ -26,7 +27,8 @@ pub(super) struct Pause {
 
 impl Pause {
     pub(super) async fn run(self, context: &Context) -> Done {
-        let done = agents_pause::pause(&context.engine, &self.name, self.span.0, &self.why).await?;
+        let request = Request { agent: self.name, seconds: self.span.0.as_secs(), why: self.why };
+        let done = context.call(request).await?;
         context.output.show(&done, || {
             let left = done.paused_until.as_ref().map(|at| until(at.0, context.engine.now()));
             let left = left.unwrap_or_else(|| "at once".to_owned());
@@ -34,26 +36,6 @@ impl Pause {
                 format!("{} is paused and goes on {left}", done.account)
             } else {
                 format!("{} was paused for longer already and goes on {left}", done.account)
-            }
-        })
-    }
-}
-
-/// Let tasks start again with an agent's account
-#[derive(Debug, Args)]
-pub(super) struct Resume {
-    /// The agent
-    name: String,
-}
-
-impl Resume {
-    pub(super) async fn run(self, context: &Context) -> Done {
-        let done: Response = agents_pause::resume(&context.engine, &self.name).await?;
-        context.output.show(&done, || {
-            if done.changed {
-                format!("{} takes work again", done.account)
-            } else {
-                format!("{} was not paused", done.account)
             }
         })
     }

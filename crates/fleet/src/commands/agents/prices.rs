@@ -1,7 +1,7 @@
 //! `fleet agents prices`
 
 use clap::Args;
-use fleet_engine::verbs::agents_prices::{self, PriceView};
+use fleet_api::verbs::agents_prices::{PriceView, Request};
 
 use super::super::Context;
 use crate::Done;
@@ -12,11 +12,13 @@ use crate::output::{Column, dim, table};
 /// Prices of your own go into `prices.toml` in $FLEET_HOME, and come first: `[models."gpt-5*"]` with `input`, `output`,
 /// `cache_read` and `cache_write` in dollars for a million tokens. A model without a price shows no cost.
 #[derive(Debug, Args)]
+#[command(display_order = 50)]
 pub(crate) struct Prices {}
 
 impl Prices {
-    pub(crate) fn run(context: &Context) -> Done {
-        let found = agents_prices::run(&context.engine)?;
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self {} = self;
+        let found = context.call(Request::default()).await?;
         context.output.show(&found, || render(&found.prices))?;
         context.output.note(&dim(&format!("dollars for a million tokens; yours go into {}", found.file)));
         Ok(())

@@ -1,10 +1,10 @@
 //! `fleet agents show`
 
 use clap::Args;
+use fleet_api::verbs::agents_list::LoginState;
+use fleet_api::verbs::agents_show::{Answer, Request, TrustLevel};
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
-use fleet_engine::agents::LoginState;
-use fleet_engine::verbs::agents_show::{self, Response, TrustLevel};
 
 use super::super::Context;
 use super::list;
@@ -13,6 +13,7 @@ use crate::output::{dim, fields, number, strong};
 
 /// Show everything about an agent: what it may do, how to install it, how to log in
 #[derive(Debug, Args)]
+#[command(display_order = 20)]
 pub(crate) struct Show {
     /// The agent
     name: String,
@@ -20,12 +21,12 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let shown = agents_show::run(&context.engine, &self.name).await?;
+        let shown = context.call(Request { agent: self.name }).await?;
         context.output.show(&shown, || render(&shown, context.engine.now()))
     }
 }
 
-fn render(shown: &Response, now: Millis) -> String {
+fn render(shown: &Answer, now: Millis) -> String {
     let agent = &shown.agent;
     let head = format!("{}  {}", strong(&agent.name), escaped(&agent.title));
     let levels: Vec<String> = shown.trust_levels.iter().map(level).collect();
@@ -35,7 +36,7 @@ fn render(shown: &Response, now: Millis) -> String {
     format!("{head}\n\n{}\n\n{trust}", about(shown, now))
 }
 
-fn about(shown: &Response, now: Millis) -> String {
+fn about(shown: &Answer, now: Millis) -> String {
     let agent = &shown.agent;
     let text =
         |value: &Option<String>| value.as_deref().map(|text| escaped(text).into_owned()).unwrap_or_default();
@@ -100,5 +101,5 @@ fn level(level: &TrustLevel) -> String {
     } else {
         (" ", format!("{:<9}", level.trust))
     };
-    format!("{mark} {word}  {}\n    {}", escaped(level.means), dim(kept_by(level.enforced)))
+    format!("{mark} {word}  {}\n    {}", escaped(&level.means), dim(kept_by(&level.enforced)))
 }

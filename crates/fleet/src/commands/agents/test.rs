@@ -1,12 +1,11 @@
 //! `fleet agents test`
 
-use std::time::Duration;
-
 use clap::Args;
+use fleet_api::verbs::agents_test::{Answer, Request, Step};
+use fleet_api::verbs::doctor::Verdict;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use fleet_core::time::Span;
-use fleet_engine::verbs::agents_test::{self, Request, Response, Stage, Step, Verdict};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::super::Context;
@@ -20,6 +19,7 @@ use crate::output::{dim, paint_status, strong};
 /// through a queue of its own with your settings of agents. It uses your account, and a few thousand tokens. Everything
 /// is removed afterwards. The exit status is 8 if the agent did not do it.
 #[derive(Debug, Args)]
+#[command(display_order = 30)]
 pub(crate) struct Test {
     /// The agent
     name: String,
@@ -36,24 +36,20 @@ pub(crate) struct Test {
 
 impl Test {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { agent: self.name, model: self.model, patience: self.time.0.max(SHORTEST) };
-        let stage = Stage::build(&context.engine)?;
+        let seconds = self.time.0.as_secs().max(1);
+        let request = Request { agent: self.name, model: self.model, seconds, keep: self.keep };
         context.output.note(&dim(&format!("{} gets a small task; this takes a moment …", request.agent)));
-        // Whenever somebody leaves, nothing stays behind.
+        // Whenever somebody leaves, nothing stays behind: the verb sees to that.
         let ran = tokio::select! {
-            ran = agents_test::run(&stage, &request) => ran.map(Some),
+            ran = context.call(request) => ran.map(Some),
             left = leaving() => left.map(|()| None),
         };
-        let dir = stage.dir().to_owned();
-        let cleared = if self.keep { stage.rest().await } else { stage.clear().await };
         let Some(response) = ran? else {
             context.output.note("left; everything of the test is removed");
             interrupted();
         };
-        cleared?;
         context.output.show(&response, || render(&response))?;
-        if self.keep {
-            let dir = dir.display();
+        if let Some(dir) = &response.kept {
             context
                 .output
                 .note(&format!("kept: export FLEET_HOME={dir}/home; fleet list --all -A; rm -r {dir}"));
@@ -61,9 +57,6 @@ impl Test {
         verdict(&response)
     }
 }
-
-/// Less is no time for anything.
-const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Until somebody wants this process to end.
 async fn leaving() -> Outcome<()> {
@@ -77,7 +70,7 @@ async fn leaving() -> Outcome<()> {
     }
 }
 
-fn render(response: &Response) -> String {
+fn render(response: &Answer) -> String {
     let steps: Vec<String> = response.steps.iter().map(line).collect();
     steps.join("\n")
 }
@@ -91,12 +84,16 @@ fn line(step: &Step) -> String {
     format!("{mark} {}  {}", strong(&format!("{:<10}", step.name)), escaped(&step.detail))
 }
 
-fn verdict(response: &Response) -> Done {
+fn verdict(response: &Answer) -> Done {
     if response.ok {
         return Ok(());
     }
-    let bad: Vec<&str> =
-        response.steps.iter().filter(|step| step.verdict == Verdict::Bad).map(|step| step.name).collect();
+    let bad: Vec<&str> = response
+        .steps
+        .iter()
+        .filter(|step| step.verdict == Verdict::Bad)
+        .map(|step| step.name.as_str())
+        .collect();
     let reason = response.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
     let message = format!("{} does not work here: {}{reason}", response.agent, bad.join(", "));
     Err(response.next.iter().fold(Problem::new(Code::RunFailed, message), Problem::hint))

@@ -6,14 +6,13 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fleet_api::verbs::{config_replace, config_text};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::config;
 use fleet_engine::environment::Environment;
 
 use super::super::Context;
 use super::super::text_input::read_file;
-use super::file;
 use crate::Done;
 
 /// Edit your configuration file in $VISUAL or $EDITOR
@@ -21,6 +20,7 @@ use crate::Done;
 /// A new file begins with every setting, commented out. What you saved is checked first; only a right file
 /// replaces the old one.
 #[derive(Debug, Args)]
+#[command(display_order = 50)]
 pub(crate) struct Edit {
     /// The file of this repository (`.fleet/config.toml`) instead of your own
     #[arg(long)]
@@ -28,27 +28,24 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    pub(crate) fn run(self, context: &Context) -> Done {
-        let file = file(context, self.in_project)?;
-        let old = config::text(&file)?;
-        let before = old.clone().unwrap_or_else(config::template);
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let in_project = self.in_project;
+        let config_text::Answer { path, text: old, template } =
+            context.call(config_text::Request { in_project }).await?;
+        let before = old.clone().unwrap_or(template);
         let draft = draft(context.engine.home(), &before)?;
         let refused = |problem| abandoned(problem, &draft, &before);
         edit(context.engine.environment(), &draft).map_err(refused)?;
         let after = read_file(&draft).map_err(refused)?;
         if after != before {
-            config::replace(&file, old.as_deref(), &after).map_err(refused)?;
+            let request = config_replace::Request { in_project, before: old, after: after.clone() };
+            context.call(request).await.map_err(refused)?;
         }
         // Failing to tidy up is no reason to say that the edit failed.
         let _ = std::fs::remove_file(&draft);
-        let answer =
-            serde_json::json!({ "changed": after != before, "path": file.path().display().to_string() });
+        let answer = serde_json::json!({ "changed": after != before, "path": path });
         context.output.show(&answer, || {
-            if after == before {
-                "nothing changed".to_owned()
-            } else {
-                format!("saved {}", escaped(&file.path().display().to_string()))
-            }
+            if after == before { "nothing changed".to_owned() } else { format!("saved {}", escaped(&path)) }
         })
     }
 }

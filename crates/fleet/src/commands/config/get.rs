@@ -1,13 +1,16 @@
 //! `fleet config get`
 
 use clap::Args;
+use fleet_api::verbs::config_get::Request;
 use fleet_core::text::escaped;
 
 use super::super::Context;
 use crate::Done;
+use crate::output::value;
 
 /// Print one setting
 #[derive(Debug, Args)]
+#[command(display_order = 20)]
 pub(crate) struct Get {
     /// The name of the setting
     key: String,
@@ -17,13 +20,14 @@ pub(crate) struct Get {
 }
 
 impl Get {
-    pub(crate) fn run(self, context: &Context) -> Done {
-        let setting = context.engine.config()?.get(&self.key)?;
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let setting = context.call(Request { key: self.key }).await?;
         context.output.show(&setting, || {
+            let shown = value(&setting.value);
             if self.show_origin {
-                format!("{}\t{}", setting.value, escaped(&setting.origin.to_string()))
+                format!("{shown}\t{}", escaped(&setting.origin.to_string()))
             } else {
-                setting.value.to_string()
+                shown
             }
         })
     }

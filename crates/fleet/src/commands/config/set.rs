@@ -1,19 +1,19 @@
 //! `fleet config set`
 
 use clap::Args;
+use fleet_api::verbs::config_set::{Answer, Request};
 use fleet_core::text::escaped;
-use fleet_engine::config;
 
 use super::super::Context;
-use super::file;
 use crate::Done;
-use crate::output::dim;
+use crate::output::{dim, value, warn};
 
 /// Set a value in your configuration file; comments and layout stay as they are
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fleet config set tasks.priority 4\n  fleet config set agents.codex.model gpt-5 --in-project"
 )]
+#[command(display_order = 30)]
 pub(crate) struct Set {
     /// The name of the setting
     key: String,
@@ -26,11 +26,15 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    pub(crate) fn run(self, context: &Context) -> Done {
-        let file = file(context, self.in_project)?;
-        let setting = config::set(&file, &self.key, &self.value)?;
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self { key, value: text, in_project } = self;
+        let Answer { setting, warnings } = context.call(Request { key, value: text, in_project }).await?;
+        for warning in &warnings {
+            context.output.note(&format!("{} {}", warn("warning:"), escaped(warning)));
+        }
         context.output.show(&setting, || {
-            format!("{} = {}  {}", setting.key, setting.value, dim(&escaped(&setting.origin.to_string())))
+            let origin = setting.origin.to_string();
+            format!("{} = {}  {}", setting.key, value(&setting.value), dim(&escaped(&origin)))
         })
     }
 }

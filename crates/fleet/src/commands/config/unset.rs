@@ -1,15 +1,15 @@
 //! `fleet config unset`
 
 use clap::Args;
+use fleet_api::verbs::config_unset::Request;
 use fleet_core::text::escaped;
-use fleet_engine::config;
 
 use super::super::Context;
-use super::file;
 use crate::Done;
 
 /// Take a value out of your configuration file
 #[derive(Debug, Args)]
+#[command(display_order = 40)]
 pub(crate) struct Unset {
     /// The name of the setting
     key: String,
@@ -19,13 +19,12 @@ pub(crate) struct Unset {
 }
 
 impl Unset {
-    pub(crate) fn run(self, context: &Context) -> Done {
-        let file = file(context, self.in_project)?;
-        let was_there = config::unset(&file, &self.key)?;
-        let answer = serde_json::json!({ "key": self.key, "removed": was_there, "path": file.path().display().to_string() });
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self { key, in_project } = self;
+        let answer = context.call(Request { key, in_project }).await?;
         context.output.show(&answer, || {
-            let verb = if was_there { "removed from" } else { "was not in" };
-            format!("{} {verb} {}", self.key, escaped(&file.path().display().to_string()))
+            let verb = if answer.removed { "removed from" } else { "was not in" };
+            format!("{} {verb} {}", answer.key, escaped(&answer.path))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! `fleet config validate`
 
 use clap::Args;
+use fleet_api::verbs::config_validate::Request;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 
@@ -10,13 +11,15 @@ use crate::output::{count, dim, print, print_json};
 
 /// Check all configuration files and variables, and list everything that is wrong
 #[derive(Debug, Args)]
+#[command(display_order = 60)]
 pub(crate) struct Validate {}
 
 impl Validate {
-    pub(crate) fn run(context: &Context) -> Done {
-        let report = context.engine.check_config();
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self {} = self;
+        let report = context.call(Request::default()).await?;
         for problem in &report.problems {
-            context.output.note(&escaped(&problem.message));
+            context.output.note(&escaped(&problem.to_string()));
             for hint in &problem.hints {
                 context.output.note(&format!("  {} {}", dim("→"), escaped(hint)));
             }

@@ -209,7 +209,7 @@ fn delete(path: &str) -> io::Result<()> {
 /// The first of the ports that the run was given.
 fn port() -> io::Result<String> {
     let environment = Environment::from_process();
-    let port = environment.get("FLEET_PORT").map_err(|problem| io::Error::other(problem.message))?;
+    let port = environment.get("FLEET_PORT").map_err(|problem| io::Error::other(problem.to_string()))?;
     port.map(|port| format!("{port}\n")).ok_or_else(|| io::Error::other("there is no FLEET_PORT"))
 }
 

@@ -13,10 +13,12 @@ use fleet_core::problem::{Code, Problem};
 
 use super::text_input::read_all;
 use crate::Done;
+use crate::output::Output;
 use act::Agent;
 
 /// Work as a scripted agent on the task on standard input, in the current directory
 #[derive(Debug, Args)]
+#[command(display_order = 440, hide = true)]
 pub(crate) struct DemoAgent {
     /// Change nothing, unless the script says so
     #[arg(long)]
@@ -33,7 +35,7 @@ pub(crate) struct DemoAgent {
 const BAD_SCRIPT: i32 = 64;
 
 impl DemoAgent {
-    pub(crate) fn run(self) -> Done {
+    pub(crate) fn run(self, _: Output) -> Done {
         let cannot = |error| Problem::new(Code::Io, format!("the demo agent cannot go on: {error}"));
         if let Some(child) = self.child {
             return child::live(child).map_err(cannot);

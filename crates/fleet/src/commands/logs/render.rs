@@ -1,7 +1,7 @@
 //! What an agent says and does, as people read it. Nothing of it can drive their terminal.
 
+use fleet_api::verbs::run_logs::LogEntry;
 use fleet_core::text::{escaped, escaped_lines, shortened};
-use fleet_engine::verbs::run_logs::LogEntry;
 
 use crate::output::{alarm, dim, strong, warn};
 
@@ -10,9 +10,13 @@ const LONGEST: usize = 16 * 1024;
 /// Of the answer of a tool so many lines are shown.
 const MOST_OF_A_TOOL: usize = 5;
 
-/// Remembers what was said last, because some agents repeat it at their end.
+/// At least this much of what was said is remembered: more than any last message.
+const REMEMBERED: usize = 512 * 1024;
+
+/// Remembers what was said, because many agents repeat their last message, or all of it, at their end.
 #[derive(Debug, Default)]
 pub(super) struct Renderer {
+    /// Without white space: what came line by line may be repeated as one text.
     said: String,
 }
 
@@ -21,7 +25,7 @@ impl Renderer {
     pub(super) fn lines(&mut self, entry: &LogEntry) -> Vec<String> {
         match entry {
             LogEntry::Text { text } => {
-                self.said.clone_from(text);
+                self.remember(text);
                 painted(text, ToOwned::to_owned)
             }
             LogEntry::Thought { text } => painted(text, dim),
@@ -30,7 +34,7 @@ impl Renderer {
             LogEntry::Trouble { text } => painted(text, warn),
             LogEntry::Error { reason, text } => painted(&format!("error: {text} ({reason})"), alarm),
             LogEntry::Question { text } => painted(&format!("question: {text}"), strong),
-            LogEntry::End { text: Some(text) } if *text != self.said => painted(text, ToOwned::to_owned),
+            LogEntry::End { text: Some(text) } if !self.was_said(text) => painted(text, ToOwned::to_owned),
             LogEntry::Line { text, cut } => {
                 let more = if *cut { dim(" … (more of it with --raw)") } else { String::new() };
                 vec![format!("{}{more}", line(text))]
@@ -38,6 +42,20 @@ impl Renderer {
             LogEntry::Gap { bytes } => vec![dim(&gap(*bytes))],
             LogEntry::Session { .. } | LogEntry::Usage { .. } | LogEntry::End { .. } => Vec::new(),
         }
+    }
+
+    fn remember(&mut self, text: &str) {
+        self.said.extend(text.split_whitespace());
+        // Twice the limit, so that not every line moves all of it.
+        if self.said.len() > 2 * REMEMBERED {
+            let start = self.said.floor_char_boundary(self.said.len() - REMEMBERED);
+            self.said.drain(..start);
+        }
+    }
+
+    /// Whether the last that was said ends with this text.
+    fn was_said(&self, text: &str) -> bool {
+        self.said.ends_with(&text.split_whitespace().collect::<String>())
     }
 }
 
@@ -124,5 +142,25 @@ mod tests {
         renderer.lines(&LogEntry::Text { text });
         assert!(renderer.lines(&end("I am done.")).is_empty());
         assert_eq!(renderer.lines(&end("Something else")), ["Something else"]);
+    }
+
+    #[test]
+    fn what_came_line_by_line_is_not_repeated_as_one_text() {
+        let mut renderer = Renderer::default();
+        for line in ["  one", "two", "three"] {
+            renderer.lines(&LogEntry::Text { text: line.to_owned() });
+        }
+        assert!(renderer.lines(&LogEntry::End { text: Some("one\n\ntwo\nthree".to_owned()) }).is_empty());
+        assert!(!renderer.lines(&LogEntry::End { text: Some("one\nthree".to_owned()) }).is_empty());
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded_and_enough_for_the_longest_last_message() {
+        let mut renderer = Renderer::default();
+        for _ in 0..100 {
+            renderer.remember(&"漢".repeat(10_000));
+        }
+        assert!(renderer.said.len() <= 2 * REMEMBERED);
+        assert!(renderer.was_said(&"漢".repeat(256 * 1024 / 3)));
     }
 }

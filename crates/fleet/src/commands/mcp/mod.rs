@@ -1,13 +1,13 @@
 //! `fleet mcp`
 
-mod token;
-
-use clap::{Args, Subcommand};
+use clap::Args;
 use fleet_server::{DEFAULT_ADDRESS, Http, serve_stdio};
 
 use super::Context;
 use crate::Done;
 use crate::output::strong;
+
+mcp_commands!();
 
 /// Serve the fleet to an AI client, over MCP
 ///
@@ -15,9 +15,10 @@ use crate::output::strong;
 /// number of them at once, all on the same queue. When a client ends, its workers go on.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(display_order = 290)]
 pub(crate) struct Mcp {
     #[command(subcommand)]
-    command: Option<Verb>,
+    command: Option<Command>,
     /// Serve over HTTP instead, for clients that cannot start a program; they need the token
     #[arg(long, value_name = "IP:PORT", num_args = 0..=1, default_missing_value = DEFAULT_ADDRESS)]
     http: Option<String>,
@@ -29,11 +30,6 @@ pub(crate) struct Mcp {
     allow_host: Vec<String>,
 }
 
-#[derive(Debug, Subcommand)]
-enum Verb {
-    Token(token::TokenCommand),
-}
-
 const EXAMPLES: &str = "Examples:
   claude mcp add -s user codefleet -- fleet mcp
   fleet mcp --http                 # at http://127.0.0.1:8642/mcp
@@ -41,10 +37,12 @@ const EXAMPLES: &str = "Examples:
 
 impl Mcp {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        if let Some(Verb::Token(command)) = self.command {
-            return command.run(context);
+        if let Some(command) = self.command {
+            return command.run(context).await;
         }
         let Some(address) = self.http else { return Box::pin(serve_stdio(&context.engine)).await };
+        context.engine.check_outside()?;
+        fleet_engine::forbid_dumps();
         let server = Http::bind(&address, self.allow_remote, self.allow_host).await?;
         context.output.note(&format!("serving MCP at {}; Ctrl-C ends it", strong(&server.url())));
         server.serve(&context.engine).await

@@ -1,8 +1,7 @@
 //! `fleet mcp token`
 
 use clap::Args;
-use fleet_engine::verbs::server_token;
-use serde_json::json;
+use fleet_api::verbs::server_token::Request;
 
 use crate::Done;
 use crate::commands::Context;
@@ -12,6 +11,7 @@ use crate::commands::Context;
 /// As `Authorization: Bearer TOKEN`, with every request. It is made at the first use, and kept in a file that only you can
 /// read. Agents are not told it inside of their runs.
 #[derive(Debug, Args)]
+#[command(display_order = 10)]
 pub(crate) struct TokenCommand {
     /// Make a new one first; servers that are up keep the old one until they are started again
     #[arg(long)]
@@ -19,10 +19,8 @@ pub(crate) struct TokenCommand {
 }
 
 impl TokenCommand {
-    pub(crate) fn run(self, context: &Context) -> Done {
-        let engine = &context.engine;
-        let found = if self.renew { server_token::renew(engine)? } else { server_token::show(engine)? };
-        let answer = json!({"token": found.token.revealed(), "file": found.file});
-        context.output.show(&answer, || found.token.revealed().to_owned())
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let found = context.call(Request { renew: self.renew }).await?;
+        context.output.show(&found, || found.token.clone())
     }
 }

@@ -1,12 +1,10 @@
 //! `fleet task add`
 
 use clap::Args;
-use fleet_core::problem::{Code, Problem};
+use fleet_api::verbs::task_add::{Answer, Duplicates, Request};
+use fleet_api::views::TaskView;
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::runner;
-use fleet_engine::verbs::task_add::Request;
-use fleet_engine::verbs::task_create::{self, Duplicates};
-use fleet_engine::views::TaskView;
 
 use super::super::Context;
 use super::super::text_input::TextInput;
@@ -19,6 +17,7 @@ use crate::output::{dim, paint_status, print, strong};
 /// The task is durable when the command answers.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 10)]
 pub(crate) struct Add {
     /// What is to be done, in one line
     title: String,
@@ -107,14 +106,17 @@ impl Add {
             meta: self.meta,
             read_only: self.read_only,
             hold: self.hold,
+            duplicates: if self.unless_similar.is_some() { Duplicates::Refuse } else { Duplicates::Ignore },
+            threshold: self.unless_similar,
         };
-        let task = add(context, request, self.unless_similar).await?;
-        context.work_was_queued();
+        let added = context.call(request).await?;
+        let (agent, agent_is_here) = (added.agent.clone(), added.agent_is_here);
+        let task = task(context, added)?;
+        context.work_was_queued().await;
         if !self.quiet && !task.read_only {
-            context.first_use([task.agent.as_deref()])?;
+            context.first_use([task.agent.as_deref()]).await?;
         }
-        if !self.quiet && !runner::can_start(&context.engine, task.agent.as_deref())? {
-            let agent = task.agent.as_deref().unwrap_or(context.engine.config()?.agent());
+        if !self.quiet && !agent_is_here {
             let advice = format!("`fleet task edit {} --agent NAME` chooses another", task.id);
             context.output.note(&format!("note: no agent `{agent}` here, so it waits for one; {advice}"));
         }
@@ -125,10 +127,8 @@ impl Add {
     }
 }
 
-async fn add(context: &Context, task: Request, threshold: Option<f64>) -> Result<TaskView, Problem> {
-    let duplicates = if threshold.is_some() { Duplicates::Refuse } else { Duplicates::Ignore };
-    let added =
-        task_create::run(&context.engine, task_create::Request { task, duplicates, threshold }).await?;
+/// The new task, or the problem that there was one like it.
+fn task(context: &Context, added: Answer) -> Outcome<TaskView> {
     added.task.ok_or_else(|| {
         context.output.note(&similar::rows(&added.similar));
         let nearest = added.similar.first().map(|similar| similar.task.id.to_string()).unwrap_or_default();
@@ -143,7 +143,7 @@ fn line(task: &TaskView) -> String {
     format!(
         "{}  {}  {}  {details}",
         strong(task.id.as_str()),
-        paint_status(task.status),
+        paint_status(&task.status),
         escaped(&task.title)
     )
 }

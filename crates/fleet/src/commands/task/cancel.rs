@@ -1,8 +1,7 @@
 //! `fleet task cancel`
 
 use clap::Args;
-use fleet_core::task::TaskMove;
-use fleet_engine::verbs::task_move::{self, Request};
+use fleet_api::verbs::task_cancel::Request;
 
 use super::super::Context;
 use super::moved;
@@ -13,6 +12,7 @@ use crate::Done;
 /// A running task is stopped. Tasks that wait for a cancelled one do not start until it is retried or the
 /// dependency is removed.
 #[derive(Debug, Args)]
+#[command(display_order = 120)]
 pub(crate) struct Cancel {
     /// The tasks: all of them change, or none
     #[arg(required = true, value_name = "ID")]
@@ -24,7 +24,7 @@ pub(crate) struct Cancel {
 
 impl Cancel {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { ids: self.ids, event: TaskMove::Cancel, remark: self.remark };
-        moved(context, &task_move::run(&context.engine, request).await?)
+        let Self { ids, remark } = self;
+        moved(context, &context.call(Request { ids, remark }).await?.tasks)
     }
 }

@@ -1,9 +1,9 @@
 //! `fleet task delete`
 
 use clap::Args;
+use fleet_api::verbs::task_delete::Request;
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::verbs::task_delete::{self, Request};
 
 use super::super::Context;
 use crate::Done;
@@ -14,6 +14,7 @@ use crate::output::{confirm, count, strong};
 /// Their events stay. A running task, and one that others wait for, is not deleted: cancel it instead.
 #[derive(Debug, Args)]
 #[command(visible_alias = "rm")]
+#[command(display_order = 140)]
 pub(crate) struct Delete {
     /// The tasks: all of them go, or none
     #[arg(required = true, value_name = "ID")]
@@ -25,9 +26,9 @@ pub(crate) struct Delete {
 
 impl Delete {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { ids: self.ids };
+        let mut request = Request { ids: self.ids, dry_run: false };
         if !self.yes {
-            let meant = task_delete::preview(&context.engine, &request).await?;
+            let meant = context.call(Request { dry_run: true, ..request.clone() }).await?.deleted;
             for task in &meant {
                 context.output.note(&format!("{}  {}", strong(task.id.as_str()), escaped(&task.title)));
             }
@@ -43,10 +44,10 @@ impl Delete {
                     return Err(problem.hint("`--yes` deletes without asking"));
                 }
             }
+            // What was agreed to, whatever the names may mean by now.
+            request.ids = meant.iter().map(|task| task.id.to_string()).collect();
         }
-        let gone = task_delete::run(&context.engine, request).await?;
-        context.output.show(&serde_json::json!({ "deleted": gone }), || {
-            format!("deleted {}", count(gone.len(), "task"))
-        })
+        let gone = context.call(request).await?;
+        context.output.show(&gone, || format!("deleted {}", count(gone.deleted.len(), "task")))
     }
 }

@@ -1,8 +1,8 @@
 //! `fleet task edit`
 
 use clap::Args;
+use fleet_api::verbs::task_edit::{Answer, Request};
 use fleet_core::text::escaped;
-use fleet_engine::verbs::task_edit::{self, Request, Response};
 
 use super::super::Context;
 use super::super::text_input::TextInput;
@@ -14,6 +14,7 @@ use crate::output::{dim, paint_status, strong};
 /// While an agent works on it, only priority, labels, retries and metadata can change.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 80)]
 pub(crate) struct Edit {
     /// The task
     id: String,
@@ -97,12 +98,12 @@ impl Edit {
             read_only: self.read_only,
             clear: self.clear,
         };
-        let edited = task_edit::run(&context.engine, request).await?;
+        let edited = context.call(request).await?;
         context.output.show(&edited, || line(&edited))
     }
 }
 
-fn line(edited: &Response) -> String {
+fn line(edited: &Answer) -> String {
     let task = &edited.task;
     let changed = if edited.changed.is_empty() {
         "nothing changed".to_owned()
@@ -110,5 +111,5 @@ fn line(edited: &Response) -> String {
         format!("changed {}", edited.changed.join(", "))
     };
     let title = escaped(&task.title);
-    format!("{}  {}  {title}  {}", strong(task.id.as_str()), paint_status(task.status), dim(&changed))
+    format!("{}  {}  {title}  {}", strong(task.id.as_str()), paint_status(&task.status), dim(&changed))
 }

@@ -1,8 +1,7 @@
 //! `fleet task export`
 
 use clap::Args;
-use fleet_core::problem::{Code, Problem};
-use fleet_engine::verbs::task_export;
+use fleet_api::verbs::task_export::Request;
 
 use super::super::Context;
 use crate::Done;
@@ -10,18 +9,20 @@ use crate::output::print;
 
 /// Write all tasks of this repository as JSON lines that `fleet task import` reads
 #[derive(Debug, Args)]
+#[command(display_order = 160)]
 pub(crate) struct Export {}
 
 impl Export {
-    pub(crate) async fn run(context: &Context) -> Done {
-        let mut export = task_export::Export::start(&context.engine).await?;
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let Self {} = self;
+        let mut after = None;
         loop {
-            let lines = export.next().await?;
-            if lines.is_empty() {
+            let page = context.call(Request { after, limit: None }).await?;
+            if page.lines.is_empty() {
                 return Ok(());
             }
-            let texts = lines.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
-            print(&texts.map_err(|error| Problem::new(Code::Internal, error.to_string()))?.join("\n"))?;
+            print(&page.lines.join("\n"))?;
+            after = page.next;
         }
     }
 }

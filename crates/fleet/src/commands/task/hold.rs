@@ -1,8 +1,7 @@
 //! `fleet task hold`
 
 use clap::Args;
-use fleet_core::task::TaskMove;
-use fleet_engine::verbs::task_move::{self, Request};
+use fleet_api::verbs::task_hold::Request;
 
 use super::super::Context;
 use super::moved;
@@ -10,6 +9,7 @@ use crate::Done;
 
 /// Put tasks aside
 #[derive(Debug, Args)]
+#[command(display_order = 100)]
 pub(crate) struct Hold {
     /// The tasks: all of them change, or none
     #[arg(required = true, value_name = "ID")]
@@ -21,7 +21,7 @@ pub(crate) struct Hold {
 
 impl Hold {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { ids: self.ids, event: TaskMove::Hold, remark: self.remark };
-        moved(context, &task_move::run(&context.engine, request).await?)
+        let Self { ids, remark } = self;
+        moved(context, &context.call(Request { ids, remark }).await?.tasks)
     }
 }

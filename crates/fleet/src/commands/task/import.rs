@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fleet_engine::verbs::task_import::{self, Request};
+use fleet_api::verbs::task_import::Request;
 
 use super::super::Context;
 use super::super::text_input::{read_all, read_file};
@@ -13,6 +13,7 @@ use crate::output::count;
 /// Add many tasks from a file of JSON lines: all of them, or none
 #[derive(Debug, Args)]
 #[command(after_help = FORMAT)]
+#[command(display_order = 150)]
 pub(crate) struct Import {
     /// The file (`-` is standard input)
     file: PathBuf,
@@ -43,8 +44,8 @@ impl Import {
             context.output.note(&format!("importing {} …", count(lines, "line")));
         }
         let request = Request { text, new_ids: self.new_ids, dry_run: self.dry_run };
-        let imported = task_import::run(&context.engine, request).await?;
-        context.work_was_queued();
+        let imported = context.call(request).await?;
+        context.work_was_queued().await;
         context.output.show(&imported, || {
             let verb = if imported.dry_run { "would import" } else { "imported" };
             format!("{verb} {}", count(imported.ids.len(), "task"))

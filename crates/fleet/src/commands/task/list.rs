@@ -1,7 +1,7 @@
 //! `fleet task list`
 
 use clap::Args;
-use fleet_engine::verbs::task_list::{self, Request};
+use fleet_api::verbs::task_list::Request;
 
 use super::super::Context;
 use super::rows;
@@ -10,6 +10,7 @@ use crate::Done;
 /// List tasks: what is at work or needs you first, then the queue in the order of service
 #[derive(Debug, Args)]
 #[command(visible_alias = "ls", after_help = EXAMPLES)]
+#[command(display_order = 20)]
 pub(crate) struct List {
     /// Only these: queued, running, waiting, held, done, failed, cancelled, ready, blocked, scheduled; may be repeated
     #[arg(short, long = "status", value_name = "STATUS", value_delimiter = ',')]
@@ -41,7 +42,7 @@ impl List {
         let Self { statuses, all, labels, batch, all_projects, limit } = self;
         let narrowed = !statuses.is_empty() || !labels.is_empty() || batch.is_some();
         let request = Request { statuses, all, labels, batch, all_projects, limit };
-        let list = task_list::run(&context.engine, request).await?;
+        let list = context.call(request).await?;
         context.start_missed_runner().await;
         let empty = match (narrowed, all) {
             (true, _) => "no task fits; `fleet task list` without conditions shows everything that is open",

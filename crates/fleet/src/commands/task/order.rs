@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
+use fleet_api::verbs::task_order::{Answer, Request, Step};
 use fleet_core::id::TaskId;
 use fleet_core::text::escaped;
-use fleet_engine::verbs::task_order::{self, Request, Response, Step};
 
 use super::super::Context;
 use crate::Done;
@@ -18,6 +18,7 @@ use crate::output::{Column, dim, paint_status, strong, table};
 /// is done before it. Dependencies that seem to be missing are suggested, never added.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 60)]
 pub(crate) struct Order {
     /// Only these tasks and what they wait for
     #[arg(value_name = "ID")]
@@ -31,7 +32,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Order {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let order = task_order::run(&context.engine, &Request { tasks: self.ids }).await?;
+        let order = context.call(Request { tasks: self.ids }).await?;
         if order.order.is_empty() && !context.output.is_json() {
             context.output.note("nothing is open; `fleet task add \"…\"` adds a task");
             return Ok(());
@@ -44,14 +45,14 @@ impl Order {
     }
 }
 
-fn render(order: &Response) -> String {
+fn render(order: &Answer) -> String {
     let column = |cell: fn(&Step) -> String| order.order.iter().map(cell).collect::<Vec<_>>();
     let rows = table(vec![
         Column::new("", column(|step| if step.critical { "*" } else { " " }.to_owned())),
         Column::new("ID", column(|step| step.id.to_string())),
         Column::new("LEVEL", column(|step| step.level.to_string())),
         Column::new("PRI", column(|step| step.priority.to_string())),
-        Column::new("STATUS", column(|step| step.status.to_owned())).painted(paint_status),
+        Column::new("STATUS", column(|step| step.status.clone())).painted(paint_status),
         Column::new("FREES", column(frees)),
         Column::new("TITLE", column(|step| step.title.clone())).giving_way(),
         Column::new("NOTE", column(note)).painted(dim).giving_way(),

@@ -1,7 +1,7 @@
 //! `fleet task ready`
 
 use clap::Args;
-use fleet_engine::verbs::task_list::{self, Request};
+use fleet_api::verbs::task_ready::Request;
 
 use super::super::Context;
 use super::rows;
@@ -12,6 +12,7 @@ use crate::Done;
 /// Ready is a queued task whose dependencies are done and whose time has come. Caps on how many may run at once,
 /// paused agents and file scopes are looked at when a task is started, not here.
 #[derive(Debug, Args)]
+#[command(display_order = 30)]
 pub(crate) struct Ready {
     /// Only tasks with this label; repeated: with all of them
     #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
@@ -27,8 +28,8 @@ pub(crate) struct Ready {
 impl Ready {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { labels, all_projects, limit } = self;
-        let request = Request { labels, all_projects, limit, ..Request::default() };
-        let list = task_list::ready(&context.engine, request).await?;
+        let request = Request { labels, all_projects, limit };
+        let list = context.call(request).await?;
         context.start_missed_runner().await;
         rows::show(
             context,

@@ -1,8 +1,7 @@
 //! `fleet task release`
 
 use clap::Args;
-use fleet_core::task::TaskMove;
-use fleet_engine::verbs::task_move::{self, Request};
+use fleet_api::verbs::task_release::Request;
 
 use super::super::Context;
 use super::moved;
@@ -10,6 +9,7 @@ use crate::Done;
 
 /// Take held tasks up again
 #[derive(Debug, Args)]
+#[command(display_order = 110)]
 pub(crate) struct Release {
     /// The tasks: all of them change, or none
     #[arg(required = true, value_name = "ID")]
@@ -18,9 +18,8 @@ pub(crate) struct Release {
 
 impl Release {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { ids: self.ids, event: TaskMove::Release, remark: None };
-        let tasks = task_move::run(&context.engine, request).await?;
-        context.work_was_queued();
+        let tasks = context.call(Request { ids: self.ids }).await?.tasks;
+        context.work_was_queued().await;
         moved(context, &tasks)
     }
 }

@@ -1,8 +1,7 @@
 //! `fleet task retry`
 
 use clap::Args;
-use fleet_core::task::TaskMove;
-use fleet_engine::verbs::task_move::{self, Request};
+use fleet_api::verbs::task_retry::Request;
 
 use super::super::Context;
 use super::moved;
@@ -13,6 +12,7 @@ use crate::Done;
 /// Earlier failures no longer count, and a waiting time is over. Tasks that wait for it can start again once it is
 /// done.
 #[derive(Debug, Args)]
+#[command(display_order = 130)]
 pub(crate) struct Retry {
     /// The tasks: all of them change, or none
     #[arg(required = true, value_name = "ID")]
@@ -21,9 +21,8 @@ pub(crate) struct Retry {
 
 impl Retry {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { ids: self.ids, event: TaskMove::Retry, remark: None };
-        let tasks = task_move::run(&context.engine, request).await?;
-        context.work_was_queued();
+        let tasks = context.call(Request { ids: self.ids }).await?.tasks;
+        context.work_was_queued().await;
         moved(context, &tasks)
     }
 }

@@ -1,12 +1,8 @@
 //! Tables of tasks.
 
-use std::collections::BTreeMap;
-
-use fleet_core::id::TaskId;
-use fleet_core::problem::Outcome;
+use fleet_api::views::{TaskList, TaskView};
 use fleet_core::task::{Label, TaskState};
-use fleet_engine::views::{TaskList, TaskView};
-use fleet_engine::{Engine, clock, runner};
+use fleet_engine::clock;
 
 use super::super::Context;
 use crate::Done;
@@ -18,8 +14,7 @@ pub(super) fn show(context: &Context, list: &TaskList, all_projects: bool, empty
         context.output.note(empty);
         return Ok(());
     }
-    let stuck = stuck(&context.engine, list)?;
-    context.output.show(list, || render(list, all_projects, &stuck))?;
+    context.output.show(list, || render(list, all_projects))?;
     if list.more {
         context.output.note(&dim(&format!(
             "there are more; the first {} shown, --limit N shows more",
@@ -32,33 +27,17 @@ pub(super) fn show(context: &Context, list: &TaskList, all_projects: bool, empty
 /// Enough for the id of the task that another one waits for.
 const NOTE: usize = 22;
 
-/// What keeps ready tasks from being started here: their agents are not there.
-fn stuck(engine: &Engine, list: &TaskList) -> Outcome<BTreeMap<TaskId, String>> {
-    let usual = engine.config()?.agent();
-    let mut known: BTreeMap<&str, bool> = BTreeMap::new();
-    let mut stuck = BTreeMap::new();
-    for task in list.tasks.iter().filter(|task| task.status == "ready") {
-        let agent = task.handed_to.as_deref().or(task.agent.as_deref()).unwrap_or(usual);
-        let can_start = match known.get(agent) {
-            Some(can_start) => *can_start,
-            None => *known.entry(agent).or_insert(runner::can_start(engine, Some(agent))?),
-        };
-        if !can_start {
-            stuck.insert(task.id, format!("no agent `{agent}` here"));
-        }
-    }
-    Ok(stuck)
-}
-
-fn render(list: &TaskList, all_projects: bool, stuck: &BTreeMap<TaskId, String>) -> String {
+fn render(list: &TaskList, all_projects: bool) -> String {
     let column = |cell: fn(&TaskView) -> String| list.tasks.iter().map(cell).collect::<Vec<_>>();
     let project = |task: &TaskView| list.projects.get(&task.project).cloned().unwrap_or_default();
     let projects = list.tasks.iter().filter(|_| all_projects).map(project);
-    let notes = list.tasks.iter().map(|task| stuck.get(&task.id).cloned().unwrap_or_else(|| note(task)));
+    let missing =
+        |task: &TaskView| list.missing_agents.get(&task.id).map(|agent| format!("no agent `{agent}` here"));
+    let notes = list.tasks.iter().map(|task| missing(task).unwrap_or_else(|| note(task)));
     let mut columns = vec![
         Column::new("ID", column(|task| task.id.to_string())),
         Column::new("PRI", column(|task| task.priority.to_string())).spare(),
-        Column::new("STATUS", column(|task| task.status.to_owned())).painted(paint_status),
+        Column::new("STATUS", column(|task| task.status.clone())).painted(paint_status),
         Column::new("AGE", column(|task| ago(task.created_at.0, clock::now()))).painted(dim).spare(),
         Column::new("TITLE", column(|task| task.title.clone())).keeping(TITLE),
         Column::new("AGENT", column(agent)).giving_way().spare(),
@@ -92,7 +71,7 @@ pub(super) fn note(task: &TaskView) -> String {
             obstacle.state,
         );
     }
-    match (task.status, task.not_before, &task.remark) {
+    match (task.status.as_str(), task.not_before, &task.remark) {
         ("scheduled", Some(at), remark) => {
             let cause = remark.as_ref().filter(|_| task.reason.is_some()).map(|remark| cause(task, remark));
             let cause = cause.map(|cause| format!(", after {cause}")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! `fleet task search`
 
 use clap::Args;
-use fleet_engine::verbs::task_search::{self, Hit, Request, Response};
+use fleet_api::verbs::task_search::{Answer, Hit, Request};
 
 use super::super::Context;
 use crate::Done;
@@ -13,6 +13,7 @@ use crate::output::{Column, count, dim, paint_status, table};
 /// finds: rare words count more than common ones, titles more than descriptions. The newest 2000 tasks are looked at.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 40)]
 pub(crate) struct Search {
     /// What to look for
     #[arg(required = true)]
@@ -43,7 +44,7 @@ impl Search {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { query, statuses, labels, all_projects, limit, cursor } = self;
         let request = Request { query: query.join(" "), statuses, labels, all_projects, limit, cursor };
-        let found = task_search::run(&context.engine, request).await?;
+        let found = context.call(request).await?;
         if found.tasks.is_empty() && !context.output.is_json() {
             context.output.note(&format!(
                 "nothing found among {}; --status done looks at finished ones, -A at other repositories",
@@ -67,13 +68,13 @@ pub(super) fn older(looked_at: usize) -> String {
     format!("only the newest {looked_at} tasks were looked at; --status or --label looks further back")
 }
 
-fn render(found: &Response) -> String {
+fn render(found: &Answer) -> String {
     let column = |cell: fn(&Hit) -> String| found.tasks.iter().map(cell).collect::<Vec<_>>();
     table(vec![
         Column::new("ID", column(|hit| hit.task.id.to_string())),
         Column::new("SCORE", column(|hit| hit.score.map(|score| format!("{score:.2}")).unwrap_or_default())),
         Column::new("PRI", column(|hit| hit.task.priority.to_string())),
-        Column::new("STATUS", column(|hit| hit.task.status.to_owned())).painted(paint_status),
+        Column::new("STATUS", column(|hit| hit.task.status.clone())).painted(paint_status),
         Column::new("TITLE", column(|hit| hit.task.title.clone())).giving_way(),
         Column::new("FOUND", column(|hit| hit.matched.join(", "))).painted(dim).giving_way(),
     ])

@@ -1,22 +1,22 @@
 //! `fleet task show`
 
 use clap::Args;
-use fleet_core::problem::{Code, Outcome};
+use fleet_api::Moment;
+use fleet_api::verbs::task_show::{Answer, Neighbour, Request};
+use fleet_api::views::{EventView, RunView, TaskView};
 use fleet_core::task::Label;
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_engine::clock;
-use fleet_engine::verbs::resume;
-use fleet_engine::verbs::task_show::{self, Neighbour, Request, Response};
-use fleet_engine::views::{EventView, Moment, PromptView, RunView, TaskView};
 
 use super::super::Context;
-use super::super::events;
+use super::super::{events, messages};
 use super::rows;
 use crate::Done;
 use crate::output::{self, Column, ago, paint_status, strong, table};
 
 /// Show one task: what it is, what it waits for, what happened to it
 #[derive(Debug, Args)]
+#[command(display_order = 70)]
 pub(crate) struct Show {
     /// The task: its id, the id of one of its runs, or its branch
     id: String,
@@ -27,24 +27,12 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { id: self.id, events: self.events };
-        let task = shown(context, request).await?;
+        let task = context.call(Request { id: self.id, events: self.events }).await?;
         context.output.show(&task, || render(&task))
     }
 }
 
-/// By its id; what is none may be a run or a branch, as for the commands about runs.
-async fn shown(context: &Context, mut request: Request) -> Outcome<Response> {
-    let problem = match task_show::run(&context.engine, request.clone()).await {
-        Err(problem) if matches!(problem.code, Code::TaskNotFound | Code::IdInvalid) => problem,
-        other => return other,
-    };
-    let Ok(task) = resume::meant(&context.engine, &request.id).await else { return Err(problem) };
-    request.id = task.to_string();
-    task_show::run(&context.engine, request).await
-}
-
-fn render(shown: &Response) -> String {
+fn render(shown: &Answer) -> String {
     let task = &shown.task;
     let mut parts =
         vec![format!("{}  {}", strong(task.id.as_str()), strong(&escaped(&task.title))), fields(shown)];
@@ -54,8 +42,8 @@ fn render(shown: &Response) -> String {
     if !shown.runs.is_empty() {
         parts.push(runs(&shown.runs));
     }
-    if !shown.prompts.is_empty() {
-        parts.push(prompts(&shown.prompts));
+    if !shown.messages.is_empty() {
+        parts.push(messages::table_of(&shown.messages, clock::now()));
     }
     if !shown.events.is_empty() {
         parts.push(shown.events.iter().map(event).collect::<Vec<_>>().join("\n"));
@@ -63,7 +51,7 @@ fn render(shown: &Response) -> String {
     parts.join("\n\n")
 }
 
-fn fields(shown: &Response) -> String {
+fn fields(shown: &Answer) -> String {
     let task = &shown.task;
     let note = rows::note(task);
     let text =
@@ -71,9 +59,9 @@ fn fields(shown: &Response) -> String {
     let list = |values: Vec<&str>| escaped(&values.join(", ")).into_owned();
     let when = |moment: Option<Moment>| moment.map(|at| clock::local(at.0)).unwrap_or_default();
     let status = if note.is_empty() {
-        paint_status(task.status)
+        paint_status(&task.status)
     } else {
-        format!("{}  {}", paint_status(task.status), escaped(&note))
+        format!("{}  {}", paint_status(&task.status), escaped(&note))
     };
     let agent = [text(&task.agent), text(&task.model)].join(" ").trim().to_owned();
     let attempts = if task.attempts == 0 {
@@ -117,7 +105,7 @@ fn parent(task: &TaskView) -> String {
 }
 
 /// The stage of a workflow that it is.
-fn stage(shown: &Response) -> String {
+fn stage(shown: &Answer) -> String {
     let (Some(workflow), Some(name), Some(stage)) = (shown.task.workflow, &shown.workflow_name, &shown.stage)
     else {
         return String::new();
@@ -142,22 +130,6 @@ fn runs(runs: &[RunView]) -> String {
         Column::new("RUNNER", column(|run| run.runner.clone())),
         Column::new("REASON", column(|run| run.reason.map(|reason| reason.to_string()).unwrap_or_default())),
         Column::new("DETAIL", column(|run| run.detail.clone().unwrap_or_default())).giving_way(),
-    ])
-}
-
-fn prompts(prompts: &[PromptView]) -> String {
-    let column = |cell: fn(&PromptView) -> String| prompts.iter().map(cell).collect::<Vec<_>>();
-    let passed_on = |prompt: &PromptView| match (prompt.sent_at, prompt.run) {
-        (Some(_), Some(run)) => run.to_string(),
-        _ => "waits".to_owned(),
-    };
-    let first_line = |prompt: &PromptView| prompt.text.trim().lines().next().unwrap_or_default().to_owned();
-    table(vec![
-        Column::new("PROMPT", column(|prompt| prompt.number.to_string())),
-        Column::new("BY", column(|prompt| prompt.by.clone())),
-        Column::new("AGE", column(|prompt| ago(prompt.at.0, clock::now()))),
-        Column::new("TOLD TO", column(passed_on)),
-        Column::new("TEXT", column(first_line)).giving_way(),
     ])
 }
 

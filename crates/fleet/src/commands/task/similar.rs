@@ -1,7 +1,7 @@
 //! `fleet task similar`
 
 use clap::Args;
-use fleet_engine::verbs::task_similar::{self, Of, Request, Response, Similar as Found};
+use fleet_api::verbs::task_similar::{Answer, Of, Request, Similar as Found};
 
 use super::super::Context;
 use super::search::older;
@@ -15,6 +15,7 @@ use crate::output::{Column, count, dim, paint_status, table};
 /// what they share before you act on it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 50)]
 pub(crate) struct Similar {
     /// The id of a task, or a text
     #[arg(required = true, value_name = "ID|TEXT")]
@@ -40,7 +41,7 @@ impl Similar {
         let Self { of, threshold, all_projects, limit } = self;
         let of = if of.len() == 1 { Of::guess(of.concat()) } else { Of::Text(of.join(" ")) };
         let request = Request { of, threshold, all_projects, limit };
-        let found = task_similar::run(&context.engine, &request).await?;
+        let found = context.call(request).await?;
         if found.similar.is_empty() && !context.output.is_json() {
             let many = count(found.looked_at, "task");
             context
@@ -56,7 +57,7 @@ impl Similar {
     }
 }
 
-fn render(found: &Response) -> String {
+fn render(found: &Answer) -> String {
     rows(&found.similar)
 }
 
@@ -66,7 +67,7 @@ pub(super) fn rows(similar: &[Found]) -> String {
     table(vec![
         Column::new("ID", column(|found| found.task.id.to_string())),
         Column::new("SCORE", column(|found| format!("{:.2}", found.score))),
-        Column::new("STATUS", column(|found| found.task.status.to_owned())).painted(paint_status),
+        Column::new("STATUS", column(|found| found.task.status.clone())).painted(paint_status),
         Column::new("TITLE", column(|found| found.task.title.clone())).giving_way(),
         Column::new("SHARED", column(shared)).painted(dim).giving_way(),
     ])

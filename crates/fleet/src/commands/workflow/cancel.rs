@@ -1,8 +1,9 @@
 //! `fleet workflow cancel`
 
 use clap::Args;
+use fleet_api::verbs::workflow_cancel::{Cancelled, Request};
+use fleet_api::views::WorkflowView;
 use fleet_core::text::escaped;
-use fleet_engine::verbs::workflow_cancel::{self, Cancelled, Request};
 
 use super::super::Context;
 use super::super::consent::insist;
@@ -14,6 +15,7 @@ use crate::output::{Column, count, dim, paint_status, strong, table};
 ///
 /// Waits until none of their agents runs any more. What they have done so far stays on their branches.
 #[derive(Debug, Args)]
+#[command(display_order = 90)]
 pub(crate) struct Cancel {
     /// The workflows: ids, beginnings of ids, or names that only one has
     #[arg(required = true, value_name = "ID")]
@@ -32,11 +34,11 @@ pub(crate) struct Cancel {
 impl Cancel {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { ids, remark, yes, no_wait } = self;
-        let request = Request { ids, remark, wait: !no_wait };
-        let meant = workflow_cancel::find(&context.engine, &request.ids).await?;
+        let request = Request { ids, remark, wait: !no_wait, dry_run: false };
+        let meant = context.call(Request { dry_run: true, ..request.clone() }).await?.workflows;
         if meant.len() > 1 && !yes {
-            let column = |cell: fn(&fleet_engine::views::WorkflowView) -> String| {
-                meant.iter().map(cell).collect::<Vec<_>>()
+            let column = |cell: fn(&WorkflowView) -> String| {
+                meant.iter().map(|one| cell(&one.workflow)).collect::<Vec<_>>()
             };
             context.output.note(&table(vec![
                 Column::new("ID", column(|workflow| workflow.id.to_string())),
@@ -50,11 +52,11 @@ impl Cancel {
             let nothing = serde_json::json!({ "workflows": [] });
             return context.output.show(&nothing, || "nothing was cancelled".to_owned());
         }
-        let response = workflow_cancel::run(&context.engine, request).await?;
-        context
-            .output
-            .show(&response, || response.workflows.iter().map(said).collect::<Vec<_>>().join("\n"))?;
-        response.problem().map_or(Ok(()), Err)
+        // What was agreed to, whatever the names may mean by now.
+        let ids = meant.iter().map(|one| one.workflow.id.to_string()).collect();
+        let answer = context.call(Request { ids, ..request }).await?;
+        context.output.show(&answer, || answer.workflows.iter().map(said).collect::<Vec<_>>().join("\n"))?;
+        answer.problem().filter(|_| !no_wait).map_or(Ok(()), Err)
     }
 }
 

@@ -1,12 +1,11 @@
 //! `fleet workflow check`
 
 use clap::Args;
+use fleet_api::verbs::workflow_check::{Checked, Picture, Request, StagePicture};
+use fleet_api::views::{Diagnostic, Severity, WorkflowSource};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 use fleet_core::workflow::{Changes, Returns, Start};
-use fleet_engine::verbs::trust;
-use fleet_engine::verbs::workflow_check::{self, Checked, Picture, Request, StagePicture};
-use fleet_engine::workflow_file::{Diagnostic, Severity};
 use unicode_width::UnicodeWidthStr;
 
 use super::super::Context;
@@ -20,6 +19,7 @@ use crate::output::{Column, count, dim, print, print_json, strong, table};
 /// and agents, needs that nobody fulfils, circles, prompts and conditions that name a stage which is not over by then.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 20)]
 pub(crate) struct Check {
     /// Workflows: names, or paths of files
     #[arg(value_name = "WORKFLOW", required = true)]
@@ -41,22 +41,24 @@ const EXAMPLES: &str = "Examples:
   fleet workflow check plan-fanout-integrate --set most=3 --agent demo";
 
 impl Check {
-    pub(crate) fn run(self, context: &Context) -> Done {
+    pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { workflows: named, task, params: set, agent } = self;
-        let request = Request { named, task, set, agent };
-        let all = workflow_check::run(&context.engine, &request)?;
+        let workflows = named.iter().cloned().map(WorkflowSource::Named).collect();
+        let from = std::env::current_dir().ok();
+        let checked = context.call(Request { workflows, from, task, set, agent, for_run: false }).await?;
+        let all = &checked.workflows;
         for diagnostic in all.iter().flat_map(|one| &one.diagnostics) {
             let file = context.near(&diagnostic.file);
             context.output.note(&diagnostics::shown(&Diagnostic { file, ..diagnostic.clone() }));
         }
         if context.output.is_json() {
-            print_json(&serde_json::json!({ "workflows": all }))?;
+            print_json(&checked)?;
         } else {
-            let each = all.iter().zip(&request.named);
+            let each = all.iter().zip(&named);
             let shown: Vec<String> = each.filter_map(|(one, named)| shown(context, one, named)).collect();
             print(&shown.join("\n\n"))?;
         }
-        conclude(context, &all)
+        conclude(context, all)
     }
 }
 
@@ -74,12 +76,6 @@ fn conclude(context: &Context, all: &[Checked]) -> Done {
     Err(Problem::new(Code::WorkflowInvalid, message))
 }
 
-/// What a run would still ask the user to agree to. A check outside of a repository cannot know.
-fn consent(context: &Context, named: &str) -> Option<String> {
-    let status = trust::status_of_workflow(&context.engine, named).ok()?;
-    (!status.trusted).then(|| format!("fleet trust --workflow {}", escaped(named)))
-}
-
 /// A workflow that is right.
 fn shown(context: &Context, one: &Checked, named: &str) -> Option<String> {
     let picture = one.workflow.as_ref()?;
@@ -94,7 +90,9 @@ fn shown(context: &Context, one: &Checked, named: &str) -> Option<String> {
     if !wants.is_empty() {
         parts.push(dim(&format!("it still wants: {}", wants.join(" "))));
     }
-    parts.extend(consent(context, named).map(|consent| dim(&format!("it still wants: {consent}"))));
+    if one.needs_consent {
+        parts.push(dim(&format!("it still wants: fleet trust --workflow {}", escaped(named))));
+    }
     Some(parts.join("\n"))
 }
 

@@ -1,10 +1,10 @@
 //! `fleet workflow clean`
 
 use clap::Args;
+use fleet_api::verbs::workflow_clean::{Answer, Request};
+use fleet_api::views::{Kept, WorkflowView};
 use fleet_core::text::escaped;
 use fleet_core::tidy::Why;
-use fleet_engine::verbs::clean::Kept;
-use fleet_engine::verbs::workflow_clean::{self, Plan, Request, Response};
 
 use super::super::Context;
 use super::super::clean::{question, removed, stays};
@@ -18,6 +18,7 @@ use crate::output::{Column, count, dim, table};
 /// any case: then it is kept as a snapshot that `fleet undo` brings back. A workflow of which a branch stays is kept, and
 /// so is one that is at work. Shows what would go and asks; without a terminal it only shows.
 #[derive(Debug, Args)]
+#[command(display_order = 100)]
 pub(crate) struct Clean {
     /// The workflows: ids, beginnings of ids, or names that only one has
     #[arg(value_name = "ID", required_unless_present = "all_finished")]
@@ -36,30 +37,25 @@ pub(crate) struct Clean {
 impl Clean {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { ids, all_finished, discard, yes } = self;
-        let plan = workflow_clean::plan(&context.engine, Request { ids, all_finished, discard }).await?;
-        if plan.workflows.is_empty() {
-            return context.output.show(&answer(&plan), || "no workflow is over".to_owned());
+        let request = Request { ids, all_finished, discard, dry_run: true, confirmed: None };
+        let mut plan = context.call(request).await?;
+        let meant = std::mem::take(&mut plan.workflows);
+        if meant.is_empty() {
+            return context.output.show(&plan, || "no workflow is over".to_owned());
         }
         if !yes {
-            context.output.note(&listed(&plan));
+            context.output.note(&listed(&plan, &meant));
         }
-        let branches = Some(plan.items()).filter(|items| !items.is_empty()).map(|items| question(&items));
-        if let Some(why) = spared(context, yes, &asked(going(&plan), branches), None) {
-            return context.output.show(&answer(&plan), || why);
+        let branches = Some(&plan.removed).filter(|items| !items.is_empty()).map(|items| question(items));
+        if let Some(why) = spared(context, yes, &asked(plan.deleted.len(), branches), None) {
+            return context.output.show(&plan, || why);
         }
-        let done = workflow_clean::run(&context.engine, plan).await?;
+        let ids = meant.iter().map(|workflow| workflow.id.to_string()).collect();
+        let confirmed = Some(plan.removed);
+        let request = Request { ids, all_finished: false, discard, dry_run: false, confirmed };
+        let done = Answer { workflows: Vec::new(), ..context.call(request).await? };
         context.output.show(&done, || said(&done))
     }
-}
-
-fn answer(plan: &Plan) -> serde_json::Value {
-    let deleted: Vec<_> = plan.workflows.iter().filter(|one| one.goes()).map(|one| one.workflow.id).collect();
-    let (removed, kept) = (plan.items(), plan.kept());
-    serde_json::json!({ "dry_run": true, "deleted": deleted, "removed": removed, "kept": kept })
-}
-
-fn going(plan: &Plan) -> usize {
-    plan.workflows.iter().filter(|one| one.goes()).count()
 }
 
 /// One question, whatever goes; `branches` is the one about these alone.
@@ -71,28 +67,27 @@ fn asked(going: usize, branches: Option<String>) -> String {
     }
 }
 
-fn listed(plan: &Plan) -> String {
-    let cells = |cell: &dyn Fn(&workflow_clean::PlannedWorkflow) -> String| {
-        plan.workflows.iter().map(cell).collect::<Vec<_>>()
-    };
-    let goes = |one: &workflow_clean::PlannedWorkflow| {
-        if one.goes() { "goes".to_owned() } else { "stays: a branch of it stays".to_owned() }
+fn listed(plan: &Answer, meant: &[WorkflowView]) -> String {
+    let cells = |cell: &dyn Fn(&WorkflowView) -> String| meant.iter().map(cell).collect::<Vec<_>>();
+    let goes = |one: &WorkflowView| {
+        let goes = plan.deleted.contains(&one.id);
+        if goes { "goes" } else { "stays: a branch of it stays" }.to_owned()
     };
     let workflows = table(vec![
-        Column::new("WORKFLOW", cells(&|one| one.workflow.id.to_string())),
-        Column::new("NAME", cells(&|one| one.workflow.name.clone())).giving_way(),
+        Column::new("WORKFLOW", cells(&|one| one.id.to_string())),
+        Column::new("NAME", cells(&|one| one.name.clone())).giving_way(),
         Column::new("", cells(&goes)),
     ]);
-    let (items, kept) = (plan.items(), plan.kept());
+    let (items, kept) = (&plan.removed, &plan.kept);
     let parts = [
         workflows,
-        if items.is_empty() { String::new() } else { super::super::clean::goes(&items) },
-        if kept.is_empty() { String::new() } else { staying(&kept) },
+        if items.is_empty() { String::new() } else { super::super::clean::goes(items) },
+        if kept.is_empty() { String::new() } else { staying(kept) },
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn said(done: &Response) -> String {
+fn said(done: &Answer) -> String {
     let mut lines: Vec<String> =
         done.deleted.iter().map(|id| format!("removed workflow {}", escaped(id.as_str()))).collect();
     lines.extend(done.removed.iter().map(removed));

@@ -1,7 +1,7 @@
 //! What is wrong with a file, shown as compilers do.
 
+use fleet_api::views::{Diagnostic, Severity};
 use fleet_core::text::escaped;
-use fleet_engine::workflow_file::{Diagnostic, Severity};
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::{alarm, dim, strong, warn};

@@ -1,11 +1,11 @@
 //! What is said when a workflow that was followed is over, or when somebody leaves it.
 
+use fleet_api::verbs::workflow_show::Depth;
+use fleet_api::verbs::{workflow_result, workflow_show};
+use fleet_api::views::{StageView, WorkflowDetail};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 use fleet_core::workflow::{PartState, WorkflowState};
-use fleet_engine::verbs::workflow_result;
-use fleet_engine::verbs::workflow_show::{self, Response};
-use fleet_engine::views::StageView;
 
 use super::super::Context;
 use crate::Done;
@@ -18,11 +18,13 @@ use crate::output::{count, dim, print_json, warn};
 const NAMED: usize = 5;
 
 /// Says how it ended: as JSON how it stands, else what to do next. A workflow that has not succeeded is a problem.
-pub(crate) async fn conclude(context: &Context, seen: &Response, end: End) -> Done {
+pub(crate) async fn conclude(context: &Context, seen: &WorkflowDetail, end: End) -> Done {
     let id = seen.workflow.id;
     if context.output.is_json() {
         // With what its agents said, which nobody looks at in between.
-        print_json(&workflow_show::run(&context.engine, id.as_str()).await?)?;
+        let request =
+            workflow_show::Request { id: id.to_string(), depth: Depth::Results, ..Default::default() };
+        print_json(&context.call(request).await?.workflow)?;
     }
     if end == End::Left {
         context.output.note(&format!(
@@ -33,7 +35,8 @@ pub(crate) async fn conclude(context: &Context, seen: &Response, end: End) -> Do
     if let Some(problem) = problem(seen) {
         return Err(problem);
     }
-    let next = workflow_result::run(&context.engine, workflow_result::Request::of(id)).await?.next;
+    let request = workflow_result::Request { id: id.to_string(), ..Default::default() };
+    let next = context.call(request).await?.next;
     let took = seen.stages.iter().filter(|stage| stage.state == PartState::Done).count();
     context.output.note(&dim(&format!("{} done", count(took, "stage"))));
     let failed: Vec<&StageView> = seen.stages.iter().filter(|stage| stage.state.is_bad()).collect();
@@ -56,7 +59,7 @@ pub(crate) async fn conclude(context: &Context, seen: &Response, end: End) -> Do
 }
 
 /// Why it cannot be called done, if it cannot.
-pub(super) fn problem(seen: &Response) -> Option<Problem> {
+pub(super) fn problem(seen: &WorkflowDetail) -> Option<Problem> {
     let (id, name) = (seen.workflow.id, &seen.workflow.name);
     let because = |verb: &str| match &seen.workflow.why {
         Some(why) => format!("{name} {verb}: {}", cause(why)),
@@ -93,7 +96,7 @@ pub(super) fn problem(seen: &Response) -> Option<Problem> {
 
 fn said(stage: &StageView) -> String {
     let why = stage.why.as_deref().map(|why| format!(": {}", cause(why))).unwrap_or_default();
-    let next = match (stage.task, stage.status) {
+    let next = match (stage.task, stage.status.as_str()) {
         (None, _) => String::new(),
         (Some(task), "waiting") => format!(" (`fleet show {task}` has the question)"),
         (Some(task), "held") => format!(" (`fleet task release {task}` takes it up again)"),

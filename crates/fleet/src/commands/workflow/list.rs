@@ -1,9 +1,10 @@
 //! `fleet workflow list`
 
 use clap::Args;
+use fleet_api::verbs::workflow_list::{Answer, Request};
+use fleet_api::views::WorkflowView;
 use fleet_core::time::Millis;
-use fleet_engine::verbs::workflow_list::{self, Request, Response};
-use fleet_engine::views::WorkflowView;
+use fleet_engine::clock;
 
 use super::super::Context;
 use crate::Done;
@@ -12,6 +13,7 @@ use crate::output::{Column, ago, dim, paint_status, table};
 /// List workflows, the newest first
 #[derive(Debug, Args)]
 #[command(visible_alias = "ls", after_help = EXAMPLES)]
+#[command(display_order = 40)]
 pub(crate) struct List {
     /// Only these: running, cancelling, succeeded, failed, cancelled; may be repeated
     #[arg(short, long = "state", value_name = "STATE", value_delimiter = ',')]
@@ -39,8 +41,7 @@ impl List {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { states, all, all_projects, limit, before } = self;
         let narrowed = !states.is_empty() || before.is_some();
-        let list =
-            workflow_list::run(&context.engine, Request { states, all, all_projects, limit, before }).await?;
+        let list = context.call(Request { states, all, all_projects, limit, before }).await?;
         if list.workflows.is_empty() && !context.output.is_json() {
             context.output.note(match (narrowed, all) {
                 (true, _) => "no workflow fits; `fleet workflow list --all` shows every one",
@@ -49,7 +50,7 @@ impl List {
             });
             return Ok(());
         }
-        context.output.show(&list, || render(&list, all_projects, context.engine.now()))?;
+        context.output.show(&list, || render(&list, all_projects, clock::now()))?;
         if let Some(next) = list.next {
             context.output.note(&dim(&format!("there are more: `--before {next}` shows them")));
         }
@@ -57,7 +58,7 @@ impl List {
     }
 }
 
-fn render(list: &Response, all_projects: bool, now: Millis) -> String {
+fn render(list: &Answer, all_projects: bool, now: Millis) -> String {
     let column = |cell: &dyn Fn(&WorkflowView) -> String| list.workflows.iter().map(cell).collect::<Vec<_>>();
     let project = |workflow: &WorkflowView| list.projects.get(&workflow.project).cloned().unwrap_or_default();
     let mut columns = vec![

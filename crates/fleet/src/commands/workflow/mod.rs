@@ -1,22 +1,11 @@
 //! `fleet workflow …`
 
-mod cancel;
-mod check;
-mod clean;
-mod diagnostics;
-mod ending;
-mod init;
-mod list;
-mod result;
-mod retry;
-mod run;
-mod show;
-mod watch;
-
-use clap::Subcommand;
+use clap::Args;
 
 use super::Context;
 use crate::Done;
+
+workflow_commands!();
 
 /// Several agents on one task: graphs of stages that pass on what they did
 ///
@@ -24,19 +13,12 @@ use crate::Done;
 /// `.fleet/workflows` of the repository, in `workflows` of your codefleet home, and among those that come with codefleet.
 /// Every stage is a task with an agent and a branch of its own. One that runs or ran is named by its id, the beginning of
 /// that, or its name if only one has it.
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) enum Workflow {
-    Init(init::Init),
-    Check(check::Check),
-    Run(Box<run::Run>),
-    List(list::List),
-    Show(show::Show),
-    Watch(watch::Watch),
-    Result(result::ResultCommand),
-    Retry(retry::Retry),
-    Cancel(cancel::Cancel),
-    Clean(clean::Clean),
+#[command(display_order = 60, visible_alias = "wf")]
+pub(crate) struct Workflow {
+    #[command(subcommand)]
+    command: Command,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -46,17 +28,6 @@ const EXAMPLES: &str = "Examples:
 
 impl Workflow {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        match self {
-            Self::Init(command) => command.run(context),
-            Self::Check(command) => command.run(context),
-            Self::Run(command) => command.run(context).await,
-            Self::List(command) => command.run(context).await,
-            Self::Show(command) => command.run(context).await,
-            Self::Watch(command) => command.run(context).await,
-            Self::Result(command) => command.run(context).await,
-            Self::Retry(command) => command.run(context).await,
-            Self::Cancel(command) => command.run(context).await,
-            Self::Clean(command) => command.run(context).await,
-        }
+        self.command.run(context).await
     }
 }

@@ -1,8 +1,8 @@
 //! `fleet workflow result`
 
 use clap::Args;
+use fleet_api::verbs::workflow_result::{Answer, Request, StageResult};
 use fleet_core::text::escaped;
-use fleet_engine::verbs::workflow_result::{self, Request, Response, StageResult};
 
 use super::super::Context;
 use super::super::show::result as run_result;
@@ -14,6 +14,7 @@ use crate::output::{dim, paint_status, strong};
 /// The last stages are those that no other needs. Where the last one is a judge that chose, what it chose is the result.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 70)]
 pub(crate) struct ResultCommand {
     /// The workflow: its id or the beginning of that, or its name if only one has it
     id: String,
@@ -32,14 +33,14 @@ const EXAMPLES: &str = "Examples:
 
 impl ResultCommand {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { id: self.id, all: self.all, stage: self.stage };
-        let response = workflow_result::run(&context.engine, request).await?;
-        context.output.show(&response, || render(&response))
+        let request = Request { id: self.id, all: self.all, stage: self.stage, detail: false };
+        let found = context.call(request).await?;
+        context.output.show(&found, || render(&found))
     }
 }
 
-fn render(response: &Response) -> String {
-    let workflow = &response.workflow;
+fn render(found: &Answer) -> String {
+    let workflow = &found.workflow;
     let why = workflow.why.as_deref().map(|why| format!("  {}", escaped(why))).unwrap_or_default();
     let head = format!(
         "{}  {}  {}{why}",
@@ -47,7 +48,7 @@ fn render(response: &Response) -> String {
         paint_status(workflow.state.as_str()),
         strong(&escaped(&workflow.name))
     );
-    let winner = response.winner.as_ref().map(|winner| {
+    let winner = found.winner.as_ref().map(|winner| {
         let branch = winner.branch.as_deref().map(|branch| format!(", on {}", escaped(branch)));
         format!(
             "{} chose {}{}",
@@ -57,9 +58,9 @@ fn render(response: &Response) -> String {
         )
     });
     let next: Vec<String> =
-        response.next.iter().map(|line| format!("  {} {}", dim("→"), escaped(line))).collect();
+        found.next.iter().map(|line| format!("  {} {}", dim("→"), escaped(line))).collect();
     let next = if next.is_empty() { None } else { Some(next.join("\n")) };
-    let results = response.results.iter().map(stage);
+    let results = found.results.iter().map(stage);
     [head].into_iter().chain(results).chain(winner).chain(next).collect::<Vec<_>>().join("\n\n")
 }
 

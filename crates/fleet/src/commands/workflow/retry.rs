@@ -1,8 +1,8 @@
 //! `fleet workflow retry`
 
 use clap::Args;
+use fleet_api::verbs::workflow_retry::Request;
 use fleet_core::text::escaped;
-use fleet_engine::verbs::workflow_retry::{self, Request};
 
 use super::super::Context;
 use super::super::launching::wake;
@@ -17,6 +17,7 @@ use crate::output::{dim, paint_status, strong};
 /// stage and all that build on it are done once more from the beginning, on new branches.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 80)]
 pub(crate) struct Retry {
     /// The workflow: its id or the beginning of that, or its name if only one has it
     id: String,
@@ -34,8 +35,8 @@ const EXAMPLES: &str = "Examples:
 
 impl Retry {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let retried = workflow_retry::run(&context.engine, Request { id: self.id, from: self.from }).await?;
-        wake(context);
+        let retried = context.call(Request { id: self.id, from: self.from }).await?;
+        wake(context).await;
         let workflow = &retried.workflow;
         if self.detach {
             return context.output.show(&retried, || {

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fleet_api::verbs::workflow_run::{Plan, PlannedStage, Request};
+use fleet_api::views::WorkflowSource;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, escaped_lines};
-use fleet_engine::verbs::workflow_run::{self, Plan, PlannedStage, Request};
 
 use super::super::Context;
 use super::super::launching::{left_behind, wake};
@@ -23,6 +24,7 @@ use crate::output::{Column, count, dim, strong, table};
 /// stops the following, not the work.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(display_order = 30)]
 pub(crate) struct Run {
     /// The workflow: a file or a name
     workflow: String,
@@ -62,20 +64,19 @@ const EXAMPLES: &str = "Examples:
 
 impl Run {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let (detach, only_show, is_here) = (self.detach, self.only_show, self.base.is_none());
-        let plan = workflow_run::plan(&context.engine, self.request()?).await.map_err(instead)?;
-        if only_show {
-            return context.output.show(&plan, || picture(&plan));
-        }
-        context.first_use(plan.agents())?;
+        let (detach, is_here) = (self.detach, self.base.is_none());
+        let answer = context.call(self.request()?).await.map_err(instead)?;
+        let (plan, Some(started)) = (&answer.plan, &answer.workflow) else {
+            return context.output.show(&answer.plan, || picture(&answer.plan));
+        };
+        context.first_use(plan.agents()).await?;
         if is_here {
             left_behind(context, &plan.base).await;
         }
-        let started = workflow_run::run(&context.engine, plan).await?;
-        wake(context);
+        wake(context).await;
         let (id, name) = (started.workflow.id, &started.workflow.name);
         if detach {
-            return context.output.show(&started, || format!("{}  {}", strong(id.as_str()), escaped(name)));
+            return context.output.show(started, || format!("{}  {}", strong(id.as_str()), escaped(name)));
         }
         context.output.note(&dim(&format!("workflow {id}  {}", escaped(name))));
         let (seen, end) = follow_workflow(context, id).await?;
@@ -93,8 +94,9 @@ impl Run {
             let problem = Problem::new(Code::InvalidValue, "the task is empty: say what is to be done");
             return Err(problem.hint("`--task TEXT`, `--task-file FILE`, or `-` for standard input"));
         }
-        let Self { workflow, params, agent, base, priority, .. } = self;
-        Ok(Request { workflow, task, set: params, agent, base, priority })
+        let Self { workflow, params: set, agent, base, priority, only_show: dry_run, .. } = self;
+        let (workflow, from) = (WorkflowSource::Named(workflow), std::env::current_dir().ok());
+        Ok(Request { workflow, from, task, set, agent, base, priority, dry_run })
     }
 }
 

@@ -1,11 +1,12 @@
 //! `fleet workflow show`
 
 use clap::Args;
+use fleet_api::verbs::workflow_show::{Depth, Request};
+use fleet_api::views::{StageView, WorkflowDetail};
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_core::time::Millis;
 use fleet_core::workflow::PartState;
-use fleet_engine::verbs::workflow_show::{self, Response};
-use fleet_engine::views::StageView;
+use fleet_engine::clock;
 
 use super::super::Context;
 use super::list;
@@ -15,6 +16,7 @@ use crate::output::{Column, TITLE, ago, dim, fields, money, number, paint_status
 
 /// Show a workflow: its stages, where they stand, what they used, and what to do next
 #[derive(Debug, Args)]
+#[command(display_order = 50)]
 pub(crate) struct Show {
     /// The workflow: its id or the beginning of that, or its name if only one has it
     id: String,
@@ -22,12 +24,13 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let shown = workflow_show::run(&context.engine, &self.id).await?;
-        context.output.show(&shown, || render(&shown, context.engine.now()))
+        let request = Request { id: self.id, depth: Depth::Results, ..Request::default() };
+        let shown = context.call(request).await?.workflow;
+        context.output.show(&shown, || render(&shown, clock::now()))
     }
 }
 
-fn render(shown: &Response, now: Millis) -> String {
+fn render(shown: &WorkflowDetail, now: Millis) -> String {
     let workflow = &shown.workflow;
     let head = format!("{}  {}", strong(workflow.id.as_str()), strong(&escaped(&workflow.name)));
     let next: Vec<String> =
@@ -36,7 +39,7 @@ fn render(shown: &Response, now: Millis) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn about(shown: &Response, now: Millis) -> String {
+fn about(shown: &WorkflowDetail, now: Millis) -> String {
     let workflow = &shown.workflow;
     let why = workflow.why.as_deref().map(|why| format!("  {}", escaped(why))).unwrap_or_default();
     let task = escaped_lines(shown.task.trim_end()).lines().take(1).collect::<String>();
@@ -82,7 +85,7 @@ fn stages(stages: &[StageView], now: Millis) -> String {
     };
     table(vec![
         Column::new("STAGE", column(&|stage| stage.name.clone())).naming(),
-        Column::new("STATE", column(&|stage| stage.status.to_owned())).painted(paint_status),
+        Column::new("STATE", column(&|stage| stage.status.clone())).painted(paint_status),
         Column::new("AGENT", column(&agent)).giving_way().spare(),
         Column::new("TIME", column(&|stage| elapsed(stage, now))).painted(dim),
         Column::new("TOKENS", column(&tokens)).painted(dim).spare(),

@@ -1,7 +1,7 @@
 //! `fleet workflow watch`
 
 use clap::Args;
-use fleet_engine::verbs::workflow_watch;
+use fleet_api::verbs::workflow_show::Request;
 
 use super::super::Context;
 use super::ending;
@@ -13,6 +13,7 @@ use crate::follow::follow_workflow;
 /// On a terminal the stages stay on the screen and up to date; elsewhere every change is a line. The exit status tells
 /// how the workflow ended. Ctrl-C stops the following, not the work.
 #[derive(Debug, Args)]
+#[command(display_order = 60)]
 pub(crate) struct Watch {
     /// The workflow: its id or the beginning of that, or its name if only one has it
     id: String,
@@ -20,7 +21,8 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let id = workflow_watch::find(&context.engine, &self.id).await?;
+        let request = Request { id: self.id, ..Request::default() };
+        let id = context.call(request).await?.workflow.workflow.id;
         context.tell_unattended().await;
         let (seen, end) = follow_workflow(context, id).await?;
         ending::conclude(context, &seen, end).await

@@ -29,7 +29,10 @@ fn is_told(cli: Cli, agent: &str) {
     assert_eq!(stage.committed(&task, "two.txt"), CONTENT);
     let shown = stage.fleet.json(&["task", "show", &task]);
     assert_eq!(shown["prompts"][0]["run"], runs[0]["id"], "{}", shown["prompts"]);
-    assert!(shown["prompts"][0]["sent_at"].is_string(), "{}", shown["prompts"]);
+    assert_eq!(shown["prompts"][0]["state"], "seen", "{}", shown["prompts"]);
+    let [delivered, seen] =
+        ["delivered_at", "seen_at"].map(|name| shown["prompts"][0][name].as_str().unwrap());
+    assert!(delivered <= seen, "{delivered} {seen}");
 }
 
 /// Said to a task that is done: its conversation goes on, and so does its branch.

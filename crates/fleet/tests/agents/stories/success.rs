@@ -21,6 +21,24 @@ pub(crate) fn writes_and_commits(cli: Cli) {
     assert_eq!(stage.questions(cli).len(), 2, "the prompt, and the tool's answer");
 }
 
+/// It calls `fleet` in its shell. The sandbox of codex lets it connect to nothing, which it is told, and its final message
+/// does as well.
+pub(crate) fn speaks_to_its_keeper(cli: Cli) {
+    let Some(stage) = Stage::new(&[(cli, "fleet")]) else { return };
+    let task = stage.fleet.ok(&["task", "add", "-q", WRITE, "--agent", cli.name()]).trim_end().to_owned();
+    stage.work();
+    let run = stage.run_of(&task);
+    assert_eq!((&run["state"], &run["task_state"]), (&"succeeded".into(), &"done".into()), "{run}");
+    let told = stage.committed(&task, "out.txt");
+    let events = stage.fleet.ok(&["events", "--json"]);
+    if cli == Cli::Codex && cfg!(target_os = "linux") {
+        assert!(told.contains("codefleet cannot be reached from here"), "{told}");
+        assert!(told.contains("say it in your final message"), "{told}");
+    } else {
+        assert!(told.contains("noted") && events.contains("from the model"), "{told}: {events}");
+    }
+}
+
 /// The same by the Agent Client Protocol, with an agent that only the configuration knows.
 pub(crate) fn writes_and_commits_by_acp(cli: Cli) {
     let Some((_, run)) = works(cli, &format!("{}-acp", cli.name())) else { return };

@@ -116,6 +116,16 @@ fn a_run_that_never_had_a_workspace_has_nothing_to_compare() {
 }
 
 #[test]
+fn names_of_files_are_harmless_in_a_pipe_too() {
+    let world = world();
+    add(&world, "feature", "write a\u{202e}txt.exe x", &[]);
+    run_all(&world);
+    let stat = world.fleet.ok(&["diff", "feature", "--stat"]);
+    assert!(stat.contains("a\\u{202e}txt.exe") && stat.contains("1 file changed"), "{stat:?}");
+    assert_eq!(world.fleet.json(&["diff", "feature"])["files"][0]["path"], "a\u{202e}txt.exe");
+}
+
+#[test]
 fn on_a_terminal_files_have_no_say_over_it() {
     if !can_make_terminals() {
         return;

@@ -26,7 +26,7 @@ pub(super) fn answers_about_agents(world: &World) {
     shape(
         &tested,
         "agent: string; model: string or null; ok: boolean; reason: string or null; steps: list; \
-         next: list of strings; seconds: real",
+         next: list of strings; seconds: real; kept: string or null",
     );
     shape(&tested["steps"][0], "name: string; verdict: string; detail: string");
     let prices = fleet.json(&["agents", "prices"]);

@@ -20,7 +20,7 @@ pub(super) fn answers_of_run_commands(world: &World) {
     is_run(&list["runs"][0], &format!("{SURROUNDED}; elsewhere: string or null"));
     let shown = json(&["show", "seen"]);
     let more = "attempts: number; attempts_allowed: number; report: object or null; result: object or null; notes: list; \
-        snapshots: list; setup_log: list of strings; files: list; next: list of strings";
+        messages: list; snapshots: list; setup_log: list of strings; files: list; next: list of strings";
     is_run(&shown, &format!("{SURROUNDED}; {more}"));
     is_event(&shown["notes"][0]);
     shape(&shown["snapshots"][0], "name: string; number: number; commit: string; why: string; at: time");

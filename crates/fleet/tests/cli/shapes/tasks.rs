@@ -44,12 +44,12 @@ pub(super) fn answers_of_task_commands(world: &World) {
     let other = second["id"].as_str().unwrap();
     for command in ["list", "ready"] {
         let list = json(&["task", command]);
-        shape(&list, "tasks: list; more: boolean; projects: object");
+        shape(&list, "tasks: list; more: boolean; projects: object; missing_agents: object");
         are_tasks(&list["tasks"], false);
     }
     let shown = json(&["task", "show", other]);
     let more = "project_name: string; workflow_name: string or null; stage: string or null; after: list; \
-        before: list; runs: list; prompts: list; events: list";
+        before: list; runs: list; messages: list; prompts: list; events: list";
     is_task(&shown, true, more);
     shape(&shown["after"][0], "id: string; state: string");
     is_event(&shown["events"][0]);
@@ -119,10 +119,12 @@ pub(super) fn answers_of_launches(world: &World) {
 }
 
 #[track_caller]
-fn is_prompt(value: &Value) {
+fn is_message(value: &Value) {
     shape(
         value,
-        "number: number; text: string; by: string; at: time; run: string or null; sent_at: time or null",
+        "id: string; number: number; kind: string; text: string; by: string; at: time; expires_at: time or null; \
+         state: string; run: string or null; delivered_at: time or null; seen_at: time or null; \
+         sent_at: time or null",
     );
 }
 
@@ -131,12 +133,17 @@ pub(super) fn answers_of_prompts(world: &World) {
     let task = world.add("Asked for more");
     for command in ["hold", "cancel", "show"] {
         let told = fleet.json(&["prompt", &task, "More"]);
-        shape(&told, "task: object; run: string or null; prompt: object; reception: string");
+        shape(
+            &told,
+            "task: object; run: string or null; agent: string or null; prompt: object; reception: string",
+        );
         is_task(&told["task"], false, "");
-        is_prompt(&told["prompt"]);
+        is_message(&told["prompt"]);
         fleet.ok(&["task", command, &task]);
     }
-    is_prompt(&fleet.json(&["task", "show", &task])["prompts"][0]);
+    let shown = fleet.json(&["task", "show", &task]);
+    is_message(&shown["messages"][0]);
+    is_message(&shown["prompts"][0]);
 }
 
 /// What `export` writes is what the table of import has, but for the names that only people give.

@@ -17,13 +17,14 @@ pub(super) fn answers_of_workflow_files(world: &World) {
     for one in checked["workflows"].as_array().unwrap() {
         shape(
             one,
-            "file: string; kind: string or null; ok: boolean; diagnostics: list; workflow: object or null",
+            "file: string; kind: string or null; ok: boolean; needs_consent: boolean; diagnostics: list; \
+             workflow: object or null",
         );
         for diagnostic in one["diagnostics"].as_array().unwrap() {
             shape(
                 diagnostic,
                 "severity: string; file: string; line: number or null; column: number or null; message: string; \
-                 help: list of strings; source: string or null",
+                 help: list of strings; source: string or null; caret: number",
             );
         }
     }
@@ -84,11 +85,11 @@ pub(super) fn answers_about_workflows(world: &World) {
     shape(
         &result["results"][0],
         "name: string; state: string; why: string or null; task: string; run: string; agent: string; \
-         branch: string or null; verdict: object; items: list of strings; result: object",
+         branch: string or null; verdict: object; items: list of strings; result: object; last: boolean",
     );
     let stage = ran["stages"][0]["task"].as_str().unwrap();
     let more = "project_name: string; workflow_name: string; stage: string; after: list; before: list; runs: list; \
-        prompts: list; events: list";
+        messages: list; prompts: list; events: list";
     is_task(&json(&["task", "show", stage]), true, more);
     is_workflow(&json(&["workflow", "retry", id, "--from", "judge", "--detach"]), ALONE);
     let cancelled = json(&["workflow", "cancel", id]);

@@ -8,6 +8,7 @@ mod kill;
 mod limits;
 mod prompt;
 mod publish;
+mod read_only;
 mod undo;
 mod why;
 

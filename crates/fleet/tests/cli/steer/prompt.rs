@@ -24,6 +24,7 @@ fn what_is_said_before_a_task_starts_is_kept() {
         (&told["prompt"]["number"], &told["prompt"]["by"], &told["prompt"]["sent_at"]),
         (&1.into(), &"ada".into(), &Value::Null)
     );
+    assert_eq!(told["prompt"]["state"], "waiting");
     assert_eq!(told["task"]["status"], "ready");
     let said = ada.stdin("And the\ndocs\n").ok(&["prompt", &task[..12], "-"]);
     assert!(said.contains(&task) && said.contains("its agent is told when it starts"), "{said}");
@@ -36,7 +37,7 @@ fn what_is_said_before_a_task_starts_is_kept() {
     assert_eq!(texts(&yard.task(&task)), ["Mind the tests", "And the\ndocs\n", "\u{1b}[2JAnd more"]);
     let shown = yard.fleet.ok(&["task", "show", &task]);
     let lines: Vec<&str> =
-        shown.lines().filter(|line| line.contains("ada") && line.contains("waits")).collect();
+        shown.lines().filter(|line| line.contains("ada") && line.contains("waiting")).collect();
     assert_eq!(lines.len(), 3, "{shown}");
     assert!(lines[0].ends_with("Mind the tests") && lines[2].contains(r"\u{1b}[2JAnd more"), "{shown}");
     let events = yard.fleet.ok(&["events", "--json"]);
@@ -57,11 +58,19 @@ fn an_agent_at_work_has_it_queued_and_goes_on() {
     let said = yard.fleet.ok(&["prompt", "login", "More"]);
     let queued = format!("queued for demo in run {run}: it is passed on at once if the agent can take it");
     assert!(said.contains(&queued), "{said}");
+    let told = yard.fleet.json(&["prompt", "login", "Then the docs", "--later"]);
+    assert_eq!(
+        (&told["reception"], &told["prompt"]["kind"]),
+        (&"kept".into(), &"follow_up".into()),
+        "{told}"
+    );
+    let said = yard.fleet.ok(&["prompt", "login", "--later", "Then the rest"]);
+    assert!(said.contains(&format!("told when run {run} has ended")), "{said}");
     assert!(yard.fleet.ok(&["show", "login"]).contains("fleet prompt login"));
     let shown = yard.task(&task);
-    assert_eq!((&shown["state"], texts(&shown).len()), (&"running".into(), 5), "the nudge did no harm");
+    assert_eq!((&shown["state"], texts(&shown).len()), (&"running".into(), 7), "the nudge did no harm");
     yard.fleet.ok(&["kill", "login", "--yes"]);
-    assert_eq!(texts(&yard.task(&task)).len(), 5, "kept for whoever takes it up again");
+    assert_eq!(texts(&yard.task(&task)).len(), 7, "kept for whoever takes it up again");
 }
 
 #[test]
@@ -212,14 +221,22 @@ fn what_an_agent_was_told_in_vain_is_told_again() {
     yard.fleet.ok(&["task", "retry", &task]);
     yard.finish_all();
     let shown = yard.task(&task);
-    assert_eq!((&shown["state"], &shown["prompts"][0]["run"]), (&"done".into(), &shown["runs"][0]["id"]));
+    // The first one ended before it showed that it had read it.
+    assert_eq!((&shown["state"], &shown["prompts"][0]["run"]), (&"done".into(), &shown["runs"][1]["id"]));
     for run in shown["runs"].as_array().unwrap() {
         let folder = yard.fleet.home().join("runs").join(run["id"].as_str().unwrap());
         let told = fs::read_to_string(folder.join("prompt.md")).unwrap();
         assert_eq!(told.matches("Mind the tests").count(), 1, "{told}");
     }
+    assert_eq!(shown["messages"], shown["prompts"]);
     yard.fleet.ok(&["prompt", "login", "And the docs"]);
     yard.finish_all();
+    let of_run = yard.fleet.json(&["show", "login"])["messages"].clone();
+    assert_eq!(of_run.as_array().unwrap().len(), 1, "{of_run}");
+    assert_eq!((&of_run[0]["text"], &of_run[0]["state"]), (&"And the docs".into(), &"seen".into()));
+    let shown = yard.fleet.ok(&["show", "login"]);
+    let is_it = |line: &str| line.contains(" prompt ") && line.ends_with("And the docs");
+    assert!(shown.lines().any(|line| is_it(line) && line.contains(" seen ")), "{shown}");
     let folder = yard.fleet.home().join("runs").join(yard.run_of(&task));
     let told = fs::read_to_string(folder.join("prompt.md")).unwrap();
     assert!(told.contains("And the docs") && !told.contains("Mind the tests"), "that is done: {told}");

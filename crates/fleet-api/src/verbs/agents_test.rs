@@ -1,0 +1,58 @@
+//! `agents.test`
+
+use fleet_core::run::Reason;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+use crate::verbs::doctor::Verdict;
+
+/// Runs a tiny real task with an agent, in a scratch repository and a queue of its own, and says what works.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The agent.
+    pub agent: String,
+    /// The model; the configured one, if left out.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// How long it may take.
+    pub seconds: u64,
+    /// Whether its folder stays, to look around in.
+    #[serde(default)]
+    pub keep: bool,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// What.
+    pub name: String,
+    /// How it went; a warning means that it works without.
+    pub verdict: Verdict,
+    /// What was seen.
+    pub detail: String,
+}
+
+/// What works.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The agent.
+    pub agent: String,
+    /// The model that it was told to use; null is the agent's own default.
+    pub model: Option<String>,
+    /// Whether it did the task.
+    pub ok: bool,
+    /// Why it did not.
+    pub reason: Option<Reason>,
+    /// In the order in which they happen.
+    pub steps: Vec<Step>,
+    /// What to do next, if it did not.
+    pub next: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+    /// The folder; null if it was not kept.
+    pub kept: Option<String>,
+}
+
+verb!("agents.test", Request => Answer, Adds, People);

@@ -1,0 +1,32 @@
+//! `clean`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+use crate::views::{Kept, Leftover};
+
+/// Removes the branches and folders of runs whose work has landed. An agent can do so for what comes from its own task.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Work of tasks that are over but have not landed, too. It is kept for `fleet undo`.
+    pub all: bool,
+    /// Only say what would go.
+    pub dry_run: bool,
+    /// Only what an answer before this one showed, and what has not changed since; everything, if left out.
+    pub confirmed: Option<Vec<Leftover>>,
+}
+
+/// What is gone, or would be.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// Whether nothing was removed on purpose.
+    pub dry_run: bool,
+    /// What is gone, or would be.
+    pub removed: Vec<Leftover>,
+    /// What stays, and why.
+    pub kept: Vec<Kept>,
+}
+
+verb!("clean", Request => Answer, Ends, Own);

@@ -1,0 +1,31 @@
+//! `config.set`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+use crate::views::SettingView;
+
+/// Sets a value in a configuration file, and keeps the rest of it as it is.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The name of the setting.
+    pub key: String,
+    /// Its new value, as somebody types it.
+    pub value: String,
+    /// In the file of the directory's repository instead of the user's own.
+    #[serde(default)]
+    pub in_project: bool,
+}
+
+/// What it is now.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The setting.
+    pub setting: SettingView,
+    /// What is probably a mistake.
+    pub warnings: Vec<String>,
+}
+
+verb!("config.set", Request => Answer, Adds, People);

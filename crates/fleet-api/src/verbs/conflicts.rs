@@ -1,0 +1,83 @@
+//! `conflicts`
+
+use fleet_core::conflict::Clash;
+use fleet_core::id::TaskId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+
+/// Finds tasks that get in each other's way, and branches that no longer go with where they should land.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Only conflicts of these, with whatever other task; empty is all.
+    pub tasks: Vec<String>,
+}
+
+/// A task that has part in a conflict.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Side {
+    pub task: TaskId,
+    pub title: String,
+    pub status: String,
+    pub branch: Option<String>,
+}
+
+/// What gets in each other's way.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Conflict {
+    /// `merge`: git cannot merge them; `files`: both changed the same files, and it can; `scope`: they claim the same.
+    pub kind: Clash,
+    /// Two tasks; or one, if it is in the way of where it should land.
+    pub tasks: Vec<Side>,
+    /// Where the one should land.
+    pub with: Option<String>,
+    /// Files: those that git cannot merge, that both changed, or that one changed and the other claims.
+    pub files: Vec<String>,
+    /// How many there are.
+    pub file_count: u64,
+    /// Patterns of the two that overlap.
+    pub scopes: Vec<(String, String)>,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// A file that several tasks have changed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct CrowdedFile {
+    /// Its path.
+    pub path: String,
+    /// Which tasks.
+    pub tasks: Vec<TaskId>,
+}
+
+/// A task whose work could not be looked at.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Unseen {
+    /// Which.
+    pub task: TaskId,
+    /// Why.
+    pub why: String,
+}
+
+/// What gets in each other's way.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The worst first.
+    pub conflicts: Vec<Conflict>,
+    /// Files that several tasks have changed, those of most tasks first.
+    pub files: Vec<CrowdedFile>,
+    /// How many tasks were compared.
+    pub looked_at: usize,
+    /// How many pairs git was not asked about, because there were too many.
+    pub unchecked: usize,
+    /// Tasks whose work could not be looked at.
+    pub unseen: Vec<Unseen>,
+    /// Whether there are more tasks than were compared.
+    pub more: bool,
+}
+
+verb!("conflicts", Request => Answer, Reads, Project, |request| Subject::tasks(&mut request.tasks));

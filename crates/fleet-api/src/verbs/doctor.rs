@@ -1,0 +1,66 @@
+//! `doctor`
+
+use fleet_core::problem::Problem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+
+/// Looks at everything that codefleet needs, and says what is wrong and what to do.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {}
+
+/// How a check went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// As it should be.
+    Good,
+    /// Works, but somebody should look.
+    Warning,
+    /// Does not work.
+    Bad,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// What was looked at.
+    pub name: String,
+    /// How it went.
+    pub verdict: Verdict,
+    /// What was found.
+    pub detail: String,
+    /// What to do about it.
+    pub hints: Vec<String>,
+}
+
+impl Check {
+    /// As it should be.
+    pub fn good(name: &str, detail: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), verdict: Verdict::Good, detail: detail.into(), hints: Vec::new() }
+    }
+
+    /// Somebody should look.
+    pub fn warning(name: &str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Warning, hints: vec![hint.into()], ..Self::good(name, detail) }
+    }
+
+    /// It does not work.
+    pub fn bad(name: &str, problem: Problem) -> Self {
+        let found = Self::good(name, problem.to_string());
+        Self { verdict: Verdict::Bad, hints: problem.hints, ..found }
+    }
+}
+
+/// Everything that was looked at.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// In the order of looking.
+    pub checks: Vec<Check>,
+    /// Whether nothing is bad.
+    pub healthy: bool,
+}
+
+verb!("doctor", Request => Answer, Reads, People);

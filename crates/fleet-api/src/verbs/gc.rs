@@ -1,0 +1,65 @@
+//! `gc`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+
+/// Gives disk space back, never at the price of work that has not landed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Logs and snapshots of runs that ended longer ago than this.
+    pub older_than_seconds: u64,
+    /// What may go, of what was found before. If left out, this only looks.
+    #[serde(default)]
+    pub remove: Option<Vec<Item>>,
+}
+
+/// What something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// What was moved aside before.
+    Trash,
+    /// A worktree that nobody uses.
+    Worktree,
+    /// The folder of a run.
+    Logs,
+    /// Snapshots of a run.
+    Snapshots,
+    /// Small files of processes that are gone.
+    Files,
+}
+
+/// Something that may go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Item {
+    pub kind: Kind,
+    pub what: String,
+    pub why: String,
+    pub count: usize,
+    pub bytes: u64,
+}
+
+/// Something that could not be removed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Failed {
+    pub what: String,
+    pub why: String,
+}
+
+/// What may go, or what was done.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// Whether this only looked.
+    pub dry_run: bool,
+    /// What is gone or is being removed in the background; or what may go.
+    pub removed: Vec<Item>,
+    /// What could not be removed, and why.
+    pub failed: Vec<Failed>,
+}
+
+verb!("gc", Request => Answer, Ends, People);

@@ -1,0 +1,27 @@
+//! `report`
+
+use fleet_core::id::RunId;
+use fleet_core::run::RunReport;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+
+/// Takes down what an agent says about its own run: done, failed, a note, how far it is.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// What it says.
+    pub report: RunReport,
+}
+
+/// What was taken down.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The run that it is about.
+    pub run: RunId,
+    /// What was said.
+    pub report: RunReport,
+}
+
+verb!("report", Request => Answer, Adds, Agents);

@@ -1,0 +1,69 @@
+//! `review`
+
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::report::TestLine;
+use fleet_core::review::Verdict;
+use fleet_core::task::TaskState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Moment;
+use crate::verb::verb;
+
+/// Looks at the work that ended lately: what was done, what git shows, whether it has landed or could, what to do next.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Only what ended since then: `24h` (ago), a date, or RFC 3339; a week if left out.
+    pub since: Option<String>,
+    /// At most so many; 20 if left out.
+    pub limit: Option<u32>,
+}
+
+/// The work of one task.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Review {
+    pub task: TaskId,
+    pub title: String,
+    pub state: TaskState,
+    pub verdict: Verdict,
+    pub run: RunId,
+    pub attempt: i64,
+    pub agent: String,
+    pub model: Option<String>,
+    pub branch: Option<String>,
+    /// What was done or why it failed, in the agent's words or ours.
+    pub summary: String,
+    pub files: Vec<String>,
+    pub file_count: usize,
+    pub commits: Vec<String>,
+    pub commit_count: usize,
+    /// What the agent says that it tested.
+    pub tests: Vec<TestLine>,
+    /// Where claim and observation differ.
+    pub remarks: Vec<String>,
+    /// What the agent would do next.
+    pub next_steps: Vec<String>,
+    /// Where it has landed, in words; nothing if it has not.
+    pub landed: Option<String>,
+    /// Files that keep it from being merged into the current commit.
+    pub conflicts: Vec<String>,
+    pub tokens: u64,
+    pub micro_usd: u64,
+    pub seconds: u64,
+    pub ended_at: Option<Moment>,
+    /// What to do next, most useful first; commands in backquotes.
+    pub next: Vec<String>,
+}
+
+/// The work that ended lately.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The newest first.
+    pub reviews: Vec<Review>,
+    /// Whether there is more of it.
+    pub more: bool,
+}
+
+verb!("review", Request => Answer, Reads, Project);

@@ -1,0 +1,43 @@
+//! `run.kill.find`
+
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::task::TaskState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+
+/// Finds what is at work or in the queue and fits patterns, before somebody stops it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Names, beginnings of ids, or patterns, of branches, tasks and runs.
+    pub patterns: Vec<String>,
+    /// All of this batch.
+    pub batch: Option<String>,
+    /// In every project instead of the directory's.
+    pub all_projects: bool,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// Each task once, those at work first.
+    pub targets: Vec<Target>,
+    /// Whether the queue is longer than what was looked at.
+    pub more: bool,
+}
+
+/// Something that can be stopped.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Target {
+    pub task: TaskId,
+    pub title: String,
+    pub state: TaskState,
+    pub branch: String,
+    pub run: Option<RunId>,
+    pub agent: Option<String>,
+}
+
+verb!("run.kill.find", Request => Answer, Reads, Own);

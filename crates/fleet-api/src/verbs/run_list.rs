@@ -1,0 +1,53 @@
+//! `run.list`
+
+use std::collections::BTreeMap;
+
+use fleet_core::id::RunId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+use crate::views::ListedRunView;
+
+/// Lists runs, newest first: those at work, with what they use of this machine, or all that ever ran.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Those that ended, too.
+    pub all: bool,
+    /// Of every project instead of the directory's.
+    pub all_projects: bool,
+    /// Only those of this batch, of whatever project.
+    pub batch: Option<String>,
+    /// At most so many; if left out all that live, or what is configured for lists.
+    pub limit: Option<u32>,
+    /// Look again when something has changed, or after so long: processor and memory change without an event.
+    pub wait_seconds: Option<u32>,
+    /// `looked` of the answer before, with which the use of processors is compared.
+    pub after: Option<Looked>,
+}
+
+/// The processor time of runs when they were looked at.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Looked {
+    /// When, by a clock of those who answer.
+    pub at_millis: u64,
+    /// What each had used, in milliseconds.
+    pub cpu_millis: BTreeMap<RunId, u64>,
+}
+
+/// Some runs, newest first.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The runs.
+    pub runs: Vec<ListedRunView>,
+    /// Whether there are more than were asked for.
+    pub more: bool,
+    /// How many are at work in projects that were not asked about.
+    pub elsewhere: usize,
+    /// What to compare the next look with, for those who look again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked: Option<Looked>,
+}
+
+verb!("run.list", Request => Answer, Reads, Own);

@@ -1,0 +1,116 @@
+//! `run.logs`
+
+use fleet_core::id::RunId;
+use fleet_core::run::{Reason, RunState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+use crate::{Bytes, Subject};
+
+/// Reads what the agent of a run printed, decoded or byte for byte, and waits for more.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The run: its id, the id of its task, or its branch.
+    pub id: String,
+    /// This attempt at the task instead of the newest.
+    pub attempt: Option<i64>,
+    /// What to read.
+    pub stream: Stream,
+    /// Byte for byte instead of decoded.
+    pub raw: bool,
+    /// Of raw bytes, begin with the last so many lines.
+    pub last_lines: Option<u32>,
+    /// `next` of the page before.
+    pub after: Option<u64>,
+    /// Wait at most so long for more; if left out, what is there is read to its end.
+    pub wait_seconds: Option<u32>,
+}
+
+/// A stream of an agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// Standard output, which is where agents say what they do.
+    #[default]
+    Out,
+    /// Standard error.
+    Err,
+    /// What the agent was told when it was started.
+    Prompt,
+}
+
+/// A page of a log.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The run.
+    pub run: RunId,
+    /// What it did and said, if it was to be decoded.
+    pub entries: Vec<LogEntry>,
+    /// What it printed, otherwise.
+    pub pieces: Vec<Piece>,
+    /// `after` of the next page: a number of entries, or of bytes.
+    pub next: u64,
+    /// Whether there is more to be read at once.
+    pub more: bool,
+    /// Why nothing will come after this page, if that is so.
+    pub end: Option<End>,
+    /// Whether nothing was ever printed there.
+    pub is_empty: bool,
+    /// Whether the agent printed anything to standard error.
+    pub has_errors: bool,
+}
+
+/// A piece of what an agent printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Piece {
+    /// Bytes that follow each other.
+    Bytes(Bytes),
+    /// So many bytes were not kept.
+    Gap(u64),
+}
+
+/// Why nothing more comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// The run ended so.
+    Ended(RunState),
+    /// Its keeper is gone, and nobody has tidied up yet.
+    Deserted,
+}
+
+/// One thing that an agent did or said, as its log has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub enum LogEntry {
+    /// The conversation began.
+    Session { session: String },
+    /// It said something.
+    Text { text: String },
+    /// It thought something.
+    Thought { text: String },
+    /// It used a tool.
+    Tool { name: String, summary: String, files: Vec<String> },
+    /// A tool came to its end.
+    ToolResult { ok: bool, summary: String, files: Vec<String> },
+    /// It used tokens, by its own way of counting.
+    Usage { input: u64, output: u64 },
+    /// It was made to wait, was refused something, or tried again.
+    Trouble { text: String },
+    /// It met an error.
+    Error { reason: Reason, text: String },
+    /// It asked a person.
+    Question { text: String },
+    /// It said that it is through.
+    End { text: Option<String> },
+    /// A line that was not understood.
+    Line { text: String, cut: bool },
+    /// So many bytes were not kept.
+    Gap { bytes: u64 },
+}
+
+verb!("run.logs", Request => Answer, Reads, Own, |request| vec![Subject::Run(&mut request.id)]);

@@ -1,0 +1,26 @@
+//! `runner.start`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+use crate::verbs::runner_status::RunnerView;
+
+/// Starts the runner in the background, and waits until it is up.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// How many agents it runs at a time; what is configured, if left out.
+    pub slots: Option<u32>,
+}
+
+/// The runner that is up.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The runner.
+    pub runner: RunnerView,
+    /// Whether it came up now; otherwise it was up before.
+    pub started: bool,
+}
+
+verb!("runner.start", Request => Answer, Adds, People);

@@ -1,0 +1,32 @@
+//! `runner.wake`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+
+/// Starts the runner in the background after work was queued, unless one is up or the user does not want that.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {}
+
+/// What was done.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// Whether somebody takes up what was queued.
+    pub runner: Runner,
+}
+
+/// Whether a runner is up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Runner {
+    /// One is up.
+    Up,
+    /// One was started in the background.
+    Started,
+    /// None is up, and none may be started.
+    Off,
+}
+
+verb!("runner.wake", Request => Answer, Adds, All);

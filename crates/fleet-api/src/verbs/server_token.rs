@@ -1,0 +1,25 @@
+//! `server.token`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+
+/// Shows the secret that programs need in order to use a server of ours over the network.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Make a new one first.
+    pub renew: bool,
+}
+
+/// The secret, and where it is kept. Without `Debug`, so that it gets into no log.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The secret itself.
+    pub token: String,
+    /// A file that only the user can read.
+    pub file: String,
+}
+
+verb!("server.token", Request => Answer, Adds, People);

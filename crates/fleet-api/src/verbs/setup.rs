@@ -1,0 +1,110 @@
+//! `setup`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+
+/// Registers our tool server in the settings of a program, or takes that back.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// In whose settings.
+    pub client: Client,
+    /// For whom.
+    pub scope: Scope,
+    /// Register, or take back.
+    pub wish: Wish,
+    /// Whether an entry of somebody else may go.
+    #[serde(default)]
+    pub force: bool,
+    /// Only show what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// The name under which our tool server is registered.
+pub const NAME: &str = "codefleet";
+
+/// A program that uses tool servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "these are their names")]
+pub enum Client {
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+}
+
+impl Client {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
+
+    /// The name of the program.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+        }
+    }
+}
+
+/// For whom it is registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// For the user, in every project.
+    User,
+    /// For everybody who works on the project of the directory.
+    Project,
+}
+
+/// Register, or take back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Wish {
+    /// Register.
+    Add,
+    /// Take it back.
+    Remove,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Done {
+    /// It is new.
+    Added,
+    /// It was there, for another binary or another home.
+    Updated,
+    /// It was there.
+    Unchanged,
+    /// It is gone.
+    Removed,
+    /// It was not there.
+    Absent,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// In whose settings.
+    pub client: Client,
+    /// For whom.
+    pub scope: Scope,
+    /// The file.
+    pub file: String,
+    /// What was done, or would be.
+    pub done: Done,
+    /// What the client starts.
+    pub command: Vec<String>,
+    /// The lines that change: `-` what goes, `+` what comes.
+    pub changes: Vec<String>,
+    /// Whether nothing was changed on purpose.
+    pub dry_run: bool,
+}
+
+verb!("setup", Request => Answer, Adds, People);

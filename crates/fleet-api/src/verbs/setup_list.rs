@@ -1,0 +1,43 @@
+//! `setup.list`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+use crate::verbs::setup::{Client, Scope};
+
+/// Tells in which programs our tool server is registered.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// In this scope; for the user, and wherever the project has an entry, if left out.
+    pub scope: Option<Scope>,
+}
+
+/// How a client stands.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Status {
+    /// Which one.
+    pub client: Client,
+    /// For whom.
+    pub scope: Scope,
+    /// Whether its program is on the `PATH`.
+    pub installed: bool,
+    /// The file.
+    pub file: String,
+    /// `registered`, `outdated`, `foreign`, `absent` or `unreadable`.
+    pub status: String,
+    /// What the client starts under our name.
+    pub command: Vec<String>,
+    /// Why the file cannot be read.
+    pub problem: Option<String>,
+}
+
+/// Every client.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// For the user, and for the project of the directory where that has an entry.
+    pub clients: Vec<Status>,
+}
+
+verb!("setup.list", Request => Answer, Reads, People);

@@ -1,0 +1,27 @@
+//! `task.cancel`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+use crate::views::TaskView;
+
+/// Cancels tasks: all of those named, or none. What runs is stopped, and what its agent has done is kept.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The tasks.
+    pub ids: Vec<String>,
+    /// Why, for whoever looks later.
+    pub remark: Option<String>,
+}
+
+/// The tasks as they are now.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// In the order in which they were named.
+    pub tasks: Vec<TaskView>,
+}
+
+verb!("task.cancel", Request => Answer, Ends, Own, |request| Subject::tasks(&mut request.ids));

@@ -1,0 +1,27 @@
+//! `task.delete`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+use crate::views::TaskView;
+
+/// Removes tasks for good: all of those named, or none.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The tasks.
+    pub ids: Vec<String>,
+    /// Only say what would go.
+    pub dry_run: bool,
+}
+
+/// What is gone, or would be.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The tasks, as they were.
+    pub deleted: Vec<TaskView>,
+}
+
+verb!("task.delete", Request => Answer, Ends, Own, |request| Subject::tasks(&mut request.ids));

@@ -1,0 +1,41 @@
+//! `task.dep.tree`
+
+use fleet_core::id::TaskId;
+use fleet_core::task::TaskState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+
+/// Shows a task and everything that it waits or waited for, directly or not.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The task.
+    pub id: String,
+}
+
+/// One task of a tree.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Node {
+    /// Its id.
+    pub id: TaskId,
+    /// Where it stands.
+    pub state: TaskState,
+    /// What it is.
+    pub title: String,
+    /// What it waits for; only ids that are among the nodes.
+    pub after: Vec<TaskId>,
+}
+
+/// A task and everything behind it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// Where the tree begins.
+    pub root: TaskId,
+    /// The root and everything behind it.
+    pub nodes: Vec<Node>,
+}
+
+verb!("task.dep.tree", Request => Answer, Reads, Project, |request| vec![Subject::Task(&mut request.id)]);

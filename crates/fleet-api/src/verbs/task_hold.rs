@@ -1,0 +1,20 @@
+//! `task.hold`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+use crate::verbs::task_cancel::Answer;
+
+/// Puts tasks aside, so that they do not start: all of those named, or none.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The tasks.
+    pub ids: Vec<String>,
+    /// Why, for whoever looks later.
+    pub remark: Option<String>,
+}
+
+verb!("task.hold", Request => Answer, Ends, Own, |request| Subject::tasks(&mut request.ids));

@@ -1,0 +1,32 @@
+//! `task.import`
+
+use fleet_core::id::TaskId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+
+/// Adds many tasks from JSON lines: all of them, or none.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// One JSON object per line; empty lines are skipped.
+    pub text: String,
+    /// Give every task a new id, also those that come with one.
+    #[serde(default)]
+    pub new_ids: bool,
+    /// Check everything, change nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What was imported.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The new tasks, in the order of the lines.
+    pub ids: Vec<TaskId>,
+    /// Whether nothing was changed on purpose.
+    pub dry_run: bool,
+}
+
+verb!("task.import", Request => Answer, Adds, Own);

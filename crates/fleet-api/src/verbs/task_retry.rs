@@ -1,0 +1,18 @@
+//! `task.retry`
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+use crate::verbs::task_cancel::Answer;
+
+/// Queues failed, cancelled, held or waiting tasks again, with a clean record: all of those named, or none.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The tasks.
+    pub ids: Vec<String>,
+}
+
+verb!("task.retry", Request => Answer, Adds, Own, |request| Subject::tasks(&mut request.ids));

@@ -1,0 +1,57 @@
+//! `task.show`
+
+use fleet_core::id::TaskId;
+use fleet_core::task::TaskState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+use crate::views::{EventView, MessageView, RunView, TaskView};
+
+/// Shows one task with what surrounds it. An agent sees runs, messages and events only of what comes from its own task.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The task: its id, a run of it, or its branch.
+    pub id: String,
+    /// So many of its newest events; none if left out.
+    #[serde(default)]
+    pub events: u32,
+}
+
+/// A task that this one waits for, or that waits for it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Neighbour {
+    pub id: TaskId,
+    pub state: TaskState,
+}
+
+/// A task with what surrounds it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The task.
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// Its repository.
+    pub project_name: String,
+    /// What the workflow is called of which it is a stage.
+    pub workflow_name: Option<String>,
+    /// What it is called there.
+    pub stage: Option<String>,
+    /// What it waits or waited for.
+    pub after: Vec<Neighbour>,
+    /// What waits for it.
+    pub before: Vec<Neighbour>,
+    /// Its runs, oldest first.
+    pub runs: Vec<RunView>,
+    /// The newest messages to its agent, oldest of them first.
+    pub messages: Vec<MessageView>,
+    /// The same, by their older name.
+    pub prompts: Vec<MessageView>,
+    /// Its newest events, oldest of them first.
+    pub events: Vec<EventView>,
+}
+
+verb!("task.show", Request => Answer, Reads, Project, |request| vec![Subject::Task(&mut request.id)]);

@@ -1,0 +1,82 @@
+//! `task.similar`
+
+use fleet_core::id::{IdPrefix, TaskId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+use crate::views::TaskView;
+
+/// Finds tasks that say nearly the same as another one, or as a text.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// What is compared.
+    pub of: Of,
+    /// Only tasks that are as alike as this, from 0 to 1; 0.4 if left out.
+    #[serde(default, serialize_with = "crate::score::finite")]
+    pub threshold: Option<f64>,
+    /// Of every project instead of the directory's.
+    #[serde(default)]
+    pub all_projects: bool,
+    /// So many at most; 10 if left out.
+    #[serde(default)]
+    pub limit: Option<u32>,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Of {
+    /// A task, by its id or the beginning of it.
+    Task(String),
+    /// A text, of which the first line stands for the title.
+    Text(String),
+}
+
+/// So much of an id is no word any more.
+const SHORTEST_ID: usize = 5;
+
+impl Of {
+    /// What somebody means who writes one or the other: a single word that could be an id is one.
+    pub fn guess(typed: String) -> Self {
+        let could_be = IdPrefix::<TaskId>::parse(&typed).is_ok();
+        let is_id = could_be && typed.len() >= SHORTEST_ID && typed.contains(|c: char| c.is_ascii_digit());
+        if is_id { Self::Task(typed) } else { Self::Text(typed) }
+    }
+
+    fn subjects(&mut self) -> Vec<Subject<'_>> {
+        match self {
+            Self::Task(typed) => vec![Subject::Task(typed)],
+            Self::Text(_) => Vec::new(),
+        }
+    }
+}
+
+/// A task that says nearly the same.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Similar {
+    /// The task.
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// From 0 to 1: how alike they are.
+    pub score: f64,
+    /// Words of both, those that say most first.
+    pub shared_words: Vec<String>,
+    /// Paths of both.
+    pub shared_paths: Vec<String>,
+}
+
+/// The tasks that were found.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The most alike first. Tasks that are over are among them.
+    pub similar: Vec<Similar>,
+    /// How many tasks were looked at.
+    pub looked_at: usize,
+    /// Whether there are older ones that were not.
+    pub more: bool,
+}
+
+verb!("task.similar", Request => Answer, Reads, Project, |request| request.of.subjects());

@@ -1,0 +1,69 @@
+//! `workflow.cancel`
+
+use fleet_core::problem::{Code, Problem};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+use crate::views::WorkflowView;
+
+/// Cancels workflows: nothing new starts, and what runs of them is stopped. All of them, or none if one is over already.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Ids, beginnings of ids, or names.
+    pub ids: Vec<String>,
+    /// Why, for whoever looks later.
+    pub remark: Option<String>,
+    /// Whether to wait until nothing of them runs any more.
+    pub wait: bool,
+    /// Only say which are meant.
+    pub dry_run: bool,
+}
+
+/// What became of them.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// In the order in which they were named.
+    pub workflows: Vec<Cancelled>,
+}
+
+/// What became of one: its stages by name.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct Cancelled {
+    #[serde(flatten)]
+    pub workflow: WorkflowView,
+    /// Their agents were stopped.
+    pub stopped: Vec<String>,
+    /// Nobody worked on them: they will not start.
+    pub unstarted: Vec<String>,
+    /// They had come to an end before.
+    pub over: Vec<String>,
+    /// They were asked to stop, and have not ended yet.
+    pub going_on: Vec<String>,
+}
+
+impl From<WorkflowView> for Cancelled {
+    fn from(workflow: WorkflowView) -> Self {
+        let nothing = Vec::new;
+        Self { workflow, stopped: nothing(), unstarted: nothing(), over: nothing(), going_on: nothing() }
+    }
+}
+
+impl Answer {
+    /// The problem with what goes on, for those who waited for its end.
+    pub fn problem(&self) -> Option<Problem> {
+        let one = self.workflows.iter().find(|one| !one.going_on.is_empty())?;
+        let id = one.workflow.id;
+        let message = format!("workflow {id} is not over: {} goes on", one.going_on.join(", "));
+        Some(
+            Problem::new(Code::KillIncomplete, message)
+                .hint(format!("it was asked to stop: `fleet workflow cancel {id}` waits for that once more"))
+                .hint("`fleet start` takes care of a keeper that is stuck"),
+        )
+    }
+}
+
+verb!("workflow.cancel", Request => Answer, Ends, Own, |request| Subject::workflows(&mut request.ids));

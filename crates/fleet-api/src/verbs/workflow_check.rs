@@ -1,0 +1,92 @@
+//! `workflow.check`
+
+use std::path::PathBuf;
+
+use fleet_core::workflow::{Changes, Returns, Start};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verb::verb;
+use crate::views::{Diagnostic, Kind, Wants, WorkflowSource};
+
+/// Looks whether workflows are right, and runs nothing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The workflows.
+    pub workflows: Vec<WorkflowSource>,
+    /// Where relative paths start.
+    pub from: Option<PathBuf>,
+    /// What all of them are for.
+    pub task: Option<String>,
+    /// `KEY=VALUE` for their parameters.
+    pub set: Vec<String>,
+    /// The agent of every stage, whatever the files say.
+    pub agent: Option<String>,
+    /// Whether something that must be said before they can run, and is not, is a flaw.
+    pub for_run: bool,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// In the order in which they were named.
+    pub workflows: Vec<Checked>,
+}
+
+/// One file.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Checked {
+    /// The file, or what was asked for if there is none.
+    pub file: String,
+    /// Who wrote it; none if it was not found.
+    pub kind: Option<Kind>,
+    /// Whether it can run.
+    pub ok: bool,
+    /// Whether the user has to agree to its commands before it runs here.
+    pub needs_consent: bool,
+    /// What is wrong, or may be.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What it says; none if it cannot run.
+    pub workflow: Option<Picture>,
+}
+
+/// What a workflow says.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Picture {
+    /// What it is called.
+    pub name: String,
+    /// What is still to be said before it can run.
+    pub wants: Wants,
+    /// The stages, in the order of the file.
+    pub stages: Vec<StagePicture>,
+}
+
+/// What a stage says.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct StagePicture {
+    /// Its name.
+    pub name: String,
+    /// How many stages must be over one after the other before it can start.
+    pub level: usize,
+    /// Its agent; the configured one if it names none.
+    pub agent: String,
+    /// Its model, if it names one.
+    pub model: Option<String>,
+    /// The stages that it needs.
+    pub needs: Vec<String>,
+    /// Where its branch starts.
+    pub start: Start,
+    /// Whether it has to change something.
+    pub changes: Changes,
+    /// What it returns.
+    pub returns: Returns,
+    /// When it is started.
+    pub when: Option<String>,
+    /// How many parts it has; none if a list decides that another stage returns.
+    pub parts: Option<usize>,
+    /// The stage that returns this list.
+    pub each_of: Option<String>,
+}
+
+verb!("workflow.check", Request => Answer, Reads, All);

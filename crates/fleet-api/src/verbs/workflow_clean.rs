@@ -1,0 +1,43 @@
+//! `workflow.clean`
+
+use fleet_core::id::WorkflowId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+use crate::views::{Kept, Leftover, WorkflowView};
+
+/// Removes workflows that are over, with the branches and folders of their stages.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Ids, beginnings of ids, or names.
+    pub ids: Vec<String>,
+    /// All of the directory's project that are over, instead.
+    pub all_finished: bool,
+    /// Branches that have not landed, too. They are kept for `fleet undo`.
+    pub discard: bool,
+    /// Only say what would go.
+    pub dry_run: bool,
+    /// Only what an answer before this one showed, and what has not changed since; everything, if left out.
+    pub confirmed: Option<Vec<Leftover>>,
+}
+
+/// What is gone, or would be.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// Whether nothing was removed on purpose.
+    pub dry_run: bool,
+    /// The workflows that are gone. One of which a branch stays is needed to find that again.
+    pub deleted: Vec<WorkflowId>,
+    /// The branches and folders that are gone.
+    pub removed: Vec<Leftover>,
+    /// What stays, and why.
+    pub kept: Vec<Kept>,
+    /// All workflows that are meant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workflows: Vec<WorkflowView>,
+}
+
+verb!("workflow.clean", Request => Answer, Ends, Own, |request| Subject::workflows(&mut request.ids));

@@ -1,0 +1,78 @@
+//! `workflow.result`
+
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::report::Verdict;
+use fleet_core::workflow::PartState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+use crate::verb::verb;
+use crate::views::{WorkflowDetail, WorkflowView};
+
+/// Shows what came of a workflow: the results of its last stages, and how to take them.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The workflow: its id, the beginning of that, or its name.
+    pub id: String,
+    /// The results of all stages instead of the last ones.
+    pub all: bool,
+    /// Those of this stage only.
+    pub stage: Option<String>,
+    /// Also how the workflow and its stages stand at the same moment.
+    pub detail: bool,
+}
+
+/// The results.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The workflow.
+    #[serde(flatten)]
+    pub workflow: WorkflowView,
+    /// What came of the stages that were asked for.
+    pub results: Vec<StageResult>,
+    /// What was judged last.
+    pub verdict: Option<Verdict>,
+    /// Whom a judge named.
+    pub winner: Option<Winner>,
+    /// The branches that hold what came of it all: those of the last stages, or what a judge among these chose.
+    pub branches: Vec<String>,
+    /// What to do next, most useful first; commands in backquotes.
+    pub next: Vec<String>,
+    /// How it and its stages stand, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<WorkflowDetail>,
+}
+
+/// What came of one stage.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "docs/json.md describes each field")]
+pub struct StageResult {
+    pub name: String,
+    pub state: PartState,
+    pub why: Option<String>,
+    pub task: Option<TaskId>,
+    pub run: Option<RunId>,
+    pub agent: Option<String>,
+    pub branch: Option<String>,
+    pub verdict: Option<Verdict>,
+    pub items: Vec<String>,
+    /// In the shape of `result.json`.
+    pub result: Option<serde_json::Value>,
+    /// Whether this is the result of the workflow, or a part of it.
+    pub last: bool,
+}
+
+/// Whom a judge named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Winner {
+    /// The stage.
+    pub stage: String,
+    /// Its branch, if the name is that of a stage which left work on one.
+    pub branch: Option<String>,
+    /// The stage that says so.
+    pub by: String,
+}
+
+verb!("workflow.result", Request => Answer, Reads, Own, |request| vec![Subject::Workflow(&mut request.id)]);

@@ -1,0 +1,79 @@
+//! The kinds of messages, and what each means for those who deliver it. A new kind is a new row here, and nowhere else but
+//! where it is sent.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::transition::{UnknownName, named};
+
+named! {
+    /// What kind of message.
+    pub enum MessageKind: "kind of message" {
+        /// What somebody has to say to an agent: told at once, if the agent can be spoken to.
+        Prompt = "prompt",
+        /// What somebody has to say to the next run: an agent at work is not interrupted.
+        FollowUp = "follow_up",
+    }
+}
+
+/// The ways to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// The text that starts it, in a new conversation or in one that goes on.
+    Start,
+    /// Its structured input, while it works.
+    Input,
+}
+
+/// What a kind means for those who deliver it.
+struct Rules {
+    /// Whether an agent at work is told; otherwise the next run is.
+    interrupts: bool,
+    /// What comes before its text where it is a part of a longer one.
+    introduction: &'static str,
+}
+
+const ADDED: &str = "Added by the person who gave you this task";
+
+impl MessageKind {
+    const fn rules(self) -> Rules {
+        match self {
+            Self::Prompt => Rules { interrupts: true, introduction: ADDED },
+            Self::FollowUp => Rules { interrupts: false, introduction: ADDED },
+        }
+    }
+
+    /// Whether it may be delivered this way.
+    pub const fn reaches(self, channel: Channel) -> bool {
+        match channel {
+            Channel::Start => true,
+            Channel::Input => self.rules().interrupts,
+        }
+    }
+
+    /// What comes before its text where it is a part of a longer one.
+    pub(super) const fn introduction(self) -> &'static str {
+        self.rules().introduction
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Addressee, Reception, receive};
+    use super::*;
+    use crate::task::TaskState;
+
+    #[test]
+    fn a_follow_up_does_not_interrupt() {
+        for state in TaskState::ALL {
+            let goes = |kind| receive(kind, Addressee { state: *state, stop: None, waiting: 0 });
+            let expected = match goes(MessageKind::Prompt) {
+                Ok(Reception::Live) => Ok(Reception::Kept),
+                other => other,
+            };
+            assert_eq!(goes(MessageKind::FollowUp), expected, "{state}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Messages: what is said to the agent of a task after the task was written.
+//!
+//! Owns where a message goes by the state of its task, which receipts it has, and what its kind means. A message is kept
+//! first and delivered then; it counts as passed on only when its agent has shown that it has it, and a run that ends
+//! before that leaves it to the next one.
+
+mod kind;
+mod receipt;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use kind::{Channel, MessageKind};
+pub use receipt::{MessageMove, MessageState, Receipt, Receipts};
+
+use crate::id::{RunId, TaskId};
+use crate::run::{Stop, StopKind};
+use crate::task::{PromptText, TaskState};
+use crate::time::Millis;
+
+/// Names a message: the task it is for, and its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct MessageId {
+    /// The task whose agent it is for.
+    pub task: TaskId,
+    /// Counts from one in each task: messages are delivered in this order.
+    pub seq: i64,
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.task, self.seq)
+    }
+}
+
+/// Something that is said to the agent of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Which one, and for whom.
+    pub id: MessageId,
+    /// What kind of message.
+    pub kind: MessageKind,
+    /// What is said.
+    pub text: PromptText,
+    /// The name of a user, or the id of the run whose agent said it.
+    pub from: String,
+    /// Nobody is told after this.
+    pub expires_at: Option<Millis>,
+    /// The run that was given it last, to deliver it.
+    pub taken_by: Option<RunId>,
+    /// How far it came.
+    pub receipts: Receipts,
+}
+
+impl Message {
+    /// Whether it is too late to deliver it.
+    pub fn is_expired(&self, now: Millis) -> bool {
+        self.receipts.seen.is_none() && self.expires_at.is_some_and(|end| end <= now)
+    }
+
+    /// As a part of the text that starts an agent.
+    pub fn introduced(&self) -> String {
+        format!("{}: {}", self.kind.introduction(), self.text)
+    }
+}
+
+/// Where a message goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[must_use]
+pub enum Reception {
+    /// To the run that is at work.
+    Live,
+    /// To the next run, which starts by itself.
+    Kept,
+    /// To the next run, which starts when somebody releases the task.
+    Held,
+    /// To the next run: the task was over, and is queued again for it.
+    Reopened,
+}
+
+/// Why a task takes no message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It waits for an answer: something else would leave the agent's question open.
+    #[error("it waits for an answer to a question of its agent")]
+    WaitsForAnswer,
+    /// A person stops its run and does not want it any more.
+    #[error("it is being stopped")]
+    IsStopping,
+    /// Nobody has delivered what was said before.
+    #[error("{MOST_WAITING} prompts wait for its agent already")]
+    TooMany,
+}
+
+/// At most this many messages of a task may wait: whoever delivers them holds all of them in memory.
+pub const MOST_WAITING: usize = 20;
+
+/// What decides where a message goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Addressee<'a> {
+    /// The state of the task.
+    pub state: TaskState,
+    /// What somebody asked of its live run.
+    pub stop: Option<&'a Stop>,
+    /// How many messages wait for its agent already.
+    pub waiting: usize,
+}
+
+/// Where a message of this kind goes.
+pub fn receive(kind: MessageKind, to: Addressee<'_>) -> Result<Reception, Refusal> {
+    let reception = match to.state {
+        TaskState::Waiting => return Err(Refusal::WaitsForAnswer),
+        TaskState::Running if to.stop.is_some_and(|stop| stop.kind == StopKind::Cancel) => {
+            return Err(Refusal::IsStopping);
+        }
+        TaskState::Running if kind.reaches(Channel::Input) => Reception::Live,
+        TaskState::Running | TaskState::Queued => Reception::Kept,
+        TaskState::Held => Reception::Held,
+        TaskState::Done | TaskState::Failed | TaskState::Cancelled => Reception::Reopened,
+    };
+    if to.waiting >= MOST_WAITING { Err(Refusal::TooMany) } else { Ok(reception) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_message_goes() {
+        let goes = |state| receive(MessageKind::Prompt, Addressee { state, stop: None, waiting: 0 });
+        assert_eq!(goes(TaskState::Running), Ok(Reception::Live));
+        assert_eq!(goes(TaskState::Queued), Ok(Reception::Kept));
+        assert_eq!(goes(TaskState::Held), Ok(Reception::Held));
+        assert_eq!(goes(TaskState::Waiting), Err(Refusal::WaitsForAnswer));
+        for state in TaskState::ALL.iter().filter(|state| state.is_settled()) {
+            assert_eq!(goes(*state), Ok(Reception::Reopened), "{state}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_wanted_any_more_takes_no_message() {
+        let stop = |kind| Stop { kind, why: "why".to_owned() };
+        let running = |stop: &Stop| {
+            receive(
+                MessageKind::Prompt,
+                Addressee { state: TaskState::Running, stop: Some(stop), waiting: 0 },
+            )
+        };
+        assert_eq!(running(&stop(StopKind::Cancel)), Err(Refusal::IsStopping));
+        assert_eq!(running(&stop(StopKind::Release)), Ok(Reception::Live), "it is tried again");
+    }
+
+    #[test]
+    fn no_more_wait_than_can_be_held() {
+        for state in [TaskState::Queued, TaskState::Running, TaskState::Done] {
+            let with = |waiting| receive(MessageKind::Prompt, Addressee { state, stop: None, waiting });
+            assert!(with(MOST_WAITING - 1).is_ok());
+            assert_eq!(with(MOST_WAITING), Err(Refusal::TooMany));
+        }
+        assert_eq!(Refusal::TooMany.to_string(), "20 prompts wait for its agent already");
+    }
+}

@@ -1,0 +1,74 @@
+//! Who may ask what: judged once, in front of the table of verbs, for those who look as for those who change something.
+//!
+//! What an agent names in its request must come from its own task, or belong to its own repository, as the verb says. Lists,
+//! which name nothing, are narrowed by their verbs.
+
+use fleet_api::{Access, Asker, Subject, Verb};
+use fleet_core::problem::{Code, Outcome, Problem};
+
+use crate::verbs::lineage;
+use crate::{Engine, verbs};
+
+/// Refuses what this caller may not ask. What an agent may ask is about exactly what was checked: names are replaced by ids.
+pub(crate) async fn judge<V: Verb>(engine: &Engine, request: &mut V) -> Outcome<()> {
+    let asker = engine.caller()?.asker();
+    if !V::ACCESS.admits(asker, V::NATURE) {
+        return Err(refusal(asker, V::ID));
+    }
+    if asker != Asker::Agent {
+        return Ok(());
+    }
+    // What an agent says of its own run it may say from anywhere.
+    if V::ACCESS != Access::Agents {
+        lineage::check_place(engine)?;
+    }
+    for subject in request.subjects() {
+        check(engine, V::ACCESS, subject).await?;
+    }
+    Ok(())
+}
+
+fn refusal(asker: Asker, verb: &str) -> Problem {
+    match asker {
+        Asker::Person => Problem::new(Code::NotInARun, format!("`{verb}` is for agents, inside a run"))
+            .hint("people use `fleet task cancel ID` or `fleet task edit ID`"),
+        Asker::Agent => Problem::new(Code::NotYours, format!("only people can use `{verb}`"))
+            .hint("say in your report what you need; a person can do it"),
+        Asker::Viewer | Asker::Runner => Problem::new(Code::NotYours, format!("`{verb}` is not for viewers"))
+            .hint("use a token that may change things"),
+    }
+}
+
+async fn check(engine: &Engine, access: Access, subject: Subject<'_>) -> Outcome<()> {
+    match subject {
+        Subject::Task(typed) => {
+            let task = engine.task_id(typed).await?;
+            match access {
+                Access::Project => lineage::check_project(engine, task).await?,
+                _ => lineage::check(engine, task).await?,
+            }
+            *typed = task.to_string();
+        }
+        Subject::Neighbour(typed) => {
+            let task = engine.task_id(typed).await?;
+            lineage::check_project(engine, task).await?;
+            *typed = task.to_string();
+        }
+        Subject::Run(typed) => {
+            let run = engine.run_id(typed).await?;
+            lineage::check_run(engine, run).await?;
+            *typed = run.to_string();
+        }
+        Subject::Work(typed) => {
+            let task = verbs::resume::meant(engine, typed).await?;
+            lineage::check(engine, task).await?;
+            *typed = task.to_string();
+        }
+        Subject::Workflow(typed) => {
+            let workflow = verbs::workflow_show::meant(engine, typed).await?;
+            lineage::check_workflow(engine, workflow).await?;
+            *typed = workflow.to_string();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! The door of a run: the one way from inside a run to codefleet.
+//!
+//! Owns the keeper's socket, what travels through it and who may use it. Whoever comes in is the agent of that run, by that
+//! alone: nothing that it says about itself counts. Must never keep the keeper from its own work: calls run beside it, in
+//! bounded numbers and sizes.
+
+mod client;
+mod peer;
+mod place;
+mod server;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod walk;
+mod wire;
+
+pub(crate) use client::Door;
+pub(crate) use peer::Host;
+pub(crate) use place::{find, remove};
+pub(crate) use server::OpenDoor;

@@ -1,0 +1,35 @@
+//! Who has come to the door.
+
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_host::process::{Above, Identity};
+use rustix::process::geteuid;
+use tokio::net::UnixStream;
+
+use crate::keeper::blocking;
+
+/// Whose door it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Host {
+    /// The process above everything in the run.
+    pub(crate) keeper: Identity,
+}
+
+impl Host {
+    /// Refuses whoever is not inside the run. The kernel says who has connected; other runs of the same user can reach the
+    /// socket, and are refused here.
+    pub(super) async fn admit(&self, stream: &UnixStream) -> Outcome<()> {
+        let Ok(peer) = stream.peer_cred() else { return Err(stranger()) };
+        let Some(pid) = peer.pid().filter(|pid| *pid > 0 && peer.uid() == geteuid().as_raw()) else {
+            return Err(stranger());
+        };
+        let keeper = self.keeper.clone();
+        // Where there is no `/proc`, a program has to be asked.
+        let is_below = blocking(move || Above::of(pid).distance(&keeper).is_some()).await?;
+        if is_below { Ok(()) } else { Err(stranger()) }
+    }
+}
+
+fn stranger() -> Problem {
+    Problem::new(Code::NotYours, "this is the door of another run")
+        .hint("call `fleet` inside the run, without changing FLEET_DOOR")
+}

@@ -1,0 +1,78 @@
+//! Where the socket of a run is.
+//!
+//! In the run's own folder; where that has too long a path for a socket, or is on a disk that has none, in a short folder
+//! of the user's.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use fleet_core::id::RunId;
+use rustix::process::geteuid;
+
+use crate::home::Home;
+
+/// The longest path of a socket, in bytes: 108 with a zero at the end on Linux, 104 on macOS.
+const LONGEST_PATH: usize = 103;
+
+/// Only the user may connect. Linux heeds it; elsewhere the folder is what keeps others out.
+const PRIVATE: u32 = 0o600;
+
+/// Where the socket of a run may be, the best place first.
+fn places(home: &Home, run: RunId) -> [PathBuf; 2] {
+    [home.run(run).door(), short_folder().join(run.to_string())]
+}
+
+fn short_folder() -> PathBuf {
+    PathBuf::from(format!("/tmp/fleet-{}", geteuid().as_raw()))
+}
+
+/// Listens for a run.
+pub(super) fn listen(home: &Home, run: RunId) -> io::Result<(UnixListener, PathBuf)> {
+    remove(home, run);
+    let [own, short] = places(home, run);
+    let listener = listen_at(&own).map(|listener| (listener, own));
+    listener.or_else(|_| {
+        make_short_folder(&short_folder())?;
+        Ok((listen_at(&short)?, short))
+    })
+}
+
+fn listen_at(path: &Path) -> io::Result<UnixListener> {
+    if path.as_os_str().len() > LONGEST_PATH {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Others can write to `/tmp`: what they made there under our name is not used.
+fn make_short_folder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    let found = folder.symlink_metadata()?;
+    let is_ours = found.is_dir() && found.uid() == geteuid().as_raw() && found.mode().trailing_zeros() >= 6;
+    if is_ours { Ok(()) } else { Err(io::Error::other(format!("{} is not ours", folder.display()))) }
+}
+
+/// The socket of a run, if there is one.
+pub(crate) fn find(home: &Home, run: RunId) -> Option<PathBuf> {
+    places(home, run).into_iter().find(|path| is_socket(path))
+}
+
+/// Removes what a keeper left.
+pub(crate) fn remove(home: &Home, run: RunId) {
+    for path in places(home, run).iter().filter(|path| is_socket(path)) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn is_socket(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket())
+}

@@ -1,0 +1,25 @@
+//! Tells about this installation.
+
+use fleet_api::verbs::about::{Answer, Request};
+use fleet_core::problem::Outcome;
+
+use crate::Engine;
+use crate::caller::is_inside_a_run;
+use crate::config::Config;
+
+/// Looks, without the store.
+pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+    let config = engine.config().ok();
+    let store_file = if is_inside_a_run(engine)? { None } else { engine.store_file() };
+    let git = engine.environment().find_program("git");
+    Ok(Answer {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        home: engine.home().display().to_string(),
+        store_file: store_file.map(|path| path.display().to_string()),
+        git: git.map(|path| path.display().to_string()),
+        default_agent: config.map(|config| config.agent().to_owned()),
+        autostart: config.is_some_and(Config::autostart),
+        spawn_depth: config.map_or(0, Config::spawn_depth),
+        heartbeat_seconds: config.map_or(0, |config| config.runner().lease.as_secs() / 3),
+    })
+}

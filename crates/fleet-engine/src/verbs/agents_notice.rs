@@ -1,0 +1,28 @@
+//! Tells once what people should know before an agent works for them for the first time.
+
+use std::collections::BTreeSet;
+
+use fleet_api::verbs::agents_notice::{Answer, Request};
+use fleet_core::problem::Outcome;
+
+use crate::Engine;
+use crate::agents::notice;
+use crate::caller::is_inside_a_run;
+
+/// Finds out what is to be told, and takes it for told.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let mut notices = Vec::new();
+    if is_inside_a_run(engine)? {
+        return Ok(Answer { notices });
+    }
+    let default = engine.config()?.agent();
+    let agents: BTreeSet<&str> =
+        request.agents.iter().map(|agent| agent.as_deref().unwrap_or(default)).collect();
+    for agent in agents {
+        if let Some(notice) = notice(engine, agent)? {
+            notice.told();
+            notices.push(notice.text);
+        }
+    }
+    Ok(Answer { notices })
+}

@@ -1,0 +1,12 @@
+//! Looks a setting up.
+
+use fleet_api::verbs::config_get::Request;
+use fleet_api::views::SettingView;
+use fleet_core::problem::Outcome;
+
+use crate::Engine;
+
+/// Looks it up.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<SettingView> {
+    Ok(engine.config()?.get(&request.key)?.view())
+}

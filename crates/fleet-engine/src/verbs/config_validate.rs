@@ -1,0 +1,11 @@
+//! Checks the configuration.
+
+use fleet_api::verbs::config_validate::{Answer, Request};
+use fleet_core::problem::Outcome;
+
+use crate::Engine;
+
+/// Lists everything that is wrong.
+pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+    Ok(engine.check_config())
+}

@@ -1,0 +1,46 @@
+//! The same prompt several times, on branches of their own.
+
+use fleet_api::verbs::create::{self, Grouping, Job};
+use fleet_api::verbs::fanout::Request;
+use fleet_api::views::Launched;
+use fleet_core::problem::{Code, Outcome, Problem};
+
+use super::launch::{self, MOST};
+use crate::Engine;
+
+/// A name that is made up is made up again so often when it is taken.
+const TRIES: usize = 100;
+
+/// Launches all of them, or none. A prefix that was given is taken as it is; one that is made up is a free one.
+pub async fn run(engine: &Engine, wish: Request) -> Outcome<Launched> {
+    if wish.copies == 0 || wish.copies > MOST {
+        let message = format!("{} copies: between 1 and {MOST} can be launched", wish.copies);
+        return Err(Problem::new(Code::InvalidValue, message));
+    }
+    if let Some(prefix) = &wish.prefix {
+        return launch::run(engine, request(&wish, prefix)).await;
+    }
+    let slug = launch::slug(&wish.prompt)?;
+    let mut last = launch::run(engine, request(&wish, &slug)).await;
+    for number in 2..=TRIES {
+        match &last {
+            // Somebody else may also take the name between the look and the launch.
+            Err(problem) if problem.code == Code::BranchTaken => {
+                last = launch::run(engine, request(&wish, &format!("{slug}-{number}"))).await;
+            }
+            _ => break,
+        }
+    }
+    last
+}
+
+fn request(wish: &Request, prefix: &str) -> create::Request {
+    let jobs = (0..wish.copies).map(|number| Job {
+        branch: Some(format!("{prefix}-{}", launch::letters(number))),
+        prompt: wish.prompt.clone(),
+        agent: wish.agents.get(number % wish.agents.len().max(1)).cloned(),
+        model: wish.model.clone(),
+        ..Job::default()
+    });
+    create::Request { jobs: jobs.collect(), wishes: wish.wishes.clone(), grouping: Grouping::Batch }
+}

@@ -1,0 +1,28 @@
+//! Counts what is not committed in a checkout.
+
+use std::time::Duration;
+
+use fleet_api::verbs::project_uncommitted::{Answer, Request};
+use fleet_core::problem::Outcome;
+use fleet_host::git::{self, Checkout, Repository};
+
+use crate::Engine;
+use crate::keeper::blocking;
+
+/// Somebody who launches work waits at most so long to hear what is not in it.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Looks at the checkout of the directory.
+pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+    Ok(Answer { files: count(engine).await })
+}
+
+async fn count(engine: &Engine) -> Option<usize> {
+    let Repository { work_tree, git_dir, common_dir } = engine.repository().ok()?.clone();
+    if engine.surrounding().is_some() {
+        // Git must not be let loose in what an agent may have put there.
+        return None;
+    }
+    let checkout = Checkout { work_tree: work_tree?, git_dir, common_dir };
+    blocking(move || git::uncommitted(&checkout, PATIENCE)).await.ok()?.filter(|number| *number > 0)
+}

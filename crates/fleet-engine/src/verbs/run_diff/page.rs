@@ -1,0 +1,151 @@
+//! Pages of a difference.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+use fleet_api::Bytes;
+use fleet_api::verbs::run_diff::{Answer, Request, Style};
+use fleet_core::problem::{Outcome, Problem};
+use fleet_host::git::{self, Color, DiffStyle, Oid};
+
+use crate::problems;
+
+/// A page has so many bytes, if nobody says how many.
+const PAGE: u32 = 1_000_000;
+
+/// Where a page begins: in the difference of these two states, so that all pages are of the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pub(super) base: Oid,
+    pub(super) head: Oid,
+    pub(super) skip: u64,
+}
+
+impl Cursor {
+    fn text(&self) -> String {
+        format!("{}-{}-{}", self.base, self.head, self.skip)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Outcome<Self> {
+        let parse = || {
+            let mut parts = text.split('-');
+            let mut oid = || Oid::parse(parts.next()?).ok();
+            let (base, head) = (oid()?, oid()?);
+            let skip = parts.next()?.parse().ok()?;
+            parts.next().is_none().then_some(Self { base, head, skip })
+        };
+        parse().ok_or_else(|| {
+            Problem::field("after", "it does not come from the page before")
+                .hint("pass it on as it was, or leave it out to begin")
+        })
+    }
+}
+
+/// Reads the page that begins there; an empty one, if nobody wants to see the difference itself. Blocks.
+pub(super) fn read(repo: &Path, cursor: &Cursor, request: &Request) -> Outcome<Answer> {
+    let nothing = Answer { of: None, summary: None, text: Bytes::default(), next: None };
+    let Some(style) = request.style else { return Ok(nothing) };
+    let most = usize::try_from(request.limit.unwrap_or(PAGE).max(1)).unwrap_or(usize::MAX);
+    let mut window = Window { skip: cursor.skip, most, kept: Vec::new(), is_full: false };
+    let written = git::diff(repo, (&cursor.base, &cursor.head), git_style(style), &mut window);
+    let Window { mut kept, is_full, .. } = window;
+    if !is_full {
+        written.map_err(problems::git)?;
+        return Ok(Answer { text: Bytes(kept), ..nothing });
+    }
+    let line = kept.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+    kept.truncate(line.unwrap_or_else(|| whole_characters(&kept)));
+    let next = Cursor { skip: cursor.skip + kept.len() as u64, ..cursor.clone() };
+    Ok(Answer { text: Bytes(kept), next: Some(next.text()), ..nothing })
+}
+
+/// Those who show it to people colour it themselves.
+fn git_style(style: Style) -> DiffStyle {
+    let color = Color::Never;
+    match style {
+        Style::Apply => DiffStyle::Apply,
+        Style::Patch => DiffStyle::Patch { color },
+        Style::Stat(width) => DiffStyle::Stat { width, color },
+    }
+}
+
+/// So many of the bytes are whole characters.
+fn whole_characters(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => error.valid_up_to(),
+        _ => bytes.len(),
+    }
+}
+
+/// Keeps some bytes of what is written to it, and then takes no more, so that nobody writes on in vain.
+struct Window {
+    skip: u64,
+    most: usize,
+    kept: Vec<u8>,
+    is_full: bool,
+}
+
+impl Write for Window {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let skipped = usize::try_from(self.skip).unwrap_or(usize::MAX).min(bytes.len());
+        self.skip -= skipped as u64;
+        let rest = &bytes[skipped..];
+        let room = self.most - self.kept.len();
+        if rest.len() > room {
+            self.kept.extend_from_slice(&rest[..room]);
+            self.is_full = true;
+            return Err(io::Error::other("that is enough"));
+        }
+        self.kept.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is_one() {
+        let oid = |digit: &str| Oid::parse(&digit.repeat(40)).unwrap();
+        let cursor = Cursor { base: oid("a"), head: oid("b"), skip: 7 };
+        assert_eq!(cursor.text().parse::<Cursor>().unwrap(), cursor);
+        for text in ["", "7", "a-b-7", &format!("{}-1", cursor.text()), "--"] {
+            let problem = text.parse::<Cursor>().unwrap_err();
+            assert_eq!(problem.field.as_deref(), Some("after"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_window_keeps_its_part_and_no_more() {
+        let text = b"first line\nsecond line\nthird\n";
+        for (skip, most, expected, is_full) in [
+            (0, 100, &text[..], false),
+            (0, 29, &text[..], false),
+            (0, 5, &b"first"[..], true),
+            (11, 6, &b"second"[..], true),
+            (23, 100, &b"third\n"[..], false),
+            (500, 10, &b""[..], false),
+        ] {
+            for size in [1, 4, 64] {
+                let mut window = Window { skip, most, kept: Vec::new(), is_full: false };
+                let written = text.chunks(size).try_for_each(|chunk| window.write_all(chunk));
+                assert_eq!(
+                    (window.kept.as_slice(), window.is_full),
+                    (expected, is_full),
+                    "{skip} {most} {size}"
+                );
+                assert_eq!(written.is_err(), is_full);
+            }
+        }
+    }
+}

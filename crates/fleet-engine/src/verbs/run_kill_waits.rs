@@ -1,0 +1,33 @@
+//! What stopping takes its time with.
+
+use fleet_api::verbs::run_kill_waits::{Answer, Request};
+use fleet_core::problem::Outcome;
+use fleet_core::run::{Run, RunState};
+use fleet_store::ops;
+
+use crate::Engine;
+use crate::home::Home;
+use crate::lost_keeper::LostKeeper;
+
+/// Looks at those that go on.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let home = Home::new(engine.home());
+    let mut waits = Vec::new();
+    for id in &request.runs {
+        let run = engine.run_id(id).await?;
+        let run = engine.call(ops::GetRun { run }).await?.run;
+        if run.state.is_live() {
+            let name = run.branch.clone().unwrap_or_else(|| format!("fleet/{}", run.task));
+            waits.push(format!("waiting for {name}: {}", what(&home, &run)));
+        }
+    }
+    Ok(Answer { waits })
+}
+
+fn what(home: &Home, run: &Run) -> String {
+    match (LostKeeper::of(home, run), run.state) {
+        (Some(lost), _) => lost.to_string(),
+        (None, RunState::Finishing) => "its work is being saved".to_owned(),
+        (None, _) => "its agent is being stopped".to_owned(),
+    }
+}

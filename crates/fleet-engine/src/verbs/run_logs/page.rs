@@ -1,0 +1,151 @@
+//! Pages of a log.
+
+use std::sync::{Mutex, PoisonError};
+
+use fleet_api::Bytes;
+use fleet_api::verbs::run_logs::{LogEntry, Piece, Request};
+use fleet_core::problem::Outcome;
+use fleet_host::log::{self, LogReader};
+
+use super::Log;
+use super::decode::Decoded;
+use crate::Engine;
+
+/// A page is what so many bytes of a log hold, or a little more.
+const PAGE: u64 = 1 << 20;
+/// So many logs that are read page by page are remembered.
+const MOST_OPEN: usize = 16;
+
+/// Logs that somebody has read a page of, decoded up to there: what a line means can depend on all before it, and not
+/// every page should be decoded from the beginning.
+#[derive(Default)]
+pub(crate) struct OpenLogs(Mutex<Vec<Open>>);
+
+pub(super) struct Open {
+    decoded: Decoded,
+    /// How many entries were given.
+    given: u64,
+}
+
+impl OpenLogs {
+    fn take(&self, log: &Log, given: u64) -> Option<Open> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = (log.run.id, log.stream);
+        let at = all.iter().position(|open| open.given == given && open.decoded.of() == of)?;
+        Some(all.remove(at))
+    }
+
+    fn put(&self, open: Open) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(open);
+        if all.len() > MOST_OPEN {
+            all.remove(0);
+        }
+    }
+}
+
+/// Where somebody is in a log.
+pub(super) enum Reading {
+    Raw { log: Log, reader: LogReader },
+    Decoded { open: Open, skip: u64 },
+}
+
+/// What was read.
+#[derive(Default)]
+pub(super) struct Page {
+    pub(super) entries: Vec<LogEntry>,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) more: bool,
+}
+
+impl Page {
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.pieces.is_empty()
+    }
+}
+
+impl Reading {
+    pub(super) fn begin(engine: &Engine, log: Log, request: &Request) -> Outcome<Self> {
+        if request.raw {
+            let reader = log.bytes(request.after, request.last_lines)?;
+            return Ok(Self::Raw { log, reader });
+        }
+        let after = request.after.unwrap_or_default();
+        Ok(match engine.open_logs().take(&log, after).filter(|_| after > 0) {
+            Some(open) => Self::Decoded { open, skip: 0 },
+            None => Self::Decoded { open: Open { decoded: log.decoded(), given: 0 }, skip: after },
+        })
+    }
+
+    /// The next page. `is_last` says that nothing will come after its end. Blocks.
+    pub(super) fn page(&mut self, is_last: bool) -> Outcome<Page> {
+        match self {
+            Self::Raw { log, reader } => raw(log, reader),
+            Self::Decoded { open, skip } => decoded(open, skip, is_last),
+        }
+    }
+
+    /// Where the next page begins.
+    pub(super) fn next(&self) -> u64 {
+        match self {
+            Self::Raw { reader, .. } => reader.position(),
+            Self::Decoded { open, .. } => open.given,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Raw { reader, .. } => reader.position() == 0,
+            Self::Decoded { open, .. } => open.decoded.is_empty(),
+        }
+    }
+
+    /// Remembers it for the next page, unless it came to its end.
+    pub(super) fn keep(self, engine: &Engine, is_finished: bool) {
+        if let (Self::Decoded { open, .. }, false) = (self, is_finished) {
+            engine.open_logs().put(open);
+        }
+    }
+}
+
+fn raw(log: &Log, reader: &mut LogReader) -> Outcome<Page> {
+    let (begin, mut page) = (reader.position(), Page::default());
+    while let Some(piece) = log.piece(reader)? {
+        page.pieces.push(match piece {
+            log::Piece::Bytes { bytes, .. } => Piece::Bytes(Bytes(bytes)),
+            log::Piece::Gap { left_out, .. } => Piece::Gap(left_out),
+        });
+        if reader.position() - begin >= PAGE {
+            page.more = true;
+            break;
+        }
+    }
+    Ok(page)
+}
+
+fn decoded(open: &mut Open, skip: &mut u64, is_last: bool) -> Outcome<Page> {
+    let (mut begin, mut page) = (open.decoded.position(), Page::default());
+    while let Some(entries) = open.decoded.entries()? {
+        take(entries, open, skip, &mut page);
+        // What is only skipped is no page.
+        if *skip > 0 {
+            begin = open.decoded.position();
+        }
+        if open.decoded.position() - begin >= PAGE {
+            page.more = true;
+            return Ok(page);
+        }
+    }
+    if is_last {
+        let rest = open.decoded.finish();
+        take(rest, open, skip, &mut page);
+    }
+    Ok(page)
+}
+
+fn take(entries: Vec<LogEntry>, open: &mut Open, skip: &mut u64, page: &mut Page) {
+    open.given += entries.len() as u64;
+    let skipped = (*skip).min(entries.len() as u64);
+    *skip -= skipped;
+    page.entries.extend(entries.into_iter().skip(usize::try_from(skipped).unwrap_or(usize::MAX)));
+}

@@ -1,0 +1,18 @@
+//! Makes a task wait for others no longer.
+
+use fleet_api::verbs::task_dep_remove::Request;
+use fleet_api::views::TaskView;
+use fleet_core::problem::Outcome;
+use fleet_store::ops;
+
+use super::task_dep_add::{edges, view};
+use crate::Engine;
+
+/// Removes all of the dependencies, or none.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
+    let edges = edges(engine, &request.id, &request.on).await?;
+    let now = engine.now();
+    let removing = edges.iter().map(|edge| ops::RemoveDependency { edge: *edge, now });
+    engine.call(ops::All(removing.collect())).await?;
+    view(engine, &request.id).await
+}

@@ -1,0 +1,23 @@
+//! Shows what a task waits for.
+
+use fleet_api::verbs::task_dep_tree::{Answer, Node, Request};
+use fleet_core::id::TaskId;
+use fleet_core::problem::Outcome;
+use fleet_store::ops;
+
+use crate::Engine;
+
+/// Reads the whole tree.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let root = engine.task_id(&request.id).await?;
+    let limit = ops::DependencyTree::EVERYTHING;
+    let graph = engine.call(ops::DependencyTree { roots: vec![root], with_done: true, limit }).await?;
+    let after = |id: TaskId| graph.edges.iter().filter(|edge| edge.task == id).map(|edge| edge.on).collect();
+    let nodes = graph.nodes.iter().map(|(id, node)| Node {
+        id: *id,
+        state: node.state,
+        title: node.title.clone(),
+        after: after(*id),
+    });
+    Ok(Answer { root, nodes: nodes.collect() })
+}

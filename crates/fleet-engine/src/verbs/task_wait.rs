@@ -1,0 +1,22 @@
+//! Waits for tasks: how they stand, and when that changes.
+
+use fleet_api::verbs::task_wait::{Answer, Request};
+use fleet_core::problem::Outcome;
+
+use super::{details, follow};
+use crate::Engine;
+use crate::waiting::{Waiting, fingerprint};
+
+/// Looks until they stand otherwise than the answer before said.
+pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let ids = engine.task_ids(&request.ids).await?;
+    let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
+    loop {
+        let tasks = follow::look(engine, &ids).await?;
+        let next = fingerprint(&tasks)?;
+        if request.after.as_ref() != Some(&next) || !waiting.goes_on().await {
+            let tasks = if request.details { details::fill(engine, tasks).await? } else { tasks };
+            return Ok(Answer { tasks, next });
+        }
+    }
+}

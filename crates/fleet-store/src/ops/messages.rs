@@ -1,0 +1,365 @@
+//! Messages to the agents of tasks: kept until an agent has shown that it has them, and delivered in their order.
+//!
+//! A run takes what waits, delivers it, and leaves a receipt for each step. What its agent did not show to have goes to the
+//! next run, so that a keeper that dies in between loses nothing; an agent may then be told the same twice, but never too
+//! little.
+
+use async_trait::async_trait;
+use fleet_core::event::{Fact, Subject};
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::message::{
+    Addressee, Channel, Message, MessageId, MessageKind, MessageMove, MessageState, Receipt, Receipts,
+    Reception, receive,
+};
+use fleet_core::run::Run;
+use fleet_core::task::{PromptText, Task, TaskMove, TaskState};
+use fleet_core::time::Millis;
+use serde::{Deserialize, Serialize};
+
+use super::branches::refuse_taken;
+use super::rows::{about, lock_task_to_move, read_task, record, step, write_move};
+use super::runs::row::{about_run, lock_live_run, run, run_columns};
+use super::runs::texts::{bounded, shown};
+use crate::StoreError;
+use crate::tx::{Mode, Op, Tx, sql};
+use crate::value::Row;
+
+/// The columns that [`message`] reads, in its order.
+macro_rules! message_columns {
+    () => {
+        "task, seq, kind, text, sender, expires_at, taken_by, stored_at, delivered_at, seen_at"
+    };
+}
+
+/// Whether somebody has still to be told. The parameter is the present moment.
+macro_rules! waits {
+    ($now:literal) => {
+        concat!("seen_at IS NULL AND (expires_at IS NULL OR expires_at > ", $now, ")")
+    };
+}
+pub(super) use waits;
+
+fn message(mut row: Row) -> Result<Message, StoreError> {
+    let row = &mut row;
+    Ok(Message {
+        id: MessageId { task: row.parse()?, seq: row.int()? },
+        kind: row.parse()?,
+        text: row.parse()?,
+        from: row.text()?,
+        expires_at: row.optional_int()?.map(Millis),
+        taken_by: row.optional_parse()?,
+        receipts: Receipts {
+            stored: Millis(row.int()?),
+            delivered: row.optional_int()?.map(Millis),
+            seen: row.optional_int()?.map(Millis),
+        },
+    })
+}
+
+/// Says something to the agent of a task. A task that was over is queued again for it.
+#[derive(Debug, Clone)]
+pub struct SendMessage {
+    /// The task.
+    pub task: TaskId,
+    /// What kind of message.
+    pub kind: MessageKind,
+    /// What is said.
+    pub text: PromptText,
+    /// Who says it.
+    pub from: String,
+    /// Nobody is told after this.
+    pub expires_at: Option<Millis>,
+    /// Now.
+    pub now: Millis,
+}
+
+/// A message that is kept now, and where it goes.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// The message.
+    pub message: Message,
+    /// Its task, as it is now.
+    pub task: Task,
+    /// The run that is at work on the task.
+    pub run: Option<Run>,
+    /// Where the message goes.
+    pub reception: Reception,
+}
+
+/// Names of users and ids of runs are shorter.
+const LONGEST_NAME: usize = 100;
+
+#[async_trait]
+impl Op for SendMessage {
+    type Out = Sent;
+    const MODE: Mode = Mode::Write;
+
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Sent, StoreError> {
+        // Locked, so that no run of it ends between the look and the end of this: whoever ends one looks for messages.
+        let task = lock_task_to_move(tx, self.task).await?;
+        let live = live_run(tx, &task).await?;
+        let (last, waiting) = count(tx, self.task, self.now).await?;
+        let stop = live.as_ref().and_then(|run| run.stop.as_ref());
+        let reception = receive(self.kind, Addressee { state: task.state(), stop, waiting })
+            .map_err(|refusal| StoreError::MessageRefused { task: self.task, refusal })?;
+        let message = self.numbered(last + 1);
+        let subject = live.as_ref().map_or_else(|| about(&task), about_run);
+        self.keep(tx, &message, (task.history.fence, subject)).await?;
+        let task = if reception == Reception::Reopened { self.reopen(tx, task).await? } else { task };
+        Ok(Sent { message, task, run: live, reception })
+    }
+}
+
+impl SendMessage {
+    fn numbered(&self, seq: i64) -> Message {
+        Message {
+            id: MessageId { task: self.task, seq },
+            kind: self.kind,
+            text: self.text.clone(),
+            from: bounded(&self.from, LONGEST_NAME),
+            expires_at: self.expires_at,
+            taken_by: None,
+            receipts: Receipts::new(self.now),
+        }
+    }
+
+    async fn keep(
+        &self,
+        tx: &mut dyn Tx,
+        message: &Message,
+        (fence, subject): (i64, Subject),
+    ) -> Result<(), StoreError> {
+        let insert = sql!(
+            "INSERT INTO messages (task, seq, kind, live, fence, text, sender, stored_at, expires_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            message.id.task,
+            message.id.seq,
+            message.kind.as_str(),
+            message.kind.reaches(Channel::Input),
+            fence,
+            message.text.as_str(),
+            message.from.as_str(),
+            message.receipts.stored,
+            message.expires_at,
+        );
+        tx.defer(insert).await?;
+        let (number, text, by) = (message.id.seq, shown(message.text.as_str()), message.from.clone());
+        record(tx, self.now, subject, &Fact::TaskPrompted { number, text, by }).await
+    }
+
+    /// Queues a task again that was over. Tasks that waited for it wait again, unless they have begun: what it does now
+    /// may change what they build on.
+    async fn reopen(&self, tx: &mut dyn Tx, mut task: Task) -> Result<Task, StoreError> {
+        let was = task.state();
+        step(&mut task, TaskMove::Reopen)?;
+        task.history.forgive();
+        task.history.remark = None;
+        refuse_taken(tx, &task).await?;
+        if was == TaskState::Done {
+            hold_back_dependents(tx, task.id, self.now).await?;
+        }
+        write_move(tx, &task, self.now, (about(&task), &Fact::TaskReopened {})).await?;
+        read_task(tx, task.id).await
+    }
+}
+
+async fn live_run(tx: &mut dyn Tx, task: &Task) -> Result<Option<Run>, StoreError> {
+    if task.state() != TaskState::Running {
+        return Ok(None);
+    }
+    let live = sql!(
+        concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.task = $1 AND r.ended_at IS NULL"),
+        task.id,
+    );
+    tx.query_one(live).await?.map(|mut row| run(&mut row)).transpose()
+}
+
+/// Whether somebody said something while this run was at work that its agent never had. The caller holds the task. What
+/// was left over by earlier runs does not count: a run that delivers nothing must not be followed by the next for ever.
+pub(super) async fn said_meanwhile(tx: &mut dyn Tx, run: &Run, now: Millis) -> Result<bool, StoreError> {
+    let unseen = sql!(
+        concat!("SELECT 1 FROM messages WHERE task = $1 AND fence = $2 AND ", waits!("$3"), " LIMIT 1"),
+        run.task,
+        run.fence,
+        now,
+    );
+    Ok(tx.query_one(unseen).await?.is_some())
+}
+
+/// The number of the last message, and how many wait.
+async fn count(tx: &mut dyn Tx, task: TaskId, now: Millis) -> Result<(i64, usize), StoreError> {
+    let count = sql!(
+        concat!(
+            "SELECT coalesce(max(seq), 0), coalesce(sum(CASE WHEN ",
+            waits!("$2"),
+            " THEN 1 ELSE 0 END), 0) FROM messages WHERE task = $1"
+        ),
+        task,
+        now,
+    );
+    let row = tx.query_one(count).await?;
+    let mut row = row.ok_or_else(|| StoreError::Malformed("a count without an answer".to_owned()))?;
+    Ok((row.int()?, usize::try_from(row.int()?).unwrap_or(usize::MAX)))
+}
+
+/// The opposite of what the end of a run does, locked in the same order.
+async fn hold_back_dependents(tx: &mut dyn Tx, on: TaskId, now: Millis) -> Result<(), StoreError> {
+    let hold_back = sql!(
+        "UPDATE tasks SET open_deps = open_deps + 1, version = version + 1, updated_at = $2 \
+         WHERE id IN (SELECT t.id FROM tasks t WHERE t.id IN (SELECT task FROM deps WHERE on_task = $1) \
+           ORDER BY t.id {for_update})",
+        on,
+        now,
+    );
+    tx.defer(hold_back).await
+}
+
+/// Gives a run the messages that wait for its agent, oldest first. Each run gets a message once, because it names the last
+/// one that it has; one whose answer was lost on the way asks again and gets the same.
+#[derive(Debug, Clone, Copy)]
+pub struct TakeMessages {
+    /// The run.
+    pub run: RunId,
+    /// Its fencing number.
+    pub fence: i64,
+    /// How it will deliver them.
+    pub channel: Channel,
+    /// The number of the last message that it has; 0, if it has none.
+    pub after: i64,
+    /// Now.
+    pub now: Millis,
+}
+
+#[async_trait]
+impl Op for TakeMessages {
+    type Out = Vec<Message>;
+    const MODE: Mode = Mode::Write;
+
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Message>, StoreError> {
+        let run = lock_live_run(tx, self.run, self.fence).await?;
+        let take = sql!(
+            concat!(
+                "UPDATE messages SET taken_by = $3, delivered_at = NULL \
+                 WHERE task = $1 AND seq > $2 AND (live = 1 OR fence < $4) AND ",
+                waits!("$5"),
+                " RETURNING ",
+                message_columns!()
+            ),
+            run.task,
+            self.after,
+            self.run,
+            self.claims(),
+            self.now,
+        );
+        let taken = tx.query(take).await?.into_iter().map(message);
+        let mut taken = taken.collect::<Result<Vec<_>, _>>()?;
+        taken.sort_unstable_by_key(|message| message.id.seq);
+        Ok(taken)
+    }
+}
+
+impl TakeMessages {
+    /// What interrupts nobody is for a run that begins with it, if the task had fewer claims when it was said.
+    const fn claims(&self) -> i64 {
+        match self.channel {
+            Channel::Start => self.fence,
+            Channel::Input => 0,
+        }
+    }
+}
+
+/// Leaves a receipt for messages that a run took, in their order.
+#[derive(Debug, Clone)]
+pub struct RecordReceipts {
+    /// The run.
+    pub run: RunId,
+    /// Its fencing number.
+    pub fence: i64,
+    /// What became of them.
+    pub receipt: Receipt,
+    /// The numbers of the messages.
+    pub seqs: Vec<i64>,
+    /// Now.
+    pub now: Millis,
+}
+
+#[async_trait]
+impl Op for RecordReceipts {
+    /// Those of which it was news.
+    type Out = Vec<i64>;
+    const MODE: Mode = Mode::Write;
+
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<i64>, StoreError> {
+        let run = lock_live_run(tx, self.run, self.fence).await?;
+        let mut news = Vec::new();
+        for seq in &self.seqs {
+            if self.leave(tx, &run, *seq).await? {
+                news.push(*seq);
+            }
+        }
+        Ok(news)
+    }
+}
+
+impl RecordReceipts {
+    async fn leave(&self, tx: &mut dyn Tx, run: &Run, seq: i64) -> Result<bool, StoreError> {
+        let find = sql!(
+            concat!(
+                "SELECT ",
+                message_columns!(),
+                " FROM messages WHERE task = $1 AND seq = $2 AND taken_by = $3"
+            ),
+            run.task,
+            seq,
+            self.run,
+        );
+        let not_taken = StoreError::MessageNotTaken { run: self.run, seq };
+        let message = message(tx.query_one(find).await?.ok_or_else(|| not_taken.clone())?)?;
+        let before = message.receipts;
+        let after = before.after(MessageMove::from(self.receipt), self.now).map_err(|_| not_taken)?;
+        if after == before {
+            return Ok(false);
+        }
+        let write = sql!(
+            "UPDATE messages SET delivered_at = $3, seen_at = $4 WHERE task = $1 AND seq = $2",
+            run.task,
+            seq,
+            after.delivered,
+            after.seen,
+        );
+        tx.defer(write).await?;
+        if after.state() == MessageState::Seen {
+            let fact = Fact::RunPrompted { number: seq, text: shown(message.text.as_str()) };
+            record(tx, self.now, about_run(run), &fact).await?;
+        }
+        Ok(true)
+    }
+}
+
+/// The newest messages of a task, oldest of them first, however far they came.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct TaskMessages {
+    /// The task.
+    pub task: TaskId,
+    /// At most this many.
+    pub limit: i64,
+}
+
+#[async_trait]
+impl Op for TaskMessages {
+    type Out = Vec<Message>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Message>, StoreError> {
+        let newest = sql!(
+            concat!(
+                "SELECT ",
+                message_columns!(),
+                " FROM messages WHERE task = $1 ORDER BY seq DESC LIMIT $2"
+            ),
+            self.task,
+            self.limit,
+        );
+        tx.query_alone(newest).await?.into_iter().rev().map(message).collect()
+    }
+}

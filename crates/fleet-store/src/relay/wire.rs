@@ -1,0 +1,62 @@
+//! The lines that travel.
+
+use fleet_core::id::RunId;
+use fleet_core::run::{RunMove, RunState};
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::sync::mpsc;
+
+use crate::{StoreError, migrate};
+
+/// At most this many lines wait to be written: far more than one keeper has to say at once.
+pub(super) const MOST_WAITING: usize = 256;
+
+/// What the caller says first. Another version may mean something else by the same words.
+pub(super) fn greeting() -> String {
+    format!("codefleet {} schema {}\n", env!("CARGO_PKG_VERSION"), migrate::LATEST)
+}
+
+/// Writes lines as they come; those that wait together are one write.
+pub(super) async fn send(mut to: OwnedWriteHalf, mut lines: mpsc::Receiver<String>) {
+    while let Some(mut text) = lines.recv().await {
+        while let Ok(more) = lines.try_recv() {
+            text.push_str(&more);
+        }
+        if to.write_all(text.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The refusals that a keeper acts on. Whatever else went wrong, the store itself tells it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Refused {
+    RunNotFound(String),
+    LeaseLost(RunId),
+    IllegalRun(RunId, RunState, RunMove),
+    OutOfStep(RunId, i64, i64),
+}
+
+impl Refused {
+    pub(super) fn of(error: StoreError) -> Option<Self> {
+        Some(match error {
+            StoreError::RunNotFound(run) => Self::RunNotFound(run),
+            StoreError::LeaseLost { run } => Self::LeaseLost(run),
+            StoreError::IllegalRun { run, from, event } => Self::IllegalRun(run, from, event),
+            StoreError::OutOfStep { run, decoded, from } => Self::OutOfStep(run, decoded, from),
+            _ => return None,
+        })
+    }
+}
+
+impl From<Refused> for StoreError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::RunNotFound(run) => Self::RunNotFound(run),
+            Refused::LeaseLost(run) => Self::LeaseLost { run },
+            Refused::IllegalRun(run, from, event) => Self::IllegalRun { run, from, event },
+            Refused::OutOfStep(run, decoded, from) => Self::OutOfStep { run, decoded, from },
+        }
+    }
+}
