@@ -45,8 +45,6 @@ pub enum Subject<'a> {
     Neighbour(&'a mut String),
     /// A run, by its own id, that of its task, or its branch.
     Run(&'a mut String),
-    /// A task, by its own id, that of one of its runs, or its branch.
-    Work(&'a mut String),
     /// A workflow.
     Workflow(&'a mut String),
 }

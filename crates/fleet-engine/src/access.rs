@@ -59,11 +59,6 @@ async fn check(engine: &Engine, access: Access, subject: Subject<'_>) -> Outcome
             lineage::check_run(engine, run).await?;
             *typed = run.to_string();
         }
-        Subject::Work(typed) => {
-            let task = verbs::resume::meant(engine, typed).await?;
-            lineage::check(engine, task).await?;
-            *typed = task.to_string();
-        }
         Subject::Workflow(typed) => {
             let workflow = verbs::workflow_show::meant(engine, typed).await?;
             lineage::check_workflow(engine, workflow).await?;

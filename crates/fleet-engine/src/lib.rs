@@ -29,6 +29,8 @@ mod place;
 mod problems;
 pub mod reconcile;
 pub mod runner;
+#[cfg(test)]
+mod scratch;
 pub mod server_token;
 mod stuck;
 pub mod sweep;

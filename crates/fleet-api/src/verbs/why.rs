@@ -45,4 +45,4 @@ pub struct Answer {
     pub advice: Vec<String>,
 }
 
-verb!("why", Request => Answer, Reads, Own, |request| vec![Subject::Work(&mut request.id)]);
+verb!("why", Request => Answer, Reads, Own, |request| vec![Subject::Task(&mut request.id)]);

@@ -44,8 +44,8 @@ impl OpenDoor {
         let (listener, path) = place::listen(home, run)?;
         let listener = UnixListener::from_std(listener)?;
         let (is_closing, closing) = watch::channel(false);
-        let desk = Desk { engine: Arc::new(engine), host, closing };
-        Ok(Self { path, is_closing, serving: tokio::spawn(serve(listener, desk)) })
+        let service = Service { engine: Arc::new(engine), host, closing };
+        Ok(Self { path, is_closing, serving: tokio::spawn(serve(listener, service)) })
     }
 
     /// Where it is.
@@ -70,20 +70,20 @@ impl Drop for OpenDoor {
 
 /// What every connection needs.
 #[derive(Clone)]
-struct Desk {
+struct Service {
     engine: Arc<Engine>,
     host: Host,
     closing: watch::Receiver<bool>,
 }
 
-async fn serve(listener: UnixListener, desk: Desk) {
+async fn serve(listener: UnixListener, service: Service) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            () = desk.closed() => break,
+            () = service.closed() => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
-                    connections.spawn(desk.clone().attend(stream));
+                    connections.spawn(service.clone().attend(stream));
                 }
                 Ok((stream, _)) => turn_away(stream),
                 Err(_) => sleep(RETRY_DELAY).await,
@@ -104,7 +104,7 @@ fn turn_away(stream: UnixStream) {
     }
 }
 
-impl Desk {
+impl Service {
     async fn closed(&self) {
         // A door that was dropped is closed as well.
         let _ = self.closing.clone().wait_for(|is_closing| *is_closing).await;

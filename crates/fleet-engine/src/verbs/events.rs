@@ -56,46 +56,32 @@ mod tests {
     use fleet_testkit::repo::Repo;
 
     use super::*;
-    use crate::Start;
-    use crate::environment::Environment;
-
-    fn engine(repo: &Repo, home: &tempfile::TempDir) -> Engine {
-        let environment = Environment::from_pairs([("FLEET_HOME", home.path())]);
-        let start = Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() };
-        Engine::new(start).unwrap()
-    }
-
-    fn block_on(future: impl Future<Output = ()>) {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future);
-    }
+    use crate::scratch::Scratch;
 
     /// The first project comes between two pages: it must not be lost.
     #[test]
     fn what_happens_between_two_pages_is_shown() {
-        let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
-        let engine = engine(&repo, &home);
-        block_on(async {
-            let seen = run(&engine, Request { limit: Some(50), ..Request::default() }).await.unwrap();
+        Scratch::run(async |engine| {
+            let seen = run(engine, Request { limit: Some(50), ..Request::default() }).await.unwrap();
             assert!(seen.events.is_empty());
             engine.project().await.unwrap();
             let more = Request { after: Some(seen.next), wait_seconds: Some(60), ..Request::default() };
-            assert_eq!(run(&engine, more).await.unwrap().events[0].seq, Some(1));
+            assert_eq!(run(engine, more).await.unwrap().events[0].seq, Some(1));
         });
     }
 
     /// Another project is busy: what it does is not read again with every page.
     #[test]
     fn what_concerns_others_is_looked_at_once() {
-        let (repo, other, home) = (Repo::init(), Repo::init(), tempfile::tempdir().unwrap());
-        let engine = engine(&repo, &home);
-        block_on(async {
+        let other = Repo::init();
+        Scratch::run(async |engine| {
             engine.project().await.unwrap();
             let mut request = Request { after: Some(0), only_project: true, ..Request::default() };
-            let seen = run(&engine, request.clone()).await.unwrap();
+            let seen = run(engine, request.clone()).await.unwrap();
             assert_eq!(seen.events.len(), 1);
             engine.at(other.path().to_owned()).unwrap().project().await.unwrap();
             request.after = Some(seen.next);
-            let seen = run(&engine, request).await.unwrap();
+            let seen = run(engine, request).await.unwrap();
             assert!(seen.events.is_empty());
             assert_eq!(seen.next, 2);
         });
@@ -104,11 +90,9 @@ mod tests {
     /// Whoever waits is woken by what others do meanwhile.
     #[test]
     fn a_wait_ends_when_something_happens() {
-        let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
-        let engine = engine(&repo, &home);
-        block_on(async {
+        Scratch::run(async |engine| {
             let request = Request { after: Some(0), wait_seconds: Some(60), ..Request::default() };
-            let (seen, ()) = tokio::join!(run(&engine, request), async {
+            let (seen, ()) = tokio::join!(run(engine, request), async {
                 tokio::task::yield_now().await;
                 engine.project().await.unwrap();
             });

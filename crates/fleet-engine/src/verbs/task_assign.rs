@@ -103,28 +103,21 @@ fn done(task: &Task) -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use fleet_testkit::repo::Repo;
-
     use super::*;
-    use crate::environment::Environment;
+    use crate::scratch::Scratch;
     use crate::verbs::{agents_status, task_add};
 
     /// An engine with a home and a repository of its own, and a task in it.
     fn with_task(test: impl AsyncFnOnce(&Engine, String)) {
-        let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
-        let environment = Environment::from_pairs([("FLEET_HOME", home.path())]);
-        let start = crate::Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() };
-        let engine = Engine::new(start).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
+        Scratch::run(async |engine| {
             let request = fleet_api::verbs::task_add::Request {
                 title: "One".to_owned(),
                 agent: Some("codex".to_owned()),
                 model: Some("gpt-5".to_owned()),
                 ..Default::default()
             };
-            let task = task_add::add(&engine, request).await.unwrap();
-            test(&engine, task.id.to_string()).await;
+            let task = task_add::add(engine, request).await.unwrap();
+            test(engine, task.id.to_string()).await;
         });
     }
 

@@ -156,26 +156,19 @@ fn unstuck(stage: &StageView) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use fleet_api::verbs::{workflow_cancel, workflow_clean, workflow_list, workflow_run};
-    use fleet_api::views::WorkflowSource;
-    use fleet_testkit::repo::Repo;
-
     use std::time::Duration;
 
+    use fleet_api::verbs::{workflow_cancel, workflow_clean, workflow_list, workflow_run};
+    use fleet_api::views::WorkflowSource;
     use fleet_core::problem::Code;
 
     use super::*;
     use crate::clock;
-    use crate::environment::Environment;
+    use crate::scratch::Scratch;
 
     /// An engine with a home and a repository of its own, and a workflow in it that nobody works on.
     fn with_workflow(test: impl AsyncFnOnce(&Engine, String)) {
-        let (repo, home) = (Repo::init(), tempfile::tempdir().unwrap());
-        let environment = Environment::from_pairs([("FLEET_HOME", home.path())]);
-        let start = crate::Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() };
-        let engine = Engine::new(start).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
+        Scratch::run(async |engine| {
             let source = r#"{"stages":{"a":{"agent":"demo","prompt":"x"}}}"#.to_owned();
             let request = workflow_run::Request {
                 workflow: WorkflowSource::Given { name: "flow".to_owned(), text: source },
@@ -188,15 +181,12 @@ mod tests {
                 dry_run: false,
             };
             let planned = workflow_run::Request { dry_run: true, ..request.clone() };
-            let planned = fleet_api::call(&engine, None, &planned).await.unwrap();
+            let planned = fleet_api::call(engine, None, &planned).await.unwrap();
             assert_eq!((planned.plan.stages.len(), planned.workflow.is_none()), (1, true));
             let list = workflow_list::Request { all: true, ..Default::default() };
-            assert!(
-                fleet_api::call(&engine, None, &list).await.unwrap().workflows.is_empty(),
-                "only planned"
-            );
-            let started = fleet_api::call(&engine, None, &request).await.unwrap().workflow.unwrap();
-            test(&engine, started.workflow.id.to_string()).await;
+            assert!(fleet_api::call(engine, None, &list).await.unwrap().workflows.is_empty(), "only planned");
+            let started = fleet_api::call(engine, None, &request).await.unwrap().workflow.unwrap();
+            test(engine, started.workflow.id.to_string()).await;
         });
     }
 

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::config;
 use super::discover::DiscoverError;
 use super::error::GitError;
 use super::gitdir::{GitDir, look};
@@ -36,12 +35,5 @@ impl Checkout {
             _ => return Err(refused("it has no .git")),
         };
         Ok(Self { work_tree: work_tree.to_owned(), git_dir: git_dir.own, common_dir: git_dir.common })
-    }
-
-    /// Whether git reads settings for this checkout from its own git directory, `config.worktree`. Whoever may write
-    /// that directory then decides which programs git runs. What cannot be read counts as yes.
-    pub fn has_own_settings(&self) -> bool {
-        fs::read(self.common_dir.join("config"))
-            .map_or(true, |content| config::parse(&content).worktree_config)
     }
 }
