@@ -180,8 +180,12 @@ fn an_agent_whose_keeper_was_killed_is_told_so() {
     let agent = Agent::start(&stage, &mut person);
     let mark = stage.fleet.home().join("live").join(&agent.run);
     let keeper: serde_json::Value = serde_json::from_slice(&std::fs::read(mark).unwrap()).unwrap();
-    let said =
-        agent.run(&format!("kill -9 {}; $fleet note --json x; $fleet task list --json", keeper["pid"]));
+    // The runner would end an agent without a keeper before it has asked.
+    let said = agent.run(&format!(
+        "kill -STOP {runner}; kill -9 {}; $fleet note --json x; $fleet task list --json; kill -CONT {runner}",
+        keeper["pid"],
+        runner = stage.fleet.json(&["start"])["runner"]["pid"],
+    ));
     assert_eq!(said.matches("\"door-closed\"").count(), 2, "{said}");
     assert!(said.contains("keeper was killed"), "{said}");
     let door = std::path::PathBuf::from(&agent.door);
