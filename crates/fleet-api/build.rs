@@ -37,7 +37,8 @@ fn modules(folder: &Path, names: &[String]) -> String {
     let mut modules = String::new();
     for name in names {
         let path = folder.join(format!("{name}.rs")).display().to_string();
-        let _ = writeln!(modules, "#[path = {path:?}]\npub mod {name};");
+        let id = name.replace('_', ".");
+        let _ = writeln!(modules, "/// `{id}`\n#[path = {path:?}]\npub mod {name};");
     }
     modules
 }

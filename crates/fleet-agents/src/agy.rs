@@ -5,16 +5,15 @@
 //! a stream of events and conversations that can be resumed is not used. A user who has such a release can describe
 //! it in the configuration.
 
+use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 
 use crate::adapter::{
-    About, Adapter, Brief, Decoder, Enforced, Failure, LaunchPlan, Program, PromptVia, SettingsFiles, Stream,
-    Trust,
+    About, Adapter, Brief, Decoder, Enforced, Failure, LaunchPlan, Program, PromptVia, SettingsFiles, Trust,
 };
 use crate::common::words::{self, LONGEST_STDERR, Tail};
 use crate::common::{refusal, reset};
-use crate::event::AgentEvent;
 
 /// The adapter of Antigravity CLI.
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +141,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::event::When;
+    use fleet_core::event::When;
 
     fn brief() -> Brief<'static> {
         Brief {

@@ -14,22 +14,39 @@ mod common;
 mod custom;
 pub mod demo;
 mod elsewhere;
-mod event;
 mod gemini;
 mod opencode;
 mod prices;
 mod registry;
 pub mod vendors;
 
+use std::sync::Arc;
+
 pub use acp::Acp;
 pub use adapter::{
     About, Adapter, Ask, Brief, Conversation, Decoder, Enforced, Failure, LaunchPlan, McpServer, PlannedFile,
-    Program, PromptVia, Record, RepositorySettings, Resumes, SettingsFiles, Stream, Trust,
+    Program, PromptVia, Record, RepositorySettings, Resumes, SettingsFiles, Trust,
 };
 pub use common::tool::is_editing;
 pub use custom::{Custom, CustomError, CustomSpec, Patterns};
 pub use elsewhere::Elsewhere;
-pub use event::{AgentEvent, Counted, LocalTime, Meter, Tokens, When};
+pub use fleet_core::event::{AgentEvent, Counted, LocalTime, Stream, Tokens, When};
+pub use fleet_core::run::Meter;
 pub use opencode::Opencode;
 pub use prices::{Price, Prices};
 pub use registry::Registry;
+
+/// The agents that codefleet knows, in the order in which they are listed.
+fn built_in() -> Vec<Arc<dyn Adapter>> {
+    vec![
+        Arc::new(claude::Claude),
+        Arc::new(codex::Codex),
+        Arc::new(gemini::Gemini),
+        Arc::new(Opencode),
+        Arc::new(agy::Agy),
+        Arc::new(Acp::QWEN),
+        Arc::new(Acp::COPILOT),
+        Arc::new(Acp::ANY),
+        Arc::new(demo::Demo),
+    ]
+}

@@ -2,7 +2,8 @@
 //!
 //! Owns the lookup and the arithmetic. Must never hold a price itself: those are data of whoever makes the table.
 
-use crate::event::Tokens;
+use fleet_core::event::Tokens;
+
 use crate::vendors;
 
 /// What a million tokens of a model cost, in millionths of a US dollar.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use fleet_core::event::Fact;
+use fleet_core::event::{AgentEvent, Fact};
 use fleet_core::id::IdMaker;
 use fleet_core::run::Run;
 use fleet_core::schedule::Caps;
@@ -96,7 +96,11 @@ async fn events_per_second(store: &Store) -> f64 {
 }
 
 fn append(run: &Run, batch: i64) -> ops::AppendRunEvents {
-    let fact = |n| Fact::RunSaid { text: format!("Line {n}: something that an agent says while it works.") };
+    let fact = |n| {
+        Fact::Agent(AgentEvent::Text {
+            text: format!("Line {n}: something that an agent says while it works."),
+        })
+    };
     ops::AppendRunEvents {
         run: run.id,
         fence: run.fence,

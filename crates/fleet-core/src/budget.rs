@@ -29,6 +29,15 @@ pub struct Bounds {
     pub tokens: Option<u64>,
 }
 
+impl Bounds {
+    /// The stricter of each.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        Self { micro_usd: least(self.micro_usd, other.micro_usd), tokens: least(self.tokens, other.tokens) }
+    }
+}
+
 /// What may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {

@@ -28,6 +28,7 @@ pub mod schedule;
 pub mod scope;
 pub mod similar;
 pub mod size;
+pub mod supervision;
 pub mod task;
 pub mod template;
 pub mod text;

@@ -25,12 +25,113 @@ pub enum Kind {
     Config,
     /// `fleet doctor` found something that needs attention.
     Unhealthy,
-    /// Everything worked, but agents did not do what they were asked to.
-    /// Everything was asked for as it should be, but the work itself did not come out as wanted.
+    /// codefleet did its part, but the agents did not do what they were asked to.
     Work,
 }
 
-macro_rules! codes {
+/// Calls a macro with every code: what it says, its variant, its stable name, and its kind. A new code is a row here and
+/// the page `docs/errors/NAME.md`.
+#[macro_export]
+macro_rules! for_each_code {
+    ($callback:ident) => {
+        $callback! {
+            /// A defect in codefleet.
+            Internal = "internal", Internal;
+            /// Reading or writing a file or stream failed.
+            Io = "io", Internal;
+            /// The command line itself is wrong: unknown flag, missing argument.
+            Usage = "usage", Invalid;
+            /// A field of the request has a value that is not allowed.
+            InvalidValue = "invalid-value", Invalid;
+            /// The agent is not told to use this model.
+            ModelRefused = "model-refused", Invalid;
+            /// A line of an import file is wrong; nothing was imported.
+            ImportInvalid = "import-invalid", Invalid;
+            /// A workflow file is wrong; nothing was started.
+            WorkflowInvalid = "workflow-invalid", Invalid;
+            /// The text is not an id.
+            IdInvalid = "id-invalid", Invalid;
+            /// An id prefix matches more than one thing.
+            IdAmbiguous = "id-ambiguous", Invalid;
+            /// No task has this id.
+            TaskNotFound = "task-not-found", NotFound;
+            /// No run has this id.
+            RunNotFound = "run-not-found", NotFound;
+            /// No workflow is called so.
+            WorkflowNotFound = "workflow-not-found", NotFound;
+            /// What was asked for is not on this machine, or not any more.
+            NotHere = "not-here", NotFound;
+            /// Nothing that could be acted on fits what was named.
+            NothingMatched = "nothing-matched", NotFound;
+            /// There is no snapshot of this run, or none of this number.
+            SnapshotNotFound = "snapshot-not-found", NotFound;
+            /// There is no page of this name to explain.
+            CodeNotFound = "code-not-found", NotFound;
+            /// An agent cannot be started here.
+            AgentMissing = "agent-missing", NotFound;
+            /// The directory is not inside a git repository.
+            NotARepository = "not-a-repository", NotFound;
+            /// The dependency would close a circle.
+            DependencyCycle = "dependency-cycle", Conflict;
+            /// The task does not wait for that one.
+            DependencyNotFound = "dependency-not-found", NotFound;
+            /// Other tasks still depend on this one.
+            HasDependents = "has-dependents", Conflict;
+            /// The command is for agents, inside a run.
+            NotInARun = "not-in-a-run", Conflict;
+            /// The task or run is in a state that does not allow this.
+            IllegalTransition = "illegal-transition", Conflict;
+            /// A task of this id exists already.
+            TaskExists = "task-exists", Conflict;
+            /// There is a task that says nearly the same.
+            SimilarTask = "similar-task", Conflict;
+            /// Somebody else changed the same thing at the same moment.
+            Changed = "changed", Conflict;
+            /// The branch exists already, or another task that is not over has it.
+            BranchTaken = "branch-taken", Conflict;
+            /// The lease on a run was lost to somebody else.
+            LeaseLost = "lease-lost", Conflict;
+            /// The keeper of the run does not answer its agent.
+            DoorClosed = "door-closed", Conflict;
+            /// An agent may not add tasks, or not here.
+            SpawnRefused = "spawn-refused", Conflict;
+            /// An agent may not touch a task that does not come from its own.
+            NotYours = "not-yours", Conflict;
+            /// Agents may not work in this repository.
+            RepositoryRefused = "repository-refused", Conflict;
+            /// A repository's own commands may not run, because the user did not agree to them.
+            Untrusted = "untrusted", Conflict;
+            /// The settings of another program were left as they are.
+            SetupRefused = "setup-refused", Conflict;
+            /// The store does not answer.
+            StoreUnreachable = "store-unreachable", Store;
+            /// The store stayed locked by another process for too long.
+            StoreBusy = "store-busy", Store;
+            /// The store's file is damaged or is not a codefleet store.
+            StoreCorrupt = "store-corrupt", Store;
+            /// The store was written by a newer codefleet.
+            StoreTooNew = "store-too-new", Store;
+            /// The store's disk is full.
+            StoreFull = "store-full", Store;
+            /// The store's file or folder cannot be written.
+            StoreUnwritable = "store-unwritable", Store;
+            /// The store failed in another way.
+            StoreFailed = "store-failed", Store;
+            /// The configuration is wrong.
+            ConfigInvalid = "config-invalid", Config;
+            /// No configuration key has this name.
+            ConfigUnknownKey = "config-unknown-key", Config;
+            /// `fleet doctor` found a problem.
+            DoctorFoundProblems = "doctor-found-problems", Unhealthy;
+            /// A run that was followed did not succeed.
+            RunFailed = "run-failed", Work;
+            /// Something that was to be stopped goes on.
+            KillIncomplete = "kill-incomplete", Work;
+        }
+    };
+}
+
+macro_rules! define {
     ($($(#[doc = $doc:literal])+ $variant:ident = $text:literal, $kind:ident;)+) => {
         /// Every problem that codefleet reports, by a name that never changes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,100 +156,7 @@ macro_rules! codes {
     };
 }
 
-codes! {
-    /// A defect in codefleet.
-    Internal = "internal", Internal;
-    /// Reading or writing a file or stream failed.
-    Io = "io", Internal;
-    /// The command line itself is wrong: unknown flag, missing argument.
-    Usage = "usage", Invalid;
-    /// A field of the request has a value that is not allowed.
-    InvalidValue = "invalid-value", Invalid;
-    /// The agent is not told to use this model.
-    ModelRefused = "model-refused", Invalid;
-    /// A line of an import file is wrong; nothing was imported.
-    ImportInvalid = "import-invalid", Invalid;
-    /// A workflow file is wrong; nothing was started.
-    WorkflowInvalid = "workflow-invalid", Invalid;
-    /// The text is not an id.
-    IdInvalid = "id-invalid", Invalid;
-    /// An id prefix matches more than one thing.
-    IdAmbiguous = "id-ambiguous", Invalid;
-    /// No task has this id.
-    TaskNotFound = "task-not-found", NotFound;
-    /// No run has this id.
-    RunNotFound = "run-not-found", NotFound;
-    /// No workflow is called so.
-    WorkflowNotFound = "workflow-not-found", NotFound;
-    /// What was asked for is not on this machine, or not any more.
-    NotHere = "not-here", NotFound;
-    /// Nothing that could be acted on fits what was named.
-    NothingMatched = "nothing-matched", NotFound;
-    /// There is no snapshot of this run, or none of this number.
-    SnapshotNotFound = "snapshot-not-found", NotFound;
-    /// There is no page of this name to explain.
-    CodeNotFound = "code-not-found", NotFound;
-    /// An agent cannot be started here.
-    AgentMissing = "agent-missing", NotFound;
-    /// The directory is not inside a git repository.
-    NotARepository = "not-a-repository", NotFound;
-    /// The dependency would close a circle.
-    DependencyCycle = "dependency-cycle", Conflict;
-    /// The task does not wait for that one.
-    DependencyNotFound = "dependency-not-found", NotFound;
-    /// Other tasks still depend on this one.
-    HasDependents = "has-dependents", Conflict;
-    /// The command is for agents, inside a run.
-    NotInARun = "not-in-a-run", Conflict;
-    /// The task or run is in a state that does not allow this.
-    IllegalTransition = "illegal-transition", Conflict;
-    /// A task of this id exists already.
-    TaskExists = "task-exists", Conflict;
-    /// There is a task that says nearly the same.
-    SimilarTask = "similar-task", Conflict;
-    /// Somebody else changed the same thing at the same moment.
-    Changed = "changed", Conflict;
-    /// The branch exists already, or another task that is not over has it.
-    BranchTaken = "branch-taken", Conflict;
-    /// The lease on a run was lost to somebody else.
-    LeaseLost = "lease-lost", Conflict;
-    /// The keeper of the run does not answer its agent.
-    DoorClosed = "door-closed", Conflict;
-    /// An agent may not add tasks, or not here.
-    SpawnRefused = "spawn-refused", Conflict;
-    /// An agent may not touch a task that does not come from its own.
-    NotYours = "not-yours", Conflict;
-    /// Agents may not work in this repository.
-    RepositoryRefused = "repository-refused", Conflict;
-    /// A repository's own commands may not run, because the user did not agree to them.
-    Untrusted = "untrusted", Conflict;
-    /// The settings of another program were left as they are.
-    SetupRefused = "setup-refused", Conflict;
-    /// The store does not answer.
-    StoreUnreachable = "store-unreachable", Store;
-    /// The store stayed locked by another process for too long.
-    StoreBusy = "store-busy", Store;
-    /// The store's file is damaged or is not a codefleet store.
-    StoreCorrupt = "store-corrupt", Store;
-    /// The store was written by a newer codefleet.
-    StoreTooNew = "store-too-new", Store;
-    /// The store's disk is full.
-    StoreFull = "store-full", Store;
-    /// The store's file or folder cannot be written.
-    StoreUnwritable = "store-unwritable", Store;
-    /// The store failed in another way.
-    StoreFailed = "store-failed", Store;
-    /// The configuration is wrong.
-    ConfigInvalid = "config-invalid", Config;
-    /// No configuration key has this name.
-    ConfigUnknownKey = "config-unknown-key", Config;
-    /// `fleet doctor` found a problem.
-    DoctorFoundProblems = "doctor-found-problems", Unhealthy;
-    /// A run that was followed did not succeed.
-    RunFailed = "run-failed", Work;
-    /// Something that was to be stopped goes on.
-    KillIncomplete = "kill-incomplete", Work;
-}
+for_each_code!(define);
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -216,6 +224,12 @@ impl Problem {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// With the place where it happened in front of the message.
+    #[must_use]
+    pub fn at(self, place: &impl fmt::Display) -> Self {
+        Self { message: format!("{place}: {}", self.message), ..self }
     }
 
     /// With the field under the name that an interface has for it: `(ours, theirs)`.

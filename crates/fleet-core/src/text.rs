@@ -45,6 +45,13 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}{ELLIPSIS}", &text[..end]))
 }
 
+/// Cuts a text in place, as [`shortened`] does.
+pub fn shorten(text: &mut String, most: usize) {
+    if text.len() > most {
+        *text = shortened(text, most).into_owned();
+    }
+}
+
 fn escape_where(text: &str, unprintable: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&unprintable) {
         return Cow::Borrowed(text);

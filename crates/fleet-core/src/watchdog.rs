@@ -62,15 +62,15 @@ pub enum Next {
     Stop(Overrun),
     /// Put the work in safety.
     Snapshot,
-    /// It says nothing: look whether it works all the same, and tell [`Watchdog::felt`].
-    Feel,
+    /// It says nothing: probe whether it works all the same, and tell [`Watchdog::probed`].
+    Probe,
     /// Nothing for this long, unless something happens.
     Sleep(Duration),
 }
 
 /// Signs of work in the processes of an agent that says nothing: a long test run is not a hang.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pulse {
+pub struct Activity {
     /// Processor time of all of them since the beginning.
     pub cpu: Duration,
     /// How many there are.
@@ -90,8 +90,8 @@ const SMALL_CALL: u64 = 64;
 /// What goes beyond small calls without being work: so much at once, and so much more each second.
 const NOISE: (u64, u64) = (4 * 1024, 256);
 
-impl Pulse {
-    /// Whether there was work between this look and a later one. A program that only waits uses a little of everything
+impl Activity {
+    /// Whether there was work between this probe and a later one. A program that only waits uses a little of everything
     /// for its timers.
     fn is_followed_by_work(self, later: Self, between: Duration) -> bool {
         // Less than before is a sign as well: somebody ended and took the numbers along.
@@ -116,7 +116,7 @@ pub struct Watchdog {
     started: Duration,
     last_output: Duration,
     last_sign: Duration,
-    felt: Option<(Duration, Pulse)>,
+    probed: Option<(Duration, Activity)>,
     /// Whether all that it printed of late is that it tries again.
     is_trying: bool,
     last_snapshot: Duration,
@@ -132,7 +132,7 @@ impl Watchdog {
             started: now,
             last_output: now,
             last_sign: now,
-            felt: None,
+            probed: None,
             is_trying: false,
             last_snapshot: now,
             tokens: 0,
@@ -144,7 +144,7 @@ impl Watchdog {
     pub const fn heard(&mut self, now: Duration) {
         self.last_output = now;
         self.last_sign = now;
-        self.felt = None;
+        self.probed = None;
         self.is_trying = false;
     }
 
@@ -154,15 +154,15 @@ impl Watchdog {
         self.is_trying = true;
     }
 
-    /// What a look at the processes of a silent agent gave.
-    pub fn felt(&mut self, pulse: Pulse, now: Duration) {
+    /// What a probe of a silent agent found.
+    pub fn probed(&mut self, activity: Activity, now: Duration) {
         if !self.is_trying
-            && let Some((at, before)) = self.felt
-            && before.is_followed_by_work(pulse, now.saturating_sub(at))
+            && let Some((at, before)) = self.probed
+            && before.is_followed_by_work(activity, now.saturating_sub(at))
         {
             self.last_sign = now;
         }
-        self.felt = Some((now, pulse));
+        self.probed = Some((now, activity));
     }
 
     /// What the agent has used so far, all together.
@@ -194,11 +194,6 @@ impl Watchdog {
         self.last_snapshot = now;
     }
 
-    /// When the agent last printed something.
-    pub const fn last_output(&self) -> Duration {
-        self.last_output
-    }
-
     /// What is due. The strictest bound comes first: money that is spent is gone.
     pub fn next(&self, now: Duration) -> Next {
         let Bounds { time, idle, tokens, micro_usd, snapshot_every } = self.bounds;
@@ -214,10 +209,10 @@ impl Watchdog {
             return Next::Stop(Overrun::Time(limit));
         }
         let idle_left = idle.map(|limit| left(self.last_sign, limit));
-        let last_look = self.felt.map_or(self.last_output, |(at, _)| at);
-        let look_left = idle.map(|limit| left(last_look, limit / 4));
-        if look_left == Some(Duration::ZERO) {
-            return Next::Feel;
+        let last_probe = self.probed.map_or(self.last_output, |(at, _)| at);
+        let probe_left = idle.map(|limit| left(last_probe, limit / 4));
+        if probe_left == Some(Duration::ZERO) {
+            return Next::Probe;
         }
         if let (Some(limit), Some(Duration::ZERO)) = (idle, idle_left) {
             return Next::Stop(Overrun::Idle(limit));
@@ -226,7 +221,7 @@ impl Watchdog {
         if snapshot_left == Some(Duration::ZERO) {
             return Next::Snapshot;
         }
-        let soonest = [time_left, idle_left, look_left, snapshot_left].into_iter().flatten().min();
+        let soonest = [time_left, idle_left, probe_left, snapshot_left].into_iter().flatten().min();
         Next::Sleep(soonest.unwrap_or(LONGEST).min(LONGEST))
     }
 }
@@ -269,8 +264,8 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let mut dog = Watchdog::new(bounds(), s(0));
-        assert_eq!(dog.next(s(30)), Next::Feel, "never without a look");
-        dog.felt(Pulse::default(), s(30));
+        assert_eq!(dog.next(s(30)), Next::Probe, "never without a probe");
+        dog.probed(Activity::default(), s(30));
         assert_eq!(said(&dog, s(30)), "stopped after 30s without a sign of work");
         dog.heard(s(99));
         assert_eq!(said(&dog, s(100)), "stopped after 1m40s, its time limit");
@@ -301,29 +296,30 @@ mod tests {
 
     #[test]
     fn an_agent_that_is_silent_but_works_is_left_alone() {
-        let pulse = |cpu_ms, processes, io_bytes| Pulse {
+        let activity = |cpu_ms, processes, io_bytes| Activity {
             cpu: Duration::from_millis(cpu_ms),
             processes,
             io_bytes,
-            ..Pulse::default()
+            ..Activity::default()
         };
-        let after = |pulses: &[Pulse]| {
+        let after = |probes: &[Activity]| {
             let idle = Bounds { idle: Some(s(40)), ..Bounds::default() };
             let mut dog = Watchdog::new(idle, s(0));
-            for (at, pulse) in (1..).zip(pulses) {
-                assert_eq!(dog.next(s(at * 10)), Next::Feel);
-                dog.felt(*pulse, s(at * 10));
+            for (at, activity) in (1..).zip(probes) {
+                assert_eq!(dog.next(s(at * 10)), Next::Probe);
+                dog.probed(*activity, s(at * 10));
             }
             dog.next(s(40))
         };
-        let waits = [pulse(900, 3, 0), pulse(950, 3, 100), pulse(1_000, 3, 900), pulse(1_100, 3, 2_000)];
+        let waits =
+            [activity(900, 3, 0), activity(950, 3, 100), activity(1_000, 3, 900), activity(1_100, 3, 2_000)];
         assert_eq!(after(&waits), Next::Stop(Overrun::Idle(s(40))), "timers are no work");
-        let changed = Pulse { changed_at: Some(1), ..waits[1] };
+        let changed = Activity { changed_at: Some(1), ..waits[1] };
         for (works, why) in [
-            ([waits[0], waits[1], pulse(9_000, 3, 0), pulse(9_000, 3, 0)], "a processor was busy"),
-            ([waits[0], waits[1], pulse(100, 3, 0), pulse(100, 3, 0)], "somebody busy ended"),
-            ([waits[0], waits[1], pulse(950, 4, 0), pulse(950, 4, 0)], "a child was started"),
-            ([waits[0], waits[1], pulse(950, 3, 9_000), pulse(950, 3, 9_000)], "something was written"),
+            ([waits[0], waits[1], activity(9_000, 3, 0), activity(9_000, 3, 0)], "a processor was busy"),
+            ([waits[0], waits[1], activity(100, 3, 0), activity(100, 3, 0)], "somebody busy ended"),
+            ([waits[0], waits[1], activity(950, 4, 0), activity(950, 4, 0)], "a child was started"),
+            ([waits[0], waits[1], activity(950, 3, 9_000), activity(950, 3, 9_000)], "something was written"),
             ([waits[0], waits[1], changed, changed], "a file in the workspace changed"),
         ] {
             assert!(matches!(after(&works), Next::Sleep(_)), "{why}");
@@ -345,8 +341,8 @@ mod tests {
             let mut dog = Watchdog::new(idle(minutes), s(0));
             for (at, (io_bytes, io_calls, cpu_ms)) in (1..).zip(measured) {
                 let cpu = Duration::from_millis(cpu_ms);
-                let pulse = Pulse { cpu, processes: 1, io_bytes, io_calls, ..Pulse::default() };
-                dog.felt(pulse, s(at * 15 * minutes));
+                let activity = Activity { cpu, processes: 1, io_bytes, io_calls, ..Activity::default() };
+                dog.probed(activity, s(at * 15 * minutes));
             }
             let end = s(60 * minutes);
             assert_eq!(dog.next(s(75 * minutes)), Next::Stop(Overrun::Idle(end)), "{minutes}m");
@@ -358,13 +354,13 @@ mod tests {
         let mut dog = Watchdog::new(Bounds { idle: Some(s(40)), ..Bounds::default() }, s(0));
         dog.tried();
         for at in [10, 20, 30, 40] {
-            assert_eq!(dog.next(s(at)), Next::Feel);
-            dog.felt(Pulse { io_bytes: at * 100_000, ..Pulse::default() }, s(at));
+            assert_eq!(dog.next(s(at)), Next::Probe);
+            dog.probed(Activity { io_bytes: at * 100_000, ..Activity::default() }, s(at));
         }
         assert_eq!(dog.next(s(40)), Next::Stop(Overrun::Idle(s(40))), "each try sends the whole request");
         dog.heard(s(41));
         for at in [51, 61, 71, 81] {
-            dog.felt(Pulse { io_bytes: at * 100_000, ..Pulse::default() }, s(at));
+            dog.probed(Activity { io_bytes: at * 100_000, ..Activity::default() }, s(at));
         }
         assert!(matches!(dog.next(s(81)), Next::Sleep(_)), "it was served after all");
     }

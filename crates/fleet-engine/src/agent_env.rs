@@ -106,17 +106,15 @@ const UNATTENDED: &[(&str, &str)] =
 ///
 /// Patterns are names, or beginnings of names with a `*` at the end.
 #[derive(Clone, Copy)]
-pub struct AgentEnv<'a> {
+pub(crate) struct AgentEnv<'a> {
     /// Patterns of the user's variables that this agent's adapter asks for, such as its provider's key.
-    pub vendor: &'a [Cow<'static, str>],
+    pub(crate) vendor: &'a [Cow<'static, str>],
     /// Patterns of the user's variables that the configuration lets pass.
-    pub pass: &'a [String],
-    /// What the adapter sets.
-    pub adapter: &'a [(String, String)],
-    /// What the configuration sets.
-    pub set: &'a BTreeMap<String, Secret>,
+    pub(crate) pass: &'a [String],
+    pub(crate) adapter: &'a [(String, String)],
+    pub(crate) set: &'a BTreeMap<String, Secret>,
     /// What is said about the run. The only source of `FLEET_*`.
-    pub run: &'a [(String, OsString)],
+    pub(crate) run: &'a [(String, OsString)],
 }
 
 /// What is in the names of variables that hold a secret.
@@ -124,7 +122,7 @@ const SECRET_WORDS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", 
 
 /// The values of an environment that are secret by their names: an agent that prints what it sees must not bring them
 /// into a log.
-pub fn secret_values(environment: &[(OsString, OsString)]) -> impl Iterator<Item = Vec<u8>> {
+pub(crate) fn secret_values(environment: &[(OsString, OsString)]) -> impl Iterator<Item = Vec<u8>> {
     let is_secret = |name: &OsString| {
         let name = name.to_string_lossy().to_ascii_uppercase();
         SECRET_WORDS.iter().any(|word| name.contains(word))
@@ -137,7 +135,7 @@ pub fn secret_values(environment: &[(OsString, OsString)]) -> impl Iterator<Item
 
 /// The complete environment of an agent, sorted by name, each name once.
 #[must_use]
-pub fn agent_environment(inherited: &Environment, rules: &AgentEnv<'_>) -> Vec<(OsString, OsString)> {
+pub(crate) fn agent_environment(inherited: &Environment, rules: &AgentEnv<'_>) -> Vec<(OsString, OsString)> {
     let mut all: BTreeMap<OsString, OsString> = BTreeMap::new();
     let mut put = |name: &str, value: OsString| all.insert(name.into(), value);
     for (name, value) in UNATTENDED {

@@ -13,7 +13,7 @@ use crate::Engine;
 
 /// Refuses the repository of the engine's directory, if agents may not work there.
 pub(crate) fn check(engine: &Engine) -> Outcome<()> {
-    let allowed = engine.config()?.allowed_repos();
+    let allowed = &engine.config()?.general().allowed_repos;
     if allowed.is_empty() {
         return Ok(());
     }

@@ -62,7 +62,7 @@ impl Caller {
 
 /// Who adds tasks here, as the store has to know it.
 pub fn author(engine: &Engine) -> Outcome<Author> {
-    let spawn_depth = engine.config()?.spawn_depth();
+    let spawn_depth = engine.config()?.general().spawn_depth;
     Ok(match engine.caller()?.run() {
         None => Author::Person { spawn_depth },
         Some(run) => Author::Agent { run, spawn_depth },

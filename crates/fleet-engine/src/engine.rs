@@ -1,5 +1,8 @@
 //! What every verb needs: where things are, how it is configured, the store.
 
+mod names;
+mod projects;
+
 use std::ffi::OsString;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -7,13 +10,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fleet_agents::Registry;
 use fleet_api::verbs::config_validate;
-use fleet_core::id::{IdKind, IdMaker, IdPrefix, ProjectId, RunId, TaskId};
+use fleet_core::id::{IdKind, IdMaker};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::project::{Project, belonging};
-use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
 use fleet_host::git::{self, DiscoverError, Repository, Surrounding};
-use fleet_store::{Op, Store, StoreError, StoreUrl, ops};
+use fleet_store::{Op, Store, StoreUrl};
 use tokio::sync::OnceCell;
 
 use crate::caller::Caller;
@@ -21,13 +22,12 @@ use crate::config::{Config, ConfigFile, Sources};
 use crate::door::Door;
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::inside::Whereabouts;
+use crate::inside::{self, Whereabouts};
 use crate::verbs::run_logs::OpenLogs;
 use crate::waiting::Changes;
-use crate::{agents, allowed, checkouts, clock, problems};
+use crate::{agents, clock, problems};
 
-/// So much of a name that nobody knows is shown.
-pub(crate) const LONGEST_NAME: usize = 60;
+pub(crate) use names::LONGEST_NAME;
 
 /// What a process is started with.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ pub struct Engine {
     caller: Option<Caller>,
     /// The same wherever one looks from: shared.
     whereabouts: Arc<OnceLock<Whereabouts>>,
-    store: OnceCell<Store>,
+    store: Arc<OnceCell<Store>>,
     changes: Arc<OnceCell<Changes>>,
     open_logs: Arc<OpenLogs>,
     ids: Mutex<IdMaker>,
@@ -62,7 +62,8 @@ impl Engine {
     pub fn new(mut start: Start) -> Outcome<Self> {
         let given = std::mem::take(&mut start.flags);
         start.flags = [start.environment.settings()?, given].concat();
-        let home = start.environment.home()?;
+        let home =
+            start.environment.home().or_else(|problem| inside::without_home(&start.environment, problem))?;
         let directory = match &start.directory {
             Some(directory) => directory.clone(),
             None => start.environment.current_directory()?.to_owned(),
@@ -79,7 +80,7 @@ impl Engine {
             agents: OnceLock::new(),
             caller: None,
             whereabouts: Arc::default(),
-            store: OnceCell::new(),
+            store: Arc::default(),
             changes: Arc::default(),
             open_logs: Arc::default(),
             ids: Mutex::new(IdMaker::default()),
@@ -103,12 +104,16 @@ impl Engine {
 
     /// The same, seen from the directory that the process was started for, which must be in a repository. For those who
     /// are nowhere.
-    pub fn back(&self) -> Outcome<Self> {
-        let directory = match &self.start.directory {
-            Some(directory) => directory.clone(),
-            None => self.start.environment.current_directory()?.to_owned(),
-        };
-        self.at(directory)
+    pub(crate) fn back(&self) -> Outcome<Self> {
+        self.at(self.start_directory()?)
+    }
+
+    /// The directory that the process was started for.
+    pub(crate) fn start_directory(&self) -> Outcome<PathBuf> {
+        match &self.start.directory {
+            Some(directory) => Ok(directory.clone()),
+            None => Ok(self.start.environment.current_directory()?.to_owned()),
+        }
     }
 
     /// The same, with the settings read once more. Shares the store.
@@ -134,7 +139,7 @@ impl Engine {
             agents: OnceLock::new(),
             caller: self.caller.clone(),
             whereabouts: Arc::clone(&self.whereabouts),
-            store: OnceCell::new_with(self.store.get().cloned()),
+            store: Arc::clone(&self.store),
             changes: Arc::clone(&self.changes),
             open_logs: Arc::clone(&self.open_logs),
             ids: Mutex::new(IdMaker::default()),
@@ -362,187 +367,6 @@ impl Engine {
         let entropy = clock::entropy()?;
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(ids.next(clock::now(), entropy))
-    }
-
-    /// The project of the directory, added to the store if it is new. Refused where agents may not work.
-    pub async fn project(&self) -> Outcome<Project> {
-        allowed::check(self)?;
-        let checkout = self.checkout().await?;
-        let found = self.found(&checkout).await?;
-        if let Some(project) = &found
-            && project.root.is_some()
-            && checkouts::is_of(project).await?
-        {
-            return Ok(project.clone());
-        }
-        let likely = self.call(ops::LikelyProjects { checkout: checkout.clone() }).await?;
-        let seen = checkouts::sight(&checkout.common_dir, &likely).await?;
-        match found {
-            Some(project) if project.root.is_none() && seen.root.is_none() => Ok(project),
-            _ => {
-                let (id, now) = (self.new_id()?, self.now());
-                self.call(ops::EnsureProject { id, checkout, seen, now }).await
-            }
-        }
-    }
-
-    /// The project of the directory, if it is one that the store knows.
-    pub async fn known_project(&self) -> Outcome<Option<Project>> {
-        let checkout = self.checkout().await?;
-        let found = self.found(&checkout).await?;
-        if let Some(project) = &found
-            && checkouts::is_of(project).await?
-        {
-            return Ok(found);
-        }
-        let likely = self.call(ops::LikelyProjects { checkout: checkout.clone() }).await?;
-        if likely.is_empty() {
-            return Ok(None);
-        }
-        let seen = checkouts::sight(&checkout.common_dir, &likely).await?;
-        let Some(id) = belonging(&likely, &seen).project() else { return Ok(None) };
-        let all = self.call(ops::ListProjects { place: checkout.place }).await?;
-        let known = all.into_iter().find(|project| project.id == id);
-        Ok(known.map(|project| Project { common_dir: checkout.common_dir, ..project }))
-    }
-
-    /// A repository that another place has too is known here from now on. One that nobody has is not added, and one that
-    /// cannot be looked at, or where agents may not work, is nothing to a runner that also works for others.
-    pub(crate) async fn join_project(&self) {
-        // Runners are nowhere, so that only the user's own configuration counts.
-        let Ok(here) = self.back() else { return };
-        let Ok(checkout) = here.checkout().await else { return };
-        // A checkout that is known stays what it is: only a person who adds work there says that it is another repository.
-        let is_unknown = matches!(here.found(&checkout).await, Ok(None));
-        if is_unknown && matches!(here.known_project().await, Ok(Some(_))) {
-            let _ = here.project().await;
-        }
-    }
-
-    async fn found(&self, checkout: &ops::Checkout) -> Outcome<Option<Project>> {
-        let ops::Checkout { place, common_dir, .. } = checkout.clone();
-        self.call(ops::FindProject { place, common_dir }).await
-    }
-
-    /// The repository of the directory, as the store knows repositories.
-    async fn checkout(&self) -> Outcome<ops::Checkout> {
-        let repository = self.repository()?;
-        // A home that cannot be used is told by the store, which says what to do.
-        self.store().await?;
-        let (place, common_dir) = (self.place()?, common_dir(repository)?);
-        Ok(ops::Checkout { place, common_dir, name: repository.display_name() })
-    }
-
-    /// Which home on which machine this is.
-    pub(crate) fn place(&self) -> Outcome<String> {
-        let home = Home::new(&self.home);
-        home.place().map_err(|error| problems::io(home.root(), &error))
-    }
-
-    /// The projects that this place has, or that no place is known to have.
-    pub(crate) async fn projects_here(&self) -> Outcome<Vec<Project>> {
-        self.store().await?;
-        let all = self.call(ops::ProjectsAt { place: self.place()? }).await?;
-        let is_here = |at: &ops::ProjectAt| at.is_known || !at.is_elsewhere;
-        Ok(all.into_iter().filter(is_here).map(|at| at.project).collect())
-    }
-
-    /// A project, as this place has it.
-    pub(crate) async fn project_here(&self, id: ProjectId) -> Outcome<Project> {
-        let found = self.projects_here().await?.into_iter().find(|project| project.id == id);
-        found.ok_or_else(|| {
-            Problem::new(Code::NotHere, "this machine has no checkout of the repository")
-                .hint("run the command on a machine that has one; `fleet list --all` shows who works where")
-        })
-    }
-
-    /// All projects, as this place has them, or as another one does.
-    pub(crate) async fn projects(&self) -> Outcome<Vec<Project>> {
-        self.store().await?;
-        self.call(ops::ListProjects { place: self.place()? }).await
-    }
-
-    /// The task that somebody means: by its own id, by a run or branch of it, or by the branch that it will have.
-    pub async fn task_id(&self, typed: &str) -> Outcome<TaskId> {
-        let unknown = match IdPrefix::parse(typed) {
-            Err(error) => problems::id(error),
-            Ok(prefix) => match self.store().await?.call(ops::ResolveTask { prefix }).await {
-                // What was typed is shown, not what it was folded to.
-                Err(StoreError::TaskNotFound(_)) => {
-                    let shown = format!("\"{}\"", escaped(&shortened(typed, LONGEST_NAME)));
-                    problems::store(StoreError::TaskNotFound(shown))
-                }
-                found => return found.map_err(problems::store),
-            },
-        };
-        self.task_of_run(typed).await?.ok_or(unknown)
-    }
-
-    /// The task of a run, by the run or by its branch.
-    async fn task_of_run(&self, typed: &str) -> Outcome<Option<TaskId>> {
-        let project = self.known_project().await.ok().flatten().map(|project| project.id);
-        let find = ops::ResolveRun { typed: typed.to_owned(), project };
-        match self.store().await?.call(find).await {
-            Ok(run) => Ok(Some(self.call(ops::GetRun { run }).await?.run.task)),
-            Err(StoreError::RunNotFound(_)) => self.task_of_branch(project, typed).await,
-            Err(error) => Err(problems::store(error)),
-        }
-    }
-
-    /// The run that somebody means: by its own id, or the newest one by the id of a task or the name of a branch.
-    /// Branches of the directory's project come first.
-    pub async fn run_id(&self, typed: &str) -> Outcome<RunId> {
-        let project = match self.repository {
-            Ok(_) => self.known_project().await?.map(|project| project.id),
-            Err(_) => None,
-        };
-        let found = self.store().await?.call(ops::ResolveRun { typed: typed.to_owned(), project }).await;
-        let task = match found {
-            Err(StoreError::RunNotFound(_)) => self.task_of_branch(project, typed).await?,
-            other => return other.map_err(problems::store),
-        };
-        // Runs that ended before they had a workspace have no branch, and their task has.
-        let typed = task.map_or_else(|| typed.to_owned(), |task| task.to_string());
-        let found = self.store().await?.call(ops::ResolveRun { typed: typed.clone(), project }).await;
-        match found {
-            Err(StoreError::RunNotFound(_)) => Err(self.no_run(&typed).await),
-            other => other.map_err(problems::store),
-        }
-    }
-
-    /// The task of a project that has chosen this branch.
-    pub(crate) async fn task_of_branch(
-        &self,
-        project: Option<ProjectId>,
-        branch: &str,
-    ) -> Outcome<Option<TaskId>> {
-        let Some(project) = project else { return Ok(None) };
-        self.call(ops::BranchHolder { project, branch: branch.to_owned() }).await
-    }
-
-    /// Why there is no run: perhaps there is a task that nobody has started.
-    async fn no_run(&self, typed: &str) -> Problem {
-        let shown = escaped(typed);
-        match self.task_id(typed).await {
-            Ok(task) => Problem::new(Code::RunNotFound, format!("task {task} has not been started yet"))
-                .hint(format!(
-                    "`fleet why {task}` tells what it waits for; `fleet status` shows whether a runner is up"
-                )),
-            Err(_) => Problem::new(Code::RunNotFound, format!("no run, task or branch is called {shown:?}"))
-                .hint("`fleet list --all -A` shows every run"),
-        }
-    }
-
-    /// The tasks that somebody means, each once.
-    pub async fn task_ids(&self, typed: &[String]) -> Outcome<Vec<TaskId>> {
-        let mut ids = Vec::with_capacity(typed.len());
-        for text in typed {
-            let id = self.task_id(text).await?;
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-        Ok(ids)
     }
 }
 

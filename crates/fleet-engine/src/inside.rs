@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_host::lock::Exclusive;
 use fleet_host::plain;
-use fleet_host::process::{Above, Group, Identity};
+use fleet_host::process::{self, Above, Group, Identity};
 use fleet_store::{Store, StoreError, ops};
 
 use crate::environment::Environment;
@@ -25,6 +26,8 @@ pub(crate) enum Whereabouts {
     Inside {
         door: Option<PathBuf>,
     },
+    /// The processes above cannot be seen, and runs are at work: this may be inside one of them.
+    Hidden,
     /// Inside a run of another fleet than the one that is used here, such as that of a test which an agent runs.
     OtherFleet {
         run: RunId,
@@ -41,6 +44,8 @@ impl Whereabouts {
         let claims = environment.get_os("FLEET_RUN").is_some();
         let run = run_of_keeper(home, &above).or_else(|| marked(&above));
         match run {
+            // Mostly there is no need to read the marks of all runs.
+            None if !claims && !process::sees_all() && is_hidden(home) => Self::Hidden,
             None if !claims => Self::Outside,
             // Agents are not told where the fleet is: one that says so means one of its own.
             Some(run) if !claims && environment.names_home() && !home.run(run).dir().exists() => {
@@ -62,6 +67,21 @@ impl Whereabouts {
         match self {
             Self::Outside | Self::OtherFleet { .. } => Ok(()),
             Self::Inside { .. } => Err(refusal()),
+            Self::Hidden => Err(hidden()),
+        }
+    }
+
+    /// Refuses what reaches beyond the files of a fleet: inside a run, that of another fleet included.
+    pub(crate) fn check_reach(&self) -> Outcome<()> {
+        match self {
+            Self::Outside => Ok(()),
+            Self::Inside { .. } => Err(refusal()),
+            Self::Hidden => Err(hidden()),
+            Self::OtherFleet { .. } => {
+                let message = "only people can do this: it changes files outside of this fleet's own home";
+                Err(Problem::new(Code::NotYours, message)
+                    .hint("say in your report what you need; a person can do it"))
+            }
         }
     }
 
@@ -76,9 +96,40 @@ impl Whereabouts {
     }
 }
 
+/// What stands for the home where the environment names none: inside a run nothing of it is used, and whoever cleared the
+/// environment there is told so. Elsewhere it is a problem.
+pub(crate) fn without_home(environment: &Environment, problem: Problem) -> Outcome<PathBuf> {
+    let nowhere = PathBuf::from("/dev/null");
+    let is_inside = Whereabouts::look(environment, &Home::new(&nowhere)).is_inside();
+    if is_inside { Ok(nowhere) } else { Err(problem) }
+}
+
 fn refusal() -> Problem {
     Problem::new(Code::NotYours, "only people can do this: inside a run there is no way to the store")
         .hint("say in your report what you need; a person can do it")
+}
+
+fn hidden() -> Problem {
+    let message = "runs are at work, and it cannot be told whether this is inside one of them: \
+                   the processes above this one are out of sight";
+    Problem::new(Code::NotYours, message)
+        .hint("run `fleet` where `/proc` shows them: outside of the namespace or container, or with a home of its own")
+}
+
+/// Whether a keeper lives that this process may be below without seeing it.
+fn is_hidden(home: &Home) -> bool {
+    keepers(home).any(|(run, keeper)| {
+        process::may_be_below_unseen(&keeper) && Exclusive::is_held(&home.live_run(run)).unwrap_or(true)
+    })
+}
+
+/// The keepers that have left a mark.
+fn keepers(home: &Home) -> impl Iterator<Item = (RunId, Identity)> {
+    let marks = fs::read_dir(home.live()).into_iter().flatten().flatten();
+    marks.filter_map(|mark| {
+        let run: RunId = mark.file_name().to_str()?.parse().ok()?;
+        Some((run, serde_json::from_slice(&plain::read(&mark.path()).ok()?).ok()?))
+    })
 }
 
 /// The run of the nearest keeper above.
@@ -87,13 +138,8 @@ fn run_of_keeper(home: &Home, above: &Above) -> Option<RunId> {
     if !above.may_have_argument(|argument| argument.parse::<RunId>().is_ok()) {
         return None;
     }
-    let marks = fs::read_dir(home.live()).into_iter().flatten().flatten();
-    let keepers = marks.filter_map(|mark| {
-        let run: RunId = mark.file_name().to_str()?.parse().ok()?;
-        let keeper: Identity = serde_json::from_slice(&plain::read(&mark.path()).ok()?).ok()?;
-        Some((above.distance(&keeper)?, run))
-    });
-    keepers.min_by_key(|(distance, _)| *distance).map(|(_, run)| run)
+    let above = keepers(home).filter_map(|(run, keeper)| Some((above.distance(&keeper)?, run)));
+    above.min_by_key(|(distance, _)| *distance).map(|(_, run)| run)
 }
 
 /// The run in whose control group this is, or that a process above carries the mark of.
@@ -113,6 +159,27 @@ mod tests {
     }
 
     #[test]
+    fn whoever_cannot_see_a_keeper_that_lives_may_be_below_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path());
+        let run: RunId = IdMaker::default().next(Millis(1), 2);
+        fs::create_dir(home.live()).unwrap();
+        let lock = Exclusive::try_acquire(&home.live_run(run)).unwrap().unwrap();
+        let me = Identity::current();
+        lock.write(&serde_json::to_vec(&me).unwrap()).unwrap();
+        assert_eq!(look(&home, &[("HOME", "/x")]), Whereabouts::Outside);
+        assert!(!is_hidden(&home), "one that is in sight is not above");
+        let first = Identity::of(1).map_or(0, |first| first.start);
+        let Some(start) = first.checked_sub(1) else { return };
+        let unseen = Identity { start, ..me };
+        lock.write(&serde_json::to_vec(&unseen).unwrap()).unwrap();
+        assert!(is_hidden(&home));
+        assert_eq!(Whereabouts::Hidden.check().unwrap_err().code, Code::NotYours);
+        drop(lock);
+        assert!(!is_hidden(&home), "its keeper is gone");
+    }
+
+    #[test]
     fn whoever_names_a_run_or_its_door_is_inside() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::new(dir.path());
@@ -120,6 +187,11 @@ mod tests {
         assert!(!look(&home, &[("FLEET_HOME", "/x")]).is_inside());
         let door = Some("/d".into());
         assert_eq!(look(&home, &[("FLEET_DOOR", "/d")]), Whereabouts::Inside { door });
+        let problem = || Problem::new(Code::ConfigInvalid, "HOME is not set");
+        let without =
+            |pairs: &[(&str, &str)]| without_home(&Environment::from_pairs(pairs.iter().copied()), problem());
+        assert_eq!(without(&[("PATH", "/bin")]).unwrap_err().code, Code::ConfigInvalid);
+        assert!(without(&[("FLEET_RUN", "r1")]).is_ok(), "the run counts before the home");
         for claim in ["nonsense", &run.to_string()] {
             let found = look(&home, &[("FLEET_RUN", claim)]);
             assert_eq!(found, Whereabouts::Inside { door: None }, "{claim}");

@@ -5,20 +5,21 @@
 //! the same typed requests; no verb ever prints.
 
 mod access;
-pub mod agent_env;
+mod agent_env;
 pub mod agents;
 mod allowed;
 pub mod caller;
+mod cancellation;
 mod checkouts;
 pub mod clock;
 mod closing;
 pub mod config;
+pub mod demo;
 mod door;
 mod engine;
 pub mod environment;
 mod exchange;
 mod fault;
-mod halt;
 pub mod home;
 mod inside;
 pub mod keeper;
@@ -26,24 +27,25 @@ mod lie;
 mod load;
 mod lost_keeper;
 mod place;
+pub mod playground;
 mod problems;
 pub mod reconcile;
 pub mod runner;
 #[cfg(test)]
 mod scratch;
 pub mod server_token;
+mod service;
 mod stuck;
 pub mod sweep;
 mod table;
 mod token;
-pub mod trust;
-pub mod verbs;
+mod trust;
+mod verbs;
 mod waiting;
-pub mod workflow_file;
+mod workflow_file;
 
 pub use engine::{Engine, Start};
-/// What the demo agent does to processes. It is not a verb, but commands reach the host only through here.
-pub use fleet_host::demo;
+pub use service::Service;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 
@@ -55,6 +57,11 @@ pub fn detach() -> std::io::Result<()> {
 /// Closes this process to others of the same user: agents must not find secrets in its environment or memory.
 pub fn forbid_dumps() {
     fleet_host::process::forbid_dumps();
+}
+
+/// Keeps what this process was started with from all that it starts.
+pub fn pass_no_descriptors() {
+    fleet_host::process::pass_no_descriptors();
 }
 
 /// Opens a file in a person's editor and waits for it.

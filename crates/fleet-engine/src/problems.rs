@@ -47,6 +47,12 @@ pub(crate) fn store(error: StoreError) -> Problem {
         StoreError::BranchTaken { task, .. } => problem
             .hint("choose another name with `--branch`, or none: then it is made from the id")
             .hint(format!("`fleet task show {task}` shows who has it; `fleet task cancel {task}` frees it")),
+        StoreError::BranchReserved { .. } => {
+            problem.hint("choose another name with `--branch`, or none: then it is made from the id")
+        }
+        StoreError::TooManyAdded { .. } => problem
+            .hint("wait until some of them are over, or say in your report what is left to do")
+            .hint("a person can add as many as they want: `fleet task import FILE`"),
         StoreError::TooDeep(refused) => problem
             .hint("do the work yourself, or say in your report what is left to do")
             .hint(format!(
@@ -104,9 +110,9 @@ fn code(error: &StoreError) -> Code {
         StoreError::HasDependents { .. } => Code::HasDependents,
         StoreError::TaskExists(_) => Code::TaskExists,
         StoreError::Field(_) | StoreError::StageNotFound { .. } => Code::InvalidValue,
-        StoreError::BranchTaken { .. } => Code::BranchTaken,
+        StoreError::BranchTaken { .. } | StoreError::BranchReserved { .. } => Code::BranchTaken,
         StoreError::LeaseLost { .. } => Code::LeaseLost,
-        StoreError::TooDeep(_) => Code::SpawnRefused,
+        StoreError::TooDeep(_) | StoreError::TooManyAdded { .. } => Code::SpawnRefused,
         StoreError::MessageNotTaken { .. } => Code::Internal,
         StoreError::Changed | StoreError::OutOfStep { .. } => Code::Changed,
         StoreError::Busy { .. } => Code::StoreBusy,

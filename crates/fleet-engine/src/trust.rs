@@ -28,7 +28,7 @@ use crate::problems;
 pub(crate) use files::{TEMPLATES, below};
 pub(crate) use task::take_agent;
 
-pub use files::ProjectFile;
+pub(crate) use files::ProjectFile;
 
 /// Far more than anybody agrees to; the oldest go first, and are asked about again.
 const MOST: usize = 10_000;
@@ -47,34 +47,31 @@ const VERSION: u32 = 1;
 
 /// What a repository wants, and only the user can agree to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProjectWishes {
+pub(crate) struct ProjectWishes {
     /// The project: its git common dir.
-    pub project: String,
+    pub(crate) project: String,
     /// Settings: commands, copies of files, another agent, higher limits; each with its place in the project's file.
-    pub commands: Vec<Setting>,
+    pub(crate) commands: Vec<Setting>,
     /// Files that agents act on, and templates of prompts.
-    pub files: Vec<ProjectFile>,
+    pub(crate) files: Vec<ProjectFile>,
 }
 
 impl ProjectWishes {
     /// What the configuration in force takes from the project's file.
-    pub fn of(config: &Config, project: impl Into<String>) -> Self {
+    pub(crate) fn of(config: &Config, project: impl Into<String>) -> Self {
         Self { project: project.into(), commands: config.wishes_of_project(), files: Vec::new() }
     }
 
-    /// Only files.
     pub(crate) fn of_files(project: impl Into<String>, files: Vec<ProjectFile>) -> Self {
         Self { project: project.into(), commands: Vec::new(), files }
     }
 
-    /// With these files as well.
     #[must_use]
     pub(crate) fn with_files(mut self, files: Vec<ProjectFile>) -> Self {
         self.files.extend(files);
         self
     }
 
-    /// Without what prepares a workspace.
     #[must_use]
     pub(crate) fn without_setup(mut self) -> Self {
         self.commands.retain(|setting| !OF_SETUP.contains(&setting.key.as_str()));
@@ -82,19 +79,19 @@ impl ProjectWishes {
     }
 
     /// Whether there is nothing to agree to.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.commands.is_empty() && self.files.is_empty()
     }
 
     /// What a workflow of the project wants to run: its checks, and what its agents are started with. Each is shown as
     /// the list of its words, because nobody but us splits it.
-    pub fn of_workflow(project: impl Into<String>, file: &Path, spec: &Spec) -> Self {
+    pub(crate) fn of_workflow(project: impl Into<String>, file: &Path, spec: &Spec) -> Self {
         let words = |words: &Vec<String>| serde_json::json!(words).to_string();
         let mut commands = Vec::new();
         for stage in &spec.stages {
             let mut list = |what: &str, items: Vec<String>| {
                 if !items.is_empty() {
-                    let origin = Origin::Project { path: file.to_owned(), line: 1 };
+                    let origin = Origin::Project { path: file.display().to_string(), line: 1 };
                     let key = format!("stages.{}.{what}", stage.name);
                     commands.push(Setting { key, value: Value::List(items), origin });
                 }
@@ -105,7 +102,6 @@ impl ProjectWishes {
         Self { project: project.into(), commands, files: Vec::new() }
     }
 
-    /// As it is shown.
     pub(crate) fn view(&self) -> WishesView {
         let file = |ProjectFile { path, sha256 }: &ProjectFile| FileView {
             path: path.clone(),
@@ -134,7 +130,7 @@ impl ProjectWishes {
 
     /// With the lines on which they stand, by their keys.
     #[must_use]
-    pub fn on_lines(mut self, lines: &BTreeMap<String, usize>) -> Self {
+    pub(crate) fn on_lines(mut self, lines: &BTreeMap<String, usize>) -> Self {
         for Setting { key, origin, .. } in &mut self.commands {
             if let (Origin::Project { line, .. }, Some(known)) = (origin, lines.get(key)) {
                 *line = *known;
@@ -144,12 +140,12 @@ impl ProjectWishes {
     }
 
     /// Whether the user agreed to all of them.
-    pub fn is_trusted(&self, home: &Path) -> Outcome<bool> {
+    pub(crate) fn is_trusted(&self, home: &Path) -> Outcome<bool> {
         Trust::new(home).covers(self)
     }
 
     /// What somebody is told whose run needs them.
-    pub fn refusal(&self) -> Problem {
+    pub(crate) fn refusal(&self) -> Problem {
         let message = format!("{} wants {}, to which you did not agree", self.project, self.names());
         Problem::new(Code::Untrusted, message).hint("`fleet trust` in the repository shows it, and asks")
     }
@@ -236,7 +232,7 @@ fn hex(bytes: &[u8]) -> String {
 /// configuration would do may be done.
 ///
 /// Whoever does it takes it from the same [`Config`]: a file that is read again may say something else.
-pub fn untrusted(home: &Path, config: &Config, project: &Project) -> Outcome<Option<ProjectWishes>> {
+pub(crate) fn untrusted(home: &Path, config: &Config, project: &Project) -> Outcome<Option<ProjectWishes>> {
     let checkout = checkout(project);
     let templates = below(&checkout, TEMPLATES).map_err(|error| problems::io(&checkout, &error))?;
     let asked = ProjectWishes::of(config, &project.common_dir).with_files(templates);
@@ -244,30 +240,27 @@ pub fn untrusted(home: &Path, config: &Config, project: &Project) -> Outcome<Opt
     Ok(Some(asked).filter(|asked| !asked.is_empty()))
 }
 
-/// What the user agreed to.
 #[derive(Debug, Clone)]
-pub struct Trust {
+pub(crate) struct Trust {
     path: PathBuf,
 }
 
 /// Consent to a setting or a file of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Consent {
+pub(crate) struct Consent {
     /// The project: its git common dir.
-    pub project: String,
-    /// To what, as a number.
-    pub hash: String,
+    pub(crate) project: String,
+    pub(crate) hash: String,
     /// The key of the setting, if it is one. Earlier versions did not note it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub setting: Option<String>,
+    pub(crate) setting: Option<String>,
     /// The file, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// A SHA-256 of what is in the file. Earlier versions did not note it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-    /// When it was given.
-    pub at: Millis,
+    pub(crate) content: Option<String>,
+    pub(crate) at: Millis,
 }
 
 impl Consent {
@@ -279,18 +272,17 @@ impl Consent {
 #[derive(Debug, Serialize, Deserialize)]
 struct Ledger {
     version: u32,
-    /// The oldest first.
     trusted: Vec<Consent>,
 }
 
 impl Trust {
     /// In this `$FLEET_HOME`.
-    pub fn new(home: &Path) -> Self {
+    pub(crate) fn new(home: &Path) -> Self {
         Self { path: home.join("trust.json") }
     }
 
     /// Whether the user agreed to all of it.
-    pub fn covers(&self, asked: &ProjectWishes) -> Outcome<bool> {
+    pub(crate) fn covers(&self, asked: &ProjectWishes) -> Outcome<bool> {
         Ok(self.uncovered(asked)?.is_empty())
     }
 
@@ -313,13 +305,13 @@ impl Trust {
     }
 
     /// Everything that was agreed to, the oldest first.
-    pub fn list(&self) -> Outcome<Vec<Consent>> {
+    pub(crate) fn list(&self) -> Outcome<Vec<Consent>> {
         Ok(self.read()?.trusted)
     }
 
     /// Keeps that the user agreed to these; tells whether that is new. Earlier consent stays: work goes on on branches
     /// that have the commands of yesterday.
-    pub fn grant(&self, asked: &ProjectWishes, at: Millis) -> Outcome<bool> {
+    pub(crate) fn grant(&self, asked: &ProjectWishes, at: Millis) -> Outcome<bool> {
         self.change(|trusted| {
             let before = trusted.len();
             for new in asked.consents(at) {
@@ -335,7 +327,7 @@ impl Trust {
     }
 
     /// Takes back all consent for this project; tells whether there was any.
-    pub fn revoke(&self, project: &str) -> Outcome<bool> {
+    pub(crate) fn revoke(&self, project: &str) -> Outcome<bool> {
         self.change(|trusted| {
             let before = trusted.len();
             trusted.retain(|consent| consent.project != project);

@@ -11,6 +11,7 @@ pub mod disk;
 pub mod editor;
 pub mod git;
 pub mod growing;
+mod inherited;
 pub mod lines;
 pub mod lock;
 pub mod log;

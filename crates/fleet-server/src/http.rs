@@ -12,8 +12,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::Engine;
-use fleet_engine::server_token;
+use fleet_engine::{Engine, Service, server_token};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
@@ -74,7 +73,7 @@ impl Http {
     pub async fn serve(self, engine: &Engine) -> Outcome<()> {
         let engine = Arc::new(engine.nowhere());
         server_token::read(&engine)?;
-        let shared = Arc::clone(&engine);
+        let server = Server::new(Service::new(&engine));
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(self.hosts())
             .with_allowed_origins(self.origins())
@@ -82,7 +81,7 @@ impl Http {
             .with_max_request_body_bytes(LONGEST_MESSAGE);
         let ended = config.cancellation_token.clone();
         let sessions = Arc::new(Sessions::new());
-        let make = move || Ok(Server::sharing(Arc::clone(&shared)));
+        let make = move || Ok(server.for_another_client());
         let service = StreamableHttpService::new(make, sessions.manager(), config);
         let router = Router::new()
             .route_service(PATH, service)

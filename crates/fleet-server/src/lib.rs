@@ -15,7 +15,6 @@ pub use stdio::serve as serve_stdio;
 
 use fleet_core::problem::{Code, Problem};
 
-/// A failure of the transport.
 fn broken(what: &str, error: impl std::fmt::Display) -> Problem {
     Problem::new(Code::Io, format!("{what}: {error}"))
 }

@@ -54,7 +54,6 @@ impl<O> Drop for Turn<O> {
     }
 }
 
-/// What came on a line.
 enum Line {
     Whole(Vec<u8>),
     TooLong,

@@ -19,7 +19,6 @@ const PATIENCE: Duration = LONGEST_WAIT.saturating_add(Duration::from_hours(1));
 /// has clients: the one that was silent for longest goes.
 const MOST: usize = 500;
 
-/// All sessions.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     manager: Arc<LocalSessionManager>,

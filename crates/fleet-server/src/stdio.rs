@@ -2,7 +2,7 @@
 
 use fleet_core::problem::Outcome;
 use fleet_core::text::shortened;
-use fleet_engine::Engine;
+use fleet_engine::{Engine, Service};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::io::stdio_pipes;
@@ -14,7 +14,7 @@ use crate::mcp::Server;
 
 /// Serves until the input ends, or somebody interrupts. Agents go on: they never belong to this process.
 pub async fn serve(engine: &Engine) -> Outcome<()> {
-    let server = Server::new(engine);
+    let server = Server::new(Service::new(engine));
     let (input, output) = stdio_pipes();
     let client = Lines::new(input, output, server.closing());
     let end = end_signal()?;

@@ -50,6 +50,10 @@ pub enum StoreError {
     Field(#[from] FieldError),
     #[error("branch {branch} belongs to task {task}, which is not over")]
     BranchTaken { branch: String, task: TaskId },
+    #[error("branch {branch} is reserved for task {task}: it is made from its id")]
+    BranchReserved { branch: String, task: TaskId },
+    #[error("task {task} has {most} tasks that its agents added and that are not over")]
+    TooManyAdded { task: TaskId, most: usize },
     #[error("run {run} no longer belongs to this keeper")]
     LeaseLost { run: RunId },
     #[error(transparent)]

@@ -3,13 +3,13 @@
 use agent_client_protocol_schema::v1::{
     ContentBlock, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
+use fleet_core::event::AgentEvent;
 use serde_json::Value;
 
 use crate::common::json::text;
 use crate::common::recent::Recent;
 use crate::common::tool;
 use crate::common::words::{self, one_line};
-use crate::event::AgentEvent;
 
 /// More at a time are the oldest forgotten: an agent that never ends its calls must not fill the memory.
 const MOST_CALLS: usize = 200;
@@ -114,12 +114,12 @@ impl Call {
             return None;
         }
         let is_telling = |text: &&String| !text.is_empty() && **text != self.name();
-        let input_summary =
+        let summary =
             [&self.input, &self.title, &self.vague].into_iter().find(is_telling).cloned().unwrap_or_default();
         Some(AgentEvent::ToolCall {
             id: self.id.clone(),
             name: self.name(),
-            input_summary,
+            summary,
             files: self.files.clone(),
         })
     }

@@ -1,7 +1,8 @@
 //! What the agent says and thinks, put together from the pieces in which it comes.
 
+use fleet_core::event::AgentEvent;
+
 use crate::common::words::{self, LONGEST_FINAL};
-use crate::event::AgentEvent;
 
 /// Long enough to be worth an event of its own at the next end of a line.
 const WORTH_TELLING: usize = 1024;

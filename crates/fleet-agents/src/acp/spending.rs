@@ -1,11 +1,12 @@
 //! Tokens and money, as the agents count them.
 
 use agent_client_protocol_schema::v1::{Cost, Meta, PromptResponse, Usage};
+use fleet_core::event::{AgentEvent, Counted, Tokens};
+use fleet_core::run::Meter;
 use serde_json::Value;
 
 use crate::common::amount::micro_usd;
 use crate::common::json::number;
-use crate::event::{AgentEvent, Counted, Meter, Tokens};
 
 /// The money of a conversation, which agents count from its very beginning, and the tokens of its turns.
 #[derive(Debug)]

@@ -5,12 +5,13 @@
 //! ended the turn; `modelUsage` forgets a stream that broke off. All three are about the same requests, so the largest
 //! of them is nearest to the truth and never too much.
 
+use fleet_core::event::{AgentEvent, Counted, Tokens};
+use fleet_core::run::Meter;
 use serde_json::Value;
 
 use crate::common::amount::micro_usd;
 use crate::common::json::{count, fraction, text};
 use crate::common::recent::Recent;
-use crate::event::{AgentEvent, Counted, Meter, Tokens};
 
 /// Messages whose further lines may still come: more than there are subagents at a time.
 const MOST_OPEN_MESSAGES: usize = 64;

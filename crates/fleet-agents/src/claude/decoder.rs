@@ -1,19 +1,19 @@
 //! From Claude Code's lines to events.
 
+use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 use serde_json::Value;
 
 use super::account::Account;
 use super::lines::{self, blocks, came_of, said, short};
 use super::speech;
 use super::trouble::{self, Limit};
-use crate::adapter::{Brief, Decoder, Failure, Stream, Trust};
+use crate::adapter::{Brief, Decoder, Failure, Trust};
 use crate::common::json::{list, object, text};
 use crate::common::recent::Recent;
 use crate::common::tool;
 use crate::common::words::{self, one_line};
-use crate::event::{AgentEvent, Meter};
 
 /// Refusals that are remembered in order to tell each once; more are told twice at worst.
 const MOST_DENIED: usize = 256;

@@ -1,11 +1,11 @@
 //! What single blocks of a message mean.
 
+use fleet_core::event::AgentEvent;
 use serde_json::Value;
 
 use crate::common::json::{list, text};
 use crate::common::tool;
 use crate::common::words::{self, one_line};
-use crate::event::AgentEvent;
 
 /// One block of what the model said.
 pub(super) fn said(block: &Value) -> Option<AgentEvent> {
@@ -17,7 +17,7 @@ pub(super) fn said(block: &Value) -> Option<AgentEvent> {
             Some(AgentEvent::ToolCall {
                 id: short(block, "id"),
                 name: short(block, "name"),
-                input_summary: tool::summary(input),
+                summary: tool::summary(input),
                 files: tool::files(input),
             })
         }

@@ -1,11 +1,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use fleet_core::run::Meter;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::adapter::{Ask, Conversation, McpServer, PromptVia, RepositorySettings, Trust};
-use crate::event::Meter;
 
 fn brief() -> Brief<'static> {
     Brief { scratch: Path::new("/run/scratch"), ..Brief::plain("Do it", Path::new("/run/tree")) }

@@ -1,7 +1,6 @@
 //! What Claude Code's words for a failed request mean.
 
-use std::time::Duration;
-
+use fleet_core::event::{AgentEvent, When};
 use fleet_core::run::Reason;
 use serde_json::Value;
 
@@ -10,7 +9,6 @@ use crate::common::json::{fraction, number, text};
 use crate::common::refusal::{self, Words};
 use crate::common::words::one_line;
 use crate::common::{reset, words};
-use crate::event::{AgentEvent, When};
 
 /// What went wrong with a request that Claude Code repeats by itself.
 pub(super) fn retry(line: &Value) -> (AgentEvent, Failure) {
@@ -27,8 +25,8 @@ pub(super) fn retry(line: &Value) -> (AgentEvent, Failure) {
     let words = words::trouble(&words);
     // Without any state nobody answered: a time-out, or a connection that was cut.
     let reason = by_word(word).or(status.and_then(refusal::by_status)).unwrap_or(Reason::ProviderOutage);
-    let wait = number(line, "retry_delay_ms").map(Duration::from_millis);
-    (AgentEvent::Retry { attempt, wait, text: words.clone() }, Failure::new(reason, words))
+    let wait_ms = number(line, "retry_delay_ms");
+    (AgentEvent::Retry { attempt, wait_ms, text: words.clone() }, Failure::new(reason, words))
 }
 
 /// What a failed request was, from the line that tells of it: a message in the model's place, or a result.

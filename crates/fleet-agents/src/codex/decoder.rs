@@ -1,16 +1,16 @@
 //! From Codex's lines to events.
 
+use fleet_core::event::{AgentEvent, Counted, Stream, Tokens};
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 use serde_json::Value;
 
 use super::items::{Stage, Tool};
 use super::trouble::{Again, failure_of};
-use crate::adapter::{Decoder, Failure, Stream};
+use crate::adapter::{Decoder, Failure};
 use crate::common::json::{count, list, object, text};
 use crate::common::recent::Recent;
 use crate::common::words::{self, LONGEST_STDERR, Tail};
-use crate::event::{AgentEvent, Counted, Meter, Tokens};
 
 /// How many tools are remembered as running: more do not run at once.
 const MOST_RUNNING: usize = 64;
@@ -141,7 +141,7 @@ impl CodexDecoder {
         let failure = failure_of(again.map_or(message, |again| again.why));
         let mut events = Vec::new();
         if let Some(Again { attempt, .. }) = again {
-            events.push(AgentEvent::Retry { attempt, wait: None, text: words::trouble(message) });
+            events.push(AgentEvent::Retry { attempt, wait_ms: None, text: words::trouble(message) });
         }
         // A refusal is told at its first sign: Codex would go on trying what can only be refused again.
         if again.is_none() || failure.reason.is_hopeless() {

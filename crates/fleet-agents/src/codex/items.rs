@@ -1,11 +1,11 @@
 //! The items of a Codex turn: what it says, thinks and does.
 
+use fleet_core::event::AgentEvent;
 use serde_json::Value;
 
 use crate::common::json::{list, text};
 use crate::common::tool;
 use crate::common::words::{self, one_line};
-use crate::event::AgentEvent;
 
 /// Where an item is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Tool {
         AgentEvent::ToolCall {
             id: self.id.clone(),
             name: self.name.clone(),
-            input_summary: self.input.clone(),
+            summary: self.input.clone(),
             files: self.files.clone(),
         }
     }

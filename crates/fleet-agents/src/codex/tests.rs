@@ -1,13 +1,13 @@
 use std::path::{Path, PathBuf};
 
+use fleet_core::event::{AgentEvent, Counted, LocalTime, Stream, Tokens, When};
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 use serde_json::json;
 
 use super::trouble::{Again, failure_of};
 use super::*;
-use crate::adapter::{Conversation, McpServer, PromptVia, RepositorySettings, Stream, Trust};
-use crate::event::{AgentEvent, Counted, LocalTime, Meter, Tokens, When};
+use crate::adapter::{Conversation, McpServer, PromptVia, RepositorySettings, Trust};
 
 fn brief() -> Brief<'static> {
     Brief { scratch: Path::new("/run/scratch"), ..Brief::plain("Do it well", Path::new("/run/tree")) }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use fleet_core::event::{LocalTime, When};
 use fleet_core::time::Millis;
 use serde_json::Value;
 
 use super::json::number;
-use crate::event::{LocalTime, When};
 
 /// From the body of a provider's answer: a moment is trusted before a span.
 pub(crate) fn in_body(body: &Value) -> Option<When> {

@@ -1,10 +1,10 @@
 //! Tools as people want to read them: what one is used on, and which files that touches.
 
+use fleet_core::event::AgentEvent;
 use fleet_core::text::shortened;
 use serde_json::Value;
 
 use super::words::one_line;
-use crate::event::AgentEvent;
 
 /// What agents call the thing that they look for: where they look is among the files anyway.
 const SOUGHT_KEYS: &[&str] = &["pattern", "query"];

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 
 use super::patterns::Finder;
-use crate::adapter::{Decoder, Failure, Stream};
+use crate::adapter::{Decoder, Failure};
 use crate::common::ansi;
 use crate::common::words::{self, LONGEST_FINAL, Tail, one_line};
-use crate::event::{AgentEvent, Meter};
 
 pub(super) struct CustomDecoder {
     /// What reads the output of the agent that this one is like; plain lines have none.

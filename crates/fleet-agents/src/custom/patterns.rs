@@ -1,5 +1,6 @@
 //! What the user's patterns find in a line.
 
+use fleet_core::event::{AgentEvent, Counted, Tokens};
 use fleet_core::run::Reason;
 use regex_lite::{Captures, Regex, RegexBuilder};
 
@@ -7,7 +8,6 @@ use super::spec::{CustomError, Patterns};
 use crate::adapter::Failure;
 use crate::common::amount::{micro_usd, whole};
 use crate::common::words;
-use crate::event::{AgentEvent, Counted, Tokens};
 
 /// More of a line is not looked at: the time that a pattern takes grows with the line.
 const LONGEST_LINE: usize = 16 * 1024;

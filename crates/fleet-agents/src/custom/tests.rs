@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::adapter::{Ask, Failure, Stream};
-use crate::event::{AgentEvent, Counted, Meter, Tokens};
+use crate::adapter::{Ask, Failure};
+use fleet_core::event::{AgentEvent, Counted, Stream, Tokens};
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 
 fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()

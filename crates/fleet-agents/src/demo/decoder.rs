@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use fleet_core::event::{AgentEvent, Counted, Stream, Tokens, When};
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 
 use super::stream::Line;
-use crate::adapter::{Decoder, Failure, Stream};
+use crate::adapter::{Decoder, Failure};
 use crate::common::tool;
 use crate::common::words::{self, one_line};
-use crate::event::{AgentEvent, Counted, Tokens, When};
 
 #[derive(Debug, Default)]
 pub(super) struct DemoDecoder {
@@ -81,7 +81,7 @@ fn events(line: Line) -> Vec<AgentEvent> {
         Line::Tool { id, name, input, files } => AgentEvent::ToolCall {
             id: words::id(&id),
             name: one_line(&name),
-            input_summary: one_line(&input),
+            summary: one_line(&input),
             files: noted(&files),
         },
         Line::ToolResult { id, ok, output, files } => {

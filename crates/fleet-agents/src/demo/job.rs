@@ -13,8 +13,8 @@ const LONGEST_NAME: usize = 40;
 
 /// What codefleet says before the task, at the beginning of a conversation and when that goes on.
 const TASK: [&str; 2] = ["Your task:\n", "Your task, once more:\n"];
-/// What codefleet says before something that a person added later.
-const ADDED: &str = "\nAdded by the person who gave you this task: ";
+/// What codefleet says before something that a person, or the agent of another run, added later.
+const ADDED: [&str; 2] = ["\nAdded by the person who gave you this task: ", "\nAdded by the agent of run "];
 
 /// Notes on the task, written in a few steps; when nothing may be changed, only words about it. A verdict or a list that
 /// is asked for is there, and says how little thought went into it.
@@ -54,7 +54,16 @@ fn split(prompt: &str) -> (Option<&str>, &str) {
     // Its own words may stand in the task, too.
     let (terms, task) = (terms.min_by_key(|terms| terms.len()), task.min_by_key(|task| task.len()));
     let task = task.unwrap_or(prompt);
-    (terms, task.rsplit_once(ADDED).map_or(task, |(_, added)| added))
+    (terms, added_last(task).unwrap_or(task))
+}
+
+/// What was added last, after the words that say who did.
+fn added_last(task: &str) -> Option<&str> {
+    let [by_person, by_agent] =
+        ADDED.map(|words| task.rfind(words).map(|at| (at, &task[at + words.len()..])));
+    // The id of the run is still in it.
+    let by_agent = by_agent.and_then(|(at, rest)| Some((at, rest.split_once(": ")?.1)));
+    by_person.into_iter().chain(by_agent).max_by_key(|(at, _)| *at).map(|(_, added)| added)
 }
 
 /// The report, if a verdict or a list belongs into it.

@@ -2,14 +2,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::outcome::AgentExit;
 use fleet_core::report::{Report, ReportStatus};
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 use proptest::prelude::*;
 
 use super::*;
-use crate::adapter::{Conversation, Failure, PromptVia, Stream};
-use crate::event::{AgentEvent, Meter};
+use crate::adapter::{Conversation, Failure, PromptVia};
 
 fn brief() -> Brief<'static> {
     Brief { prompt_file: Path::new("/run/prompt.md"), ..Brief::plain("Do it", Path::new("/run/tree")) }

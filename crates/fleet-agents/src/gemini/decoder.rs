@@ -1,5 +1,6 @@
 //! From the lines of Gemini CLI to events.
 
+use fleet_core::event::{AgentEvent, Counted, Stream, Tokens};
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 use serde_json::Value;
@@ -7,12 +8,11 @@ use serde_json::Value;
 use super::record::Messages;
 use super::retries::{Retries, Told};
 use super::trouble::{by_exit, failure_of};
-use crate::adapter::{Decoder, Failure, Stream};
+use crate::adapter::{Decoder, Failure};
 use crate::common::json::{count, object, text};
 use crate::common::recent::Recent;
 use crate::common::tool;
 use crate::common::words::{self, LONGEST_FINAL, LONGEST_STDERR, Tail, one_line};
-use crate::event::{AgentEvent, Counted, Tokens};
 
 /// How many tools are remembered by name: more do not run at once.
 const MOST_RUNNING: usize = 64;
@@ -157,8 +157,8 @@ impl GeminiDecoder {
         let name = one_line(text(event, "tool_name").unwrap_or_default());
         let input = &event["parameters"];
         self.running.add(&id, name.clone());
-        let (input_summary, files) = (tool::summary(input), tool::files(input));
-        events.push(AgentEvent::ToolCall { id, name, input_summary, files });
+        let (summary, files) = (tool::summary(input), tool::files(input));
+        events.push(AgentEvent::ToolCall { id, name, summary, files });
         events
     }
 

@@ -1,11 +1,11 @@
 //! What Gemini CLI writes down about a conversation: the only place that tells what was used before the end of a turn.
 
+use fleet_core::event::{AgentEvent, Counted, Tokens};
 use serde_json::Value;
 
 use crate::common::json::{count, object, text};
 use crate::common::recent::Recent;
 use crate::common::words;
-use crate::event::{AgentEvent, Counted, Tokens};
 
 /// A message is written again when more of it is known, before the one after the next begins.
 const MOST_MESSAGES: usize = 16;

@@ -1,14 +1,12 @@
 //! The notices about failed attempts, which Gemini CLI writes to standard error over one or more lines.
 
-use std::time::Duration;
-
+use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::text::shortened;
 
 use super::trouble::failure_of;
-use crate::adapter::{Failure, Stream};
+use crate::adapter::Failure;
 use crate::common::refusal::number_after;
 use crate::common::words;
-use crate::event::AgentEvent;
 
 /// A notice is given up as one when it goes on for longer than this.
 const MOST_LINES: usize = 12;
@@ -82,9 +80,9 @@ fn told(notice: &Notice) -> Told {
     if notice.text.contains(LAST) {
         return (AgentEvent::raw(Stream::Err, notice.text.as_bytes(), false), failure);
     }
-    let wait = number_after(&notice.text, "Retrying after ").map(Duration::from_millis);
+    let wait_ms = number_after(&notice.text, "Retrying after ");
     let text = words::trouble(&notice.text);
-    (Some(AgentEvent::Retry { attempt: notice.attempt.checked_add(1), wait, text }), failure)
+    (Some(AgentEvent::Retry { attempt: notice.attempt.checked_add(1), wait_ms, text }), failure)
 }
 
 #[cfg(test)]
@@ -100,9 +98,7 @@ mod tests {
         notices
             .into_iter()
             .filter_map(|(event, failure)| match event {
-                Some(AgentEvent::Retry { attempt, wait, .. }) => {
-                    Some((attempt, wait.map(|wait| wait.as_millis().try_into().unwrap()), failure.reason))
-                }
+                Some(AgentEvent::Retry { attempt, wait_ms, .. }) => Some((attempt, wait_ms, failure.reason)),
                 _ => None,
             })
             .collect()

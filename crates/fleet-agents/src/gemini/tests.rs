@@ -1,14 +1,14 @@
 use std::path::Path;
 use std::time::Duration;
 
+use fleet_core::event::{AgentEvent, Counted, Stream, Tokens, When};
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 use serde_json::{Value, json};
 
 use super::trouble::failure_of;
 use super::*;
-use crate::adapter::{Conversation, Failure, McpServer, PromptVia, RepositorySettings, Stream, Trust};
-use crate::event::{AgentEvent, Counted, Meter, Tokens, When};
+use crate::adapter::{Conversation, Failure, McpServer, PromptVia, RepositorySettings, Trust};
 
 fn brief() -> Brief<'static> {
     Brief { scratch: Path::new("/run/scratch"), ..Brief::plain("Do it well", Path::new("/run/tree")) }

@@ -1,16 +1,16 @@
 //! From opencode's events and log to ours.
 
+use fleet_core::event::{AgentEvent, Counted, Stream, Tokens};
 use fleet_core::outcome::AgentExit;
 use fleet_core::run::Reason;
 use serde_json::Value;
 
 use super::log::LogLine;
-use crate::adapter::{Decoder, Failure, Stream};
+use crate::adapter::{Decoder, Failure};
 use crate::common::amount::micro_usd;
 use crate::common::json::{count, fraction, number, object, text};
 use crate::common::words::{self, one_line};
 use crate::common::{ansi, refusal, reset, tool};
-use crate::event::{AgentEvent, Counted, Tokens};
 
 /// Understands one process of opencode.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl OpencodeDecoder {
         self.failed += 1;
         let text = "the answer broke off".to_owned();
         self.doubt = Some(Failure::new(Reason::ProviderOutage, text.clone()));
-        Some(AgentEvent::Retry { attempt: Some(self.failed), wait: None, text })
+        Some(AgentEvent::Retry { attempt: Some(self.failed), wait_ms: None, text })
     }
 
     fn said(&mut self, text: &str) -> Option<AgentEvent> {
@@ -110,7 +110,7 @@ impl OpencodeDecoder {
         let mut events = vec![AgentEvent::ToolCall {
             id: id.clone(),
             name: name.clone(),
-            input_summary: tool::summary(input),
+            summary: tool::summary(input),
             files: files.clone(),
         }];
         if error.is_some_and(is_refusal) {
@@ -163,7 +163,7 @@ impl OpencodeDecoder {
             "loop" => self.failed = 0,
             "stream" if self.failed > 0 && line.is_main() => {
                 let text = self.doubt.as_ref().map(|doubt| doubt.text.clone()).unwrap_or_default();
-                events.push(AgentEvent::Retry { attempt: Some(self.failed), wait: None, text });
+                events.push(AgentEvent::Retry { attempt: Some(self.failed), wait_ms: None, text });
             }
             "stream error" if line.is_main() => {
                 self.failed = self.failed.saturating_add(1);

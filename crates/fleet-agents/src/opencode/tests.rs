@@ -4,10 +4,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::adapter::{Conversation, McpServer, PromptVia, Stream};
-use crate::event::{AgentEvent, Meter};
+use crate::adapter::{Conversation, McpServer, PromptVia};
+use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 
 fn content(plan: &LaunchPlan) -> Value {
     let (_, content) = plan.env.iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT").unwrap();

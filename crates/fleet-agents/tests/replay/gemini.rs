@@ -245,7 +245,7 @@ fn trap_attempts_are_told_of_on_standard_error_only() {
         .events
         .iter()
         .filter_map(|event| match event {
-            AgentEvent::Retry { attempt, wait, .. } => Some((*attempt, wait.map(|wait| wait.as_millis()))),
+            AgentEvent::Retry { attempt, wait_ms, .. } => Some((*attempt, *wait_ms)),
             _ => None,
         })
         .collect();

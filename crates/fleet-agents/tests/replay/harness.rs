@@ -241,12 +241,7 @@ impl Seen {
             AgentEvent::Error { reason, .. } => self.errors.push(*reason),
             AgentEvent::Ended { .. } => self.ended += 1,
             AgentEvent::Raw { .. } => self.raw += 1,
-            AgentEvent::WorksIn { .. }
-            | AgentEvent::Model { .. }
-            | AgentEvent::Text { .. }
-            | AgentEvent::Reasoning { .. }
-            | AgentEvent::Warning { .. }
-            | AgentEvent::Question { .. } => {}
+            _ => {}
         }
     }
 

@@ -1,5 +1,3 @@
-//! `about`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,10 @@
-//! `agents.decode`
-
 use std::collections::BTreeSet;
 
+use fleet_core::event::{AgentEvent, Tokens, When};
 use fleet_core::run::Reason;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Moment;
 use crate::verb::verb;
 
 /// Tells what a recorded stream of an agent means. Nothing is stored.
@@ -16,7 +14,6 @@ pub struct Request {
     /// The agent.
     pub agent: String,
     /// The model that it was told to use.
-    #[serde(default)]
     pub model: Option<String>,
     /// Its exit status.
     #[serde(default)]
@@ -40,7 +37,7 @@ pub struct Answer {
     /// How it came out.
     pub outcome: OutcomeView,
     /// What was used, in all.
-    pub usage: TokensView,
+    pub usage: Tokens,
     /// What it cost by the agent's own account, in millionths of a US dollar; null if it does not tell.
     pub micro_usd: Option<u64>,
     /// What the agent's own counters stand at, if they count over the whole conversation.
@@ -60,7 +57,7 @@ pub struct Answer {
     /// How many events were left out, because there were too many.
     pub events_left_out: usize,
     /// The events, in order.
-    pub events: Vec<EventView>,
+    pub events: Vec<AgentEvent>,
 }
 
 /// How the agent's work came out, as far as its stream tells.
@@ -73,82 +70,16 @@ pub struct OutcomeView {
     /// The agent's words.
     pub text: Option<String>,
     /// When it is worth trying again.
-    pub until: Option<WhenView>,
-}
-
-/// Tokens by kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub struct TokensView {
-    pub input: u64,
-    pub output: u64,
-    pub cache_read: u64,
-    pub cache_write: u64,
+    pub until: Option<When>,
 }
 
 /// Counters of a whole conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MeterView {
     /// Tokens.
-    pub tokens: TokensView,
+    pub tokens: Tokens,
     /// Millionths of a US dollar.
     pub micro_usd: u64,
-}
-
-/// One event, with everything that it holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub enum EventView {
-    Session { session: String },
-    WorksIn { directory: String },
-    Model { model: String },
-    Text { text: String },
-    Reasoning { text: String },
-    ToolCall { id: String, name: String, input: String, files: Vec<String> },
-    ToolResult { id: String, ok: bool, summary: String, files: Vec<String> },
-    Usage { tokens: TokensView, counted: CountedView },
-    Cost { micro_usd: u64, counted: CountedView },
-    RateLimit { until: Option<WhenView>, text: String },
-    Retry { attempt: Option<u32>, wait_ms: Option<u64>, text: String },
-    Denied { tool: String, text: String },
-    Error { reason: Reason, text: String },
-    Warning { text: String },
-    Question { text: String },
-    Ended { text: Option<String> },
-    Raw { stream: StreamView, text: String, cut: bool },
-}
-
-/// How an agent counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CountedView {
-    /// From one message to the next.
-    Delta,
-    /// From the beginning.
-    Total,
-}
-
-/// Where a line was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StreamView {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
-/// A moment in the future, as it was told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum WhenView {
-    /// At this moment.
-    At(Moment),
-    /// After so many milliseconds.
-    AfterMs(u64),
-    /// At this time in the zone of the machine.
-    Local(String),
 }
 
 verb!("agents.decode", Request => Answer, Reads, All);

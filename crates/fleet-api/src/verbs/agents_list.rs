@@ -1,5 +1,3 @@
-//! `agents.list`
-
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;

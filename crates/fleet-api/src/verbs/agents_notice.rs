@@ -1,5 +1,3 @@
-//! `agents.notice`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `agents.pause`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

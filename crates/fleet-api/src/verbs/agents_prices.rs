@@ -1,5 +1,3 @@
-//! `agents.prices`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `agents.resume`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +5,11 @@ use crate::verb::verb;
 use crate::verbs::agents_pause::Answer;
 
 /// Lets tasks start again with the account of an agent.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The agent.
+    /// The agent
+    #[arg(value_name = "NAME")]
     pub agent: String,
 }
 

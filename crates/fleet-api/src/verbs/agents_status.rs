@@ -1,5 +1,3 @@
-//! `agents.status`
-
 use std::collections::BTreeMap;
 
 use fleet_core::run::Health;

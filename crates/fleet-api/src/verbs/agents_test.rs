@@ -1,5 +1,3 @@
-//! `agents.test`
-
 use fleet_core::run::Reason;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,19 +6,22 @@ use crate::verb::verb;
 use crate::verbs::doctor::Verdict;
 
 /// Runs a tiny real task with an agent, in a scratch repository and a queue of its own, and says what works.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The agent.
+    /// The agent
+    #[arg(value_name = "NAME")]
     pub agent: String,
-    /// The model; the configured one, if left out.
-    #[serde(default)]
+    /// Which model it uses [default: `agents.NAME.model`]
+    #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// How long it may take.
-    pub seconds: u64,
-    /// Whether its folder stays, to look around in.
+    /// Keep the folder, to look around in it afterwards
+    #[arg(long)]
     #[serde(default)]
     pub keep: bool,
+    /// How long it may take.
+    #[arg(skip)]
+    pub seconds: u64,
 }
 
 /// One thing that was looked at.

@@ -1,5 +1,3 @@
-//! `clean`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +5,17 @@ use crate::verb::verb;
 use crate::views::{Kept, Leftover};
 
 /// Removes the branches and folders of runs whose work has landed. An agent can do so for what comes from its own task.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Work of tasks that are over but have not landed, too. It is kept for `fleet undo`.
+    /// Work of tasks that are over but have not landed, too; `fleet undo` brings it back
+    #[arg(long)]
     pub all: bool,
     /// Only say what would go.
+    #[arg(skip)]
     pub dry_run: bool,
     /// Only what an answer before this one showed, and what has not changed since; everything, if left out.
+    #[arg(skip)]
     pub confirmed: Option<Vec<Leftover>>,
 }
 

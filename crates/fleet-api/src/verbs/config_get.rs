@@ -1,5 +1,3 @@
-//! `config.get`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `config.replace`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `config.set`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

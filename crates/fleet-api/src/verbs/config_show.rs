@@ -1,5 +1,3 @@
-//! `config.show`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

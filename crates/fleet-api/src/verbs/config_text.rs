@@ -1,5 +1,3 @@
-//! `config.text`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

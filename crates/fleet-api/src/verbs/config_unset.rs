@@ -1,5 +1,3 @@
-//! `config.unset`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

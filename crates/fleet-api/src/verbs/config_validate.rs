@@ -1,5 +1,3 @@
-//! `config.validate`
-
 use fleet_core::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,3 @@
-//! `conflicts`
-
 use fleet_core::conflict::Clash;
 use fleet_core::id::TaskId;
 use schemars::JsonSchema;
@@ -9,10 +7,11 @@ use crate::Subject;
 use crate::verb::verb;
 
 /// Finds tasks that get in each other's way, and branches that no longer go with where they should land.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Only conflicts of these, with whatever other task; empty is all.
+    /// Only what these tasks have to do with
+    #[arg(value_name = "TASK")]
     pub tasks: Vec<String>,
 }
 

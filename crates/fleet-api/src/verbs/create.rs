@@ -1,5 +1,3 @@
-//! `create`
-
 use fleet_core::task::Tuning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

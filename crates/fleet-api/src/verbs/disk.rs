@@ -1,5 +1,3 @@
-//! `disk`
-
 use fleet_core::id::ProjectId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

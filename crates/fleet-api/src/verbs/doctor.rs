@@ -1,5 +1,3 @@
-//! `doctor`
-
 use fleet_core::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

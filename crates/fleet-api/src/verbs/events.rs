@@ -1,5 +1,3 @@
-//! `events`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,16 +5,20 @@ use crate::verb::verb;
 use crate::views::EventView;
 
 /// Reads events in their order, and waits for new ones.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Those after this number, the oldest of them first; the newest ones, if left out.
+    /// Only events after this number; 0 is all of them [default: the newest]
+    #[arg(long = "since", value_name = "SEQ", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(0..))]
     pub after: Option<i64>,
-    /// Only those of the directory's project.
+    /// Only events of this repository
+    #[arg(long = "here")]
     pub only_project: bool,
     /// At most so many; 500 if left out.
+    #[arg(skip)]
     pub limit: Option<u32>,
     /// Wait at most so long for the first one; not at all, if left out.
+    #[arg(skip)]
     pub wait_seconds: Option<u32>,
 }
 

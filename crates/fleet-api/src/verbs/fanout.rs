@@ -1,5 +1,3 @@
-//! `fanout`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +12,6 @@ pub struct Request {
     /// How many, from 1 to 100.
     pub copies: usize,
     /// The beginning of the names of the branches; made from the prompt, if left out.
-    #[serde(default)]
     pub prefix: Option<String>,
     /// What is to be done.
     pub prompt: String,
@@ -22,7 +19,6 @@ pub struct Request {
     #[serde(default)]
     pub agents: Vec<String>,
     /// Which model they use.
-    #[serde(default)]
     pub model: Option<String>,
     /// What holds for all.
     #[serde(default)]

@@ -1,5 +1,3 @@
-//! `gc`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +10,6 @@ pub struct Request {
     /// Logs and snapshots of runs that ended longer ago than this.
     pub older_than_seconds: u64,
     /// What may go, of what was found before. If left out, this only looks.
-    #[serde(default)]
     pub remove: Option<Vec<Item>>,
 }
 

@@ -1,5 +1,3 @@
-//! `project.list`
-
 use std::path::PathBuf;
 
 use fleet_core::id::ProjectId;

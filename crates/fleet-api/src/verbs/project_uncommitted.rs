@@ -1,5 +1,3 @@
-//! `project.uncommitted`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `report`
-
 use fleet_core::id::RunId;
 use fleet_core::run::RunReport;
 use schemars::JsonSchema;

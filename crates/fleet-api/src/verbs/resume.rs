@@ -1,5 +1,3 @@
-//! `resume`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +5,14 @@ use crate::verb::verb;
 use crate::views::Launched;
 
 /// Queues tasks again that failed, were cancelled, or wait; they go on with the work that is on their branches.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Ids of tasks or runs, the beginnings of them, or branches: all of them are taken up, or none.
+    /// The tasks, by id, branch, or the id of a run: all of them are taken up, or none
+    #[arg(value_name = "ID", required_unless_present = "batch")]
     pub ids: Vec<String>,
-    /// All tasks of this batch that can be taken up.
+    /// All tasks of this batch that are not done and not on their way
+    #[arg(long, value_name = "ID")]
     pub batch: Option<String>,
 }
 

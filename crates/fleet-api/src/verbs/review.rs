@@ -1,5 +1,3 @@
-//! `review`
-
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::report::TestLine;
 use fleet_core::review::Verdict;
@@ -11,12 +9,14 @@ use crate::Moment;
 use crate::verb::verb;
 
 /// Looks at the work that ended lately: what was done, what git shows, whether it has landed or could, what to do next.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Only what ended since then: `24h` (ago), a date, or RFC 3339; a week if left out.
+    /// Only what ended since then: 24h (ago), 2026-12-24, or RFC 3339 [default: 7d]
+    #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// At most so many; 20 if left out.
+    /// Show so many at most [default: 20]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub limit: Option<u32>,
 }
 

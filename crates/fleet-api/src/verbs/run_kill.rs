@@ -1,5 +1,3 @@
-//! `run.kill`
-
 use fleet_core::id::{RunId, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,3 @@
-//! `run.kill.find`
-
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::task::TaskState;
 use schemars::JsonSchema;
@@ -8,14 +6,17 @@ use serde::{Deserialize, Serialize};
 use crate::verb::verb;
 
 /// Finds what is at work or in the queue and fits patterns, before somebody stops it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Names, beginnings of ids, or patterns, of branches, tasks and runs.
+    /// Branches, tasks or runs, by name, id or pattern
+    #[arg(value_name = "PATTERN", required_unless_present = "batch")]
     pub patterns: Vec<String>,
-    /// All of this batch.
+    /// Everything of this batch, of whatever repository
+    #[arg(long, value_name = "ID")]
     pub batch: Option<String>,
-    /// In every project instead of the directory's.
+    /// In every repository
+    #[arg(short = 'A', long)]
     pub all_projects: bool,
 }
 

@@ -1,5 +1,3 @@
-//! `run.kill.waits`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `run.list`
-
 use std::collections::BTreeMap;
 
 use fleet_core::id::RunId;
@@ -10,20 +8,26 @@ use crate::verb::verb;
 use crate::views::ListedRunView;
 
 /// Lists runs, newest first: those at work, with what they use of this machine, or all that ever ran.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Those that ended, too.
+    /// Runs that ended, too, newest first
+    #[arg(short, long)]
     pub all: bool,
-    /// Of every project instead of the directory's.
-    pub all_projects: bool,
-    /// Only those of this batch, of whatever project.
+    /// Only the runs of this batch, of whatever repository
+    #[arg(long, value_name = "ID")]
     pub batch: Option<String>,
-    /// At most so many; if left out all that live, or what is configured for lists.
+    /// The runs of every repository
+    #[arg(short = 'A', long)]
+    pub all_projects: bool,
+    /// Show so many at most [default: all at work; with --all `tasks.list_limit`, 50]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
     /// Look again when something has changed, or after so long: processor and memory change without an event.
+    #[arg(skip)]
     pub wait_seconds: Option<u32>,
     /// `looked` of the answer before, with which the use of processors is compared.
+    #[arg(skip)]
     pub after: Option<Looked>,
 }
 

@@ -1,7 +1,6 @@
-//! `run.logs`
-
+use fleet_core::event::AgentEvent;
 use fleet_core::id::RunId;
-use fleet_core::run::{Reason, RunState};
+use fleet_core::run::RunState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +27,7 @@ pub struct Request {
     pub wait_seconds: Option<u32>,
 }
 
-/// A stream of an agent.
+/// What can be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
@@ -47,7 +46,7 @@ pub struct Answer {
     /// The run.
     pub run: RunId,
     /// What it did and said, if it was to be decoded.
-    pub entries: Vec<LogEntry>,
+    pub entries: Vec<AgentEvent>,
     /// What it printed, otherwise.
     pub pieces: Vec<Piece>,
     /// `after` of the next page: a number of entries, or of bytes.
@@ -80,37 +79,6 @@ pub enum End {
     Ended(RunState),
     /// Its keeper is gone, and nobody has tidied up yet.
     Deserted,
-}
-
-/// One thing that an agent did or said, as its log has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
-pub enum LogEntry {
-    /// The conversation began.
-    Session { session: String },
-    /// It said something.
-    Text { text: String },
-    /// It thought something.
-    Thought { text: String },
-    /// It used a tool.
-    Tool { name: String, summary: String, files: Vec<String> },
-    /// A tool came to its end.
-    ToolResult { ok: bool, summary: String, files: Vec<String> },
-    /// It used tokens, by its own way of counting.
-    Usage { input: u64, output: u64 },
-    /// It was made to wait, was refused something, or tried again.
-    Trouble { text: String },
-    /// It met an error.
-    Error { reason: Reason, text: String },
-    /// It asked a person.
-    Question { text: String },
-    /// It said that it is through.
-    End { text: Option<String> },
-    /// A line that was not understood.
-    Line { text: String, cut: bool },
-    /// So many bytes were not kept.
-    Gap { bytes: u64 },
 }
 
 verb!("run.logs", Request => Answer, Reads, Own, |request| vec![Subject::Run(&mut request.id)]);

@@ -1,5 +1,3 @@
-//! `run.open`
-
 use std::path::PathBuf;
 
 use fleet_core::id::RunId;
@@ -10,10 +8,10 @@ use crate::Subject;
 use crate::verb::verb;
 
 /// Tells in which folder the agent of a run works.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The run: its id, the id of its task, or its branch.
+    /// The run: its id, the id of its task, or its branch
     pub id: String,
 }
 

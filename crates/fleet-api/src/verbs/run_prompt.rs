@@ -1,5 +1,3 @@
-//! `run.prompt`
-
 use fleet_core::id::RunId;
 use fleet_core::message::{MessageKind, Reception};
 use schemars::JsonSchema;

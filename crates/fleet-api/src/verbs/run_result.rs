@@ -1,5 +1,3 @@
-//! `run.result`
-
 use fleet_core::outcome::RunResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,3 @@
-//! `run.show`
-
 use std::path::PathBuf;
 
 use fleet_core::id::BatchId;
@@ -13,10 +11,10 @@ use crate::views::{EventView, Load, MessageView, RunView};
 use crate::{Moment, Subject};
 
 /// Shows everything about a run, and what to do next.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The run: its id, the id of its task, or its branch.
+    /// The run: its id, the id of its task, or its branch
     pub id: String,
 }
 

@@ -1,5 +1,3 @@
-//! `runner.missing`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `runner.start`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +5,11 @@ use crate::verb::verb;
 use crate::verbs::runner_status::RunnerView;
 
 /// Starts the runner in the background, and waits until it is up.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// How many agents it runs at a time; what is configured, if left out.
+    /// Run so many agents at a time [default: `runner.slots`, else one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub slots: Option<u32>,
 }
 

@@ -1,5 +1,3 @@
-//! `runner.status`
-
 use fleet_core::id::RunId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

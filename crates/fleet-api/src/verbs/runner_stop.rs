@@ -1,5 +1,3 @@
-//! `runner.stop`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +5,14 @@ use crate::verb::verb;
 use crate::verbs::runner_status::RunnerView;
 
 /// Stops the runners of this home; agents go on unless they are to be stopped, too.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The agents as well: their tasks go back to the queue, and nothing counts against them.
+    /// Stop the agents as well: their work is kept, their tasks go back to the queue
+    #[arg(long)]
     pub agents: bool,
     /// A runner is started again at once: should that fail, whoever misses it starts one.
+    #[arg(skip)]
     pub restart: bool,
 }
 

@@ -1,5 +1,3 @@
-//! `runner.wake`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

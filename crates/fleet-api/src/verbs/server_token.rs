@@ -1,15 +1,14 @@
-//! `server.token`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::verb::verb;
 
 /// Shows the secret that programs need in order to use a server of ours over the network.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Make a new one first.
+    /// Make a new one first; servers that are up keep the old one until they are started again
+    #[arg(long)]
     pub renew: bool,
 }
 

@@ -1,5 +1,3 @@
-//! `setup`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +25,7 @@ pub struct Request {
 pub const NAME: &str = "codefleet";
 
 /// A program that uses tool servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "these are their names")]
 pub enum Client {
@@ -53,12 +51,12 @@ impl Client {
 }
 
 /// For whom it is registered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// For the user, in every project.
+    /// In all your projects
     User,
-    /// For everybody who works on the project of the directory.
+    /// In this repository, for everybody
     Project,
 }
 

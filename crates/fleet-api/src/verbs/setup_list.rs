@@ -1,5 +1,3 @@
-//! `setup.list`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `task.assign`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `task.cancel`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +6,14 @@ use crate::verb::verb;
 use crate::views::TaskView;
 
 /// Cancels tasks: all of those named, or none. What runs is stopped, and what its agent has done is kept.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The tasks.
+    /// The tasks: all of them change, or none
+    #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
-    /// Why, for whoever looks later.
+    /// Why, for whoever looks later
+    #[arg(short = 'm', long, value_name = "TEXT")]
     pub remark: Option<String>,
 }
 

@@ -1,5 +1,3 @@
-//! `task.clean`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `task.delete`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +6,14 @@ use crate::verb::verb;
 use crate::views::TaskView;
 
 /// Removes tasks for good: all of those named, or none.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The tasks.
+    /// The tasks: all of them go, or none
+    #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
     /// Only say what would go.
+    #[arg(skip)]
     pub dry_run: bool,
 }
 

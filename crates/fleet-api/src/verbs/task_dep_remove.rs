@@ -1,5 +1,3 @@
-//! `task.dep.remove`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +6,13 @@ use crate::verb::verb;
 use crate::views::TaskView;
 
 /// Makes a task wait for others no longer: for all of those named, or none.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The task that waits.
+    /// The task that waits
     pub id: String,
-    /// Those that it waits for no longer.
+    /// The tasks that come first
+    #[arg(required = true, value_name = "ON")]
     pub on: Vec<String>,
 }
 

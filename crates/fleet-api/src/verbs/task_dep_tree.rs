@@ -1,5 +1,3 @@
-//! `task.dep.tree`
-
 use fleet_core::id::TaskId;
 use fleet_core::task::TaskState;
 use schemars::JsonSchema;
@@ -9,10 +7,10 @@ use crate::Subject;
 use crate::verb::verb;
 
 /// Shows a task and everything that it waits or waited for, directly or not.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The task.
+    /// The task
     pub id: String,
 }
 

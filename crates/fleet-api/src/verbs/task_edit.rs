@@ -1,5 +1,3 @@
-//! `task.edit`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,46 +6,63 @@ use crate::verb::verb;
 use crate::views::TaskView;
 
 /// Changes what the author of a task decided. What is left out or empty stays as it is.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The task.
+    /// The task
     pub id: String,
-    /// What is to be done, in one line.
+    /// What is to be done, in one line
+    #[arg(short, long)]
     pub title: Option<String>,
-    /// All that its agent has to know.
-    pub description: Option<String>,
-    /// From 1 to 5; 5 is served first.
+    /// How urgent: 5 is served first, 1 last
+    #[arg(short, long, value_name = "1-5", allow_negative_numbers = true)]
     pub priority: Option<i64>,
-    /// Words to find it by, beside those that it has.
+    /// Add a label; may be repeated
+    #[arg(short = 'l', long = "label", value_name = "LABEL", value_delimiter = ',')]
     pub add_labels: Vec<String>,
-    /// Words that it loses.
+    /// Take a label away; may be repeated
+    #[arg(long = "remove-label", value_name = "LABEL", value_delimiter = ',')]
     pub remove_labels: Vec<String>,
-    /// Patterns of the files that it will touch: replaces all that were there.
+    /// The files that it will touch: replaces all earlier ones; may be repeated
+    #[arg(long, value_name = "GLOB")]
     pub scope: Vec<String>,
-    /// `trivial`, `small`, `medium`, `large` or `xl`.
-    pub complexity: Option<String>,
-    /// Who does it.
+    /// Which agent does it
+    #[arg(long, value_name = "AGENT")]
     pub agent: Option<String>,
-    /// The model that its agent uses.
+    /// Which model the agent uses
+    #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// The commit, branch or tag that it starts from.
+    /// Where the work starts
+    #[arg(long, value_name = "REF")]
     pub base: Option<String>,
-    /// The branch that its work goes to.
+    /// The branch that the work goes to
+    #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
-    /// `time=30m`, `idle=10m`, `tokens=200k`, `usd=2.50`, or e.g. `usd=none`.
+    /// What a run may use at most: time=30m, idle=10m, tokens=200k, usd=2.50, or e.g. usd=none; may be repeated
+    #[arg(long = "limit", value_name = "LIMIT")]
     pub limits: Vec<String>,
-    /// How often a failed run is tried again.
+    /// How often a failed run is tried again
+    #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
-    /// A span from now, a time of day, a date, or RFC 3339.
+    /// Do not start it earlier: 2h (from now), 14:30, 2026-12-24, or RFC 3339
+    #[arg(long, value_name = "TIME")]
     pub not_before: Option<String>,
-    /// `KEY=VALUE`; `KEY=` takes one away.
+    /// How big it is: trivial, small, medium, large, xl
+    #[arg(long, value_name = "SIZE")]
+    pub complexity: Option<String>,
+    /// Set an entry; `KEY=` takes it away; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
     pub meta: Vec<String>,
-    /// It is only to look from now on.
+    /// It is only to look: nothing has to change for it to be done
+    #[arg(long)]
     pub read_only: bool,
-    /// Fields to empty: `description`, `labels`, `scope`, `complexity`, `agent`, `model`, `base`, `branch`, `limits`,
-    /// `not-before`, `meta`, `batch`, `read-only`.
+    /// Empty a field: description, labels, scope, complexity, agent, model, base, branch, limits, not-before, meta,
+    /// batch, read-only
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub clear: Vec<String>,
+    /// All that its agent has to know.
+    #[arg(skip)]
+    pub description: Option<String>,
 }
 
 /// The task as it is now, and what changed.

@@ -1,5 +1,3 @@
-//! `task.export`
-
 use fleet_core::id::TaskId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,3 @@
-//! `task.find`
-
 use fleet_core::id::{RunId, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

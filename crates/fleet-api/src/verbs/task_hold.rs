@@ -1,5 +1,3 @@
-//! `task.hold`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +6,14 @@ use crate::verb::verb;
 use crate::verbs::task_cancel::Answer;
 
 /// Puts tasks aside, so that they do not start: all of those named, or none.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The tasks.
+    /// The tasks: all of them change, or none
+    #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
-    /// Why, for whoever looks later.
+    /// Why, for whoever looks later
+    #[arg(short = 'm', long, value_name = "TEXT")]
     pub remark: Option<String>,
 }
 

@@ -1,5 +1,3 @@
-//! `task.import`
-
 use fleet_core::id::TaskId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,17 +5,20 @@ use serde::{Deserialize, Serialize};
 use crate::verb::verb;
 
 /// Adds many tasks from JSON lines: all of them, or none.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// One JSON object per line; empty lines are skipped.
-    pub text: String,
-    /// Give every task a new id, also those that come with one.
+    /// Give every task a new id, also those that come with one
+    #[arg(long)]
     #[serde(default)]
     pub new_ids: bool,
-    /// Check everything, change nothing.
+    /// Check the file, change nothing
+    #[arg(long)]
     #[serde(default)]
     pub dry_run: bool,
+    /// One JSON object per line; empty lines are skipped.
+    #[arg(skip)]
+    pub text: String,
 }
 
 /// What was imported.

@@ -1,5 +1,3 @@
-//! `task.list`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,20 +5,26 @@ use crate::verb::verb;
 use crate::views::TaskList;
 
 /// Lists tasks, status by status, each in the order in which they are served.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// States or derived statuses; empty is everything that is not over.
+    /// Only these: queued, running, waiting, held, done, failed, cancelled, ready, blocked, scheduled; may be repeated
+    #[arg(short, long = "status", value_name = "STATUS", value_delimiter = ',')]
     pub statuses: Vec<String>,
-    /// Done and cancelled ones, too.
+    /// Done and cancelled tasks, too
+    #[arg(short, long, conflicts_with = "statuses")]
     pub all: bool,
-    /// Only those with all of these.
+    /// Only tasks with this label; repeated: with all of them
+    #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
     pub labels: Vec<String>,
-    /// Only those of this batch, of whatever project.
+    /// Only the tasks of this batch, of whatever repository
+    #[arg(long, value_name = "ID")]
     pub batch: Option<String>,
-    /// Of every project instead of the directory's.
+    /// The tasks of every repository
+    #[arg(short = 'A', long)]
     pub all_projects: bool,
-    /// So many at most; what is configured, if left out.
+    /// Show so many at most [default: `tasks.list_limit`, 50]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
 }
 

@@ -1,5 +1,3 @@
-//! `task.order`
-
 use std::collections::BTreeMap;
 
 use fleet_core::id::TaskId;
@@ -11,10 +9,11 @@ use crate::verb::verb;
 use crate::views::ObstacleView;
 
 /// Looks at the open tasks of a project as a whole: their best order, the longest chain, and what holds up most.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Only these and what they wait for; empty is all open tasks of the project.
+    /// Only these tasks and what they wait for
+    #[arg(value_name = "ID")]
     pub tasks: Vec<String>,
 }
 

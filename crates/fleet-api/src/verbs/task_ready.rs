@@ -1,5 +1,3 @@
-//! `task.ready`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +5,17 @@ use crate::verb::verb;
 use crate::views::TaskList;
 
 /// Lists the tasks that could start now, in the order in which they are served.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Only those with all of these.
+    /// Only tasks with this label; repeated: with all of them
+    #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
     pub labels: Vec<String>,
-    /// Of every project instead of the directory's.
+    /// The tasks of every repository
+    #[arg(short = 'A', long)]
     pub all_projects: bool,
-    /// So many at most; what is configured, if left out.
+    /// Show so many at most [default: `tasks.list_limit`, 50]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
 }
 

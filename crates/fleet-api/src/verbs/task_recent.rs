@@ -1,5 +1,3 @@
-//! `task.recent`
-
 use fleet_core::id::TaskId;
 use fleet_core::task::TaskState;
 use schemars::JsonSchema;

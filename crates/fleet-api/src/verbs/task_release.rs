@@ -1,5 +1,3 @@
-//! `task.release`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +6,11 @@ use crate::verb::verb;
 use crate::verbs::task_cancel::Answer;
 
 /// Takes held tasks up again: all of those named, or none.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The tasks.
+    /// The tasks: all of them change, or none
+    #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
 }
 

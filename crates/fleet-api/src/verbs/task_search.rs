@@ -1,5 +1,3 @@
-//! `task.search`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,21 +5,27 @@ use crate::verb::verb;
 use crate::views::TaskView;
 
 /// Searches the queue: the tasks that have what was asked for, the best first.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Words, beginnings of words, or paths; empty is everything, in the order of service.
-    pub query: String,
-    /// States or derived statuses; empty is everything that is not over.
+    /// Only these: queued, running, waiting, held, done, failed, cancelled, ready, blocked, scheduled; may be repeated [default: all but done and cancelled]
+    #[arg(short, long = "status", value_name = "STATUS", value_delimiter = ',')]
     pub statuses: Vec<String>,
-    /// Only those with all of these.
+    /// Only tasks with this label; repeated: with all of them
+    #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
     pub labels: Vec<String>,
-    /// Of every project instead of the directory's.
+    /// The tasks of every repository
+    #[arg(short = 'A', long)]
     pub all_projects: bool,
-    /// So many at most; what is configured, if left out.
+    /// Show so many at most [default: `tasks.list_limit`, 50]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
-    /// Go on where an earlier answer ended: its `next_cursor`.
+    /// Go on after an earlier answer: its `next_cursor`
+    #[arg(long, value_name = "CURSOR")]
     pub cursor: Option<String>,
+    /// Words, beginnings of words, or paths; empty is everything, in the order of service.
+    #[arg(skip)]
+    pub query: String,
 }
 
 /// A task that was found.

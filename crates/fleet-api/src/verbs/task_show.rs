@@ -1,5 +1,3 @@
-//! `task.show`
-
 use fleet_core::id::TaskId;
 use fleet_core::task::TaskState;
 use schemars::JsonSchema;
@@ -10,12 +8,13 @@ use crate::verb::verb;
 use crate::views::{EventView, MessageView, RunView, TaskView};
 
 /// Shows one task with what surrounds it. An agent sees runs, messages and events only of what comes from its own task.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The task: its id, a run of it, or its branch.
+    /// The task: its id, the id of one of its runs, or its branch
     pub id: String,
-    /// So many of its newest events; none if left out.
+    /// Show so many of its newest events
+    #[arg(long, value_name = "N", default_value_t = 10)]
     #[serde(default)]
     pub events: u32,
 }

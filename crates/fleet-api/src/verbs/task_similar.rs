@@ -1,5 +1,3 @@
-//! `task.similar`
-
 use fleet_core::id::{IdPrefix, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,20 +7,23 @@ use crate::verb::verb;
 use crate::views::TaskView;
 
 /// Finds tasks that say nearly the same as another one, or as a text.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// What is compared.
-    pub of: Of,
-    /// Only tasks that are as alike as this, from 0 to 1; 0.4 if left out.
+    /// Only what is as alike as this, from 0 to 1 [default: 0.4]
+    #[arg(short, long, value_name = "SCORE")]
     #[serde(default, serialize_with = "crate::score::finite")]
     pub threshold: Option<f64>,
-    /// Of every project instead of the directory's.
+    /// The tasks of every repository
+    #[arg(short = 'A', long)]
     #[serde(default)]
     pub all_projects: bool,
-    /// So many at most; 10 if left out.
-    #[serde(default)]
+    /// Show so many at most [default: 10]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
+    /// What is compared.
+    #[arg(skip = Of::Text(String::new()))]
+    pub of: Of,
 }
 
 /// What is compared.

@@ -1,5 +1,3 @@
-//! `task.wait`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `trust`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +9,6 @@ use crate::verbs::trust_show::{self, WishesView};
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// To what this workflow wants to run: its name, or its file.
-    #[serde(default)]
     pub workflow: Option<String>,
     /// What the user has seen.
     pub asked: WishesView,

@@ -1,5 +1,3 @@
-//! `trust.list`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `trust.revoke`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `trust.show`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `undo`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `undo.list`
-
 use fleet_core::id::TaskId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +11,6 @@ use crate::verb::verb;
 pub struct Request {
     /// Only those of this run, of the runs of this task, or of this branch; otherwise the last one of each run of the
     /// project.
-    #[serde(default)]
     pub id: Option<String>,
     /// At most so many.
     pub limit: usize,

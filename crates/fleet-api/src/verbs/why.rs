@@ -1,5 +1,3 @@
-//! `why`
-
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::Reason;
 use schemars::JsonSchema;
@@ -9,10 +7,10 @@ use crate::verb::verb;
 use crate::{Moment, Subject};
 
 /// Explains where a task stands: what happened, the evidence, what comes next, what a person can do.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The task: its id, that of one of its runs, or its branch.
+    /// The task: its id, the id of one of its runs, or its branch
     pub id: String,
 }
 

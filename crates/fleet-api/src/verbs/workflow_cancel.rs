@@ -1,5 +1,3 @@
-//! `workflow.cancel`
-
 use fleet_core::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,16 +7,20 @@ use crate::verb::verb;
 use crate::views::WorkflowView;
 
 /// Cancels workflows: nothing new starts, and what runs of them is stopped. All of them, or none if one is over already.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Ids, beginnings of ids, or names.
+    /// The workflows: ids, beginnings of ids, or names that only one has
+    #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
-    /// Why, for whoever looks later.
+    /// Why, for whoever looks later
+    #[arg(short = 'm', long, value_name = "TEXT")]
     pub remark: Option<String>,
     /// Whether to wait until nothing of them runs any more.
+    #[arg(skip)]
     pub wait: bool,
     /// Only say which are meant.
+    #[arg(skip)]
     pub dry_run: bool,
 }
 

@@ -1,5 +1,3 @@
-//! `workflow.check`
-
 use std::path::PathBuf;
 
 use fleet_core::workflow::{Changes, Returns, Start};

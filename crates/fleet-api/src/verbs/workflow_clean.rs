@@ -1,5 +1,3 @@
-//! `workflow.clean`
-
 use fleet_core::id::WorkflowId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,18 +7,23 @@ use crate::verb::verb;
 use crate::views::{Kept, Leftover, WorkflowView};
 
 /// Removes workflows that are over, with the branches and folders of their stages.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Ids, beginnings of ids, or names.
+    /// The workflows: ids, beginnings of ids, or names that only one has
+    #[arg(value_name = "ID", required_unless_present = "all_finished")]
     pub ids: Vec<String>,
-    /// All of the directory's project that are over, instead.
+    /// All of this repository that are over
+    #[arg(long, conflicts_with = "ids")]
     pub all_finished: bool,
-    /// Branches that have not landed, too. They are kept for `fleet undo`.
+    /// Branches that have not landed, too; `fleet undo` brings them back
+    #[arg(long)]
     pub discard: bool,
     /// Only say what would go.
+    #[arg(skip)]
     pub dry_run: bool,
     /// Only what an answer before this one showed, and what has not changed since; everything, if left out.
+    #[arg(skip)]
     pub confirmed: Option<Vec<Leftover>>,
 }
 

@@ -1,5 +1,3 @@
-//! `workflow.init`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! `workflow.list`
-
 use std::collections::BTreeMap;
 
 use fleet_core::id::{ProjectId, WorkflowId};
@@ -10,18 +8,23 @@ use crate::verb::verb;
 use crate::views::WorkflowView;
 
 /// Lists workflows, the newest first. An agent sees those that come from its own task.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Only in these states; empty is all that are not over.
+    /// Only these: running, cancelling, succeeded, failed, cancelled; may be repeated
+    #[arg(short, long = "state", value_name = "STATE", value_delimiter = ',')]
     pub states: Vec<String>,
-    /// Those that are over, too.
+    /// Those that are over, too
+    #[arg(short, long, conflicts_with = "states")]
     pub all: bool,
-    /// Of every project instead of the directory's.
+    /// The workflows of every repository
+    #[arg(short = 'A', long)]
     pub all_projects: bool,
-    /// So many at most; what is configured, if left out.
+    /// Show so many at most [default: `tasks.list_limit`, 50]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
-    /// Only those older than this one: `next` of the page before.
+    /// Only those that are older than this one: the next page
+    #[arg(long, value_name = "ID")]
     pub before: Option<String>,
 }
 

@@ -1,5 +1,3 @@
-//! `workflow.result`
-
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::report::Verdict;
 use fleet_core::workflow::PartState;
@@ -11,16 +9,19 @@ use crate::verb::verb;
 use crate::views::{WorkflowDetail, WorkflowView};
 
 /// Shows what came of a workflow: the results of its last stages, and how to take them.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The workflow: its id, the beginning of that, or its name.
+    /// The workflow: its id or the beginning of that, or its name if only one has it
     pub id: String,
-    /// The results of all stages instead of the last ones.
+    /// The results of all stages
+    #[arg(long, conflicts_with = "stage")]
     pub all: bool,
-    /// Those of this stage only.
+    /// The result of this stage
+    #[arg(long, value_name = "NAME")]
     pub stage: Option<String>,
     /// Also how the workflow and its stages stand at the same moment.
+    #[arg(skip)]
     pub detail: bool,
 }
 

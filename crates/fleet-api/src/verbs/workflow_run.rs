@@ -1,5 +1,3 @@
-//! `workflow.run`
-
 use std::path::PathBuf;
 
 use fleet_core::workflow::{Returns, Start};
@@ -16,22 +14,17 @@ pub struct Request {
     /// Which one.
     pub workflow: WorkflowSource,
     /// Where a relative path starts.
-    #[serde(default)]
     pub from: Option<PathBuf>,
     /// What all of it is for; what the file says, if left out.
-    #[serde(default)]
     pub task: Option<String>,
     /// `NAME=VALUE` for its parameters.
     #[serde(default)]
     pub set: Vec<String>,
     /// The agent of every stage, whatever the file says.
-    #[serde(default)]
     pub agent: Option<String>,
     /// Where the work starts; what the file says, or the current commit of the directory, if left out.
-    #[serde(default)]
     pub base: Option<String>,
     /// The priority of its tasks; that of work which people start by hand, if left out.
-    #[serde(default)]
     pub priority: Option<i64>,
     /// Check everything, start nothing.
     #[serde(default)]

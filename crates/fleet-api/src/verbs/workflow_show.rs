@@ -1,5 +1,3 @@
-//! `workflow.show`
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +6,19 @@ use crate::verb::verb;
 use crate::views::WorkflowDetail;
 
 /// Shows one workflow with its stages, and waits until that changes.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The workflow: its id, the beginning of that, or its name if only one has it.
+    /// The workflow: its id or the beginning of that, or its name if only one has it
     pub id: String,
     /// How closely to look.
+    #[arg(skip)]
     pub depth: Depth,
     /// `next` of the answer before: wait until it stands otherwise.
+    #[arg(skip)]
     pub after: Option<String>,
     /// Wait at most so long; not at all, if left out.
+    #[arg(skip)]
     pub wait_seconds: Option<u32>,
 }
 

@@ -38,7 +38,6 @@ pub struct RunView {
     /// When it counts as left alone, unless its keeper says that it lives.
     pub lease_until: Moment,
     /// The process that keeps it, while it lives.
-    #[serde(default)]
     pub keeper: Option<i32>,
     pub created_at: Moment,
     pub started_at: Option<Moment>,

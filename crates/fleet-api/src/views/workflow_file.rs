@@ -12,24 +12,34 @@ use serde::{Deserialize, Serialize};
 pub enum WorkflowSource {
     /// By its name in the repository, at home, or among those that come with codefleet; or by the path of its file.
     Named(String),
-    /// A text in JSON, by somebody who need not be the user: it can have no commands, and name no files.
+    /// A text, by somebody who need not be the user: it can have no commands, and name no files.
     Given {
         /// What it is called if it does not say so itself.
         name: String,
         /// The workflow.
         text: String,
+        /// How it is written.
+        #[serde(default)]
+        format: Format,
     },
 }
 
+impl WorkflowSource {
+    /// Whether it is a name, and not the path of a file.
+    pub fn is_name(text: &str) -> bool {
+        let fits = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        !text.is_empty() && text.chars().all(fits)
+    }
+}
+
 /// How a file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "these are their names")]
 pub enum Format {
-    /// TOML.
     Toml,
-    /// YAML.
     Yaml,
-    /// JSON.
+    #[default]
     Json,
 }
 

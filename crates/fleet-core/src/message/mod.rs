@@ -7,6 +7,7 @@
 mod kind;
 mod receipt;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -62,7 +63,23 @@ impl Message {
 
     /// As a part of the text that starts an agent.
     pub fn introduced(&self) -> String {
-        format!("{}: {}", self.kind.introduction(), self.text)
+        match self.sender() {
+            Some(run) => format!("Added by the agent of run {run}: {}", self.text),
+            None => format!("{}: {}", self.kind.introduction(), self.text),
+        }
+    }
+
+    /// As it is said to an agent at work, which takes what has no introduction for the words of a person.
+    pub fn spoken(&self) -> Cow<'_, str> {
+        match self.sender() {
+            Some(_) => Cow::Owned(self.introduced()),
+            None => Cow::Borrowed(self.text.as_str()),
+        }
+    }
+
+    /// The run whose agent said it; none if a person did.
+    fn sender(&self) -> Option<RunId> {
+        self.from.parse().ok()
     }
 }
 
@@ -151,6 +168,24 @@ mod tests {
         };
         assert_eq!(running(&stop(StopKind::Cancel)), Err(Refusal::IsStopping));
         assert_eq!(running(&stop(StopKind::Release)), Ok(Reception::Live), "it is tried again");
+    }
+
+    #[test]
+    fn nobody_is_taken_for_a_person_who_is_none() {
+        let message = |from: &str| -> Message {
+            serde_json::from_value(serde_json::json!({
+                "id": {"task": "t0skybe7ym6dd2w", "seq": 1}, "kind": "prompt", "text": "Go on", "from": from,
+                "receipts": {"stored": 0},
+            }))
+            .unwrap()
+        };
+        let person = message("ada");
+        assert_eq!(person.introduced(), "Added by the person who gave you this task: Go on");
+        assert_eq!(person.spoken(), "Go on");
+        let run: RunId = crate::id::IdMaker::default().next(Millis(1_800_000_000_000), 5);
+        let agent = message(run.as_str());
+        assert_eq!(agent.introduced(), format!("Added by the agent of run {run}: Go on"));
+        assert_eq!(agent.spoken(), agent.introduced());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod edit;
 mod fields;
+mod own_branch;
 mod spawn;
 mod state;
 mod tuning;
@@ -16,6 +17,7 @@ pub use fields::{
     AgentName, BaseRef, BranchName, Complexity, Description, FieldError, Label, Labels, MetaKey, MetaValue,
     ModelName, Priority, PromptText, Remark, Title,
 };
+pub use own_branch::{own_branch, owner_of_branch};
 pub use spawn::{Spawn, TooDeep, USUAL_SPAWN_DEPTH};
 pub use state::{TaskMove, TaskState};
 pub use tuning::{OWN_META, Tuning, refused_arg};

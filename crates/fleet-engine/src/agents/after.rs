@@ -32,8 +32,8 @@ pub(crate) fn until(after: &ops::After, reset: Option<Millis>) -> ops::After {
 }
 
 fn policy(config: &Config) -> Policy {
-    let words = config.policy().iter();
-    let wishes = words.filter_map(|(reason, word)| Some((*reason, word.parse::<Action>().ok()?)));
+    let words = config.policy().into_iter();
+    let wishes = words.filter_map(|(reason, word)| Some((reason, word.parse::<Action>().ok()?)));
     let usual = Policy::default().with_rate_limits(config.rate_limits());
     wishes.fold(usual, |policy, (reason, action)| policy.with(reason, action))
 }

@@ -93,7 +93,7 @@ fn problem(refused: &Refused, agents: &Registry) -> Problem {
         Refused::OtherVendor { agent, model, vendor, .. } => {
             let theirs = agents.all().filter(|adapter| adapter.about().provider == *vendor);
             let problem = match theirs.map(Adapter::name).next() {
-                Some(other) => problem.hint(format!("`--agent {other}` uses models of {vendor}")),
+                Some(other) => problem.hint(format!("the agent `{other}` uses models of {vendor}")),
                 None => problem,
             };
             problem.hint(format!(

@@ -7,23 +7,22 @@ use crate::config::AgentSettings;
 
 /// The agent of this name, started by this program. A wrong description is told before anything is queued for it.
 pub(super) fn own(name: &str, program: String, settings: AgentSettings, known: &Registry) -> Outcome<Custom> {
-    let AgentSettings { args, provider, own, .. } = settings;
     let spec = CustomSpec {
         name: name.to_owned(),
         program,
-        args,
-        resume_args: own.resume_args,
-        trust_args: own.trust_args,
-        prompt: own.prompt.map(|word| if word == "file" { PromptVia::File } else { PromptVia::Stdin }),
-        output: own.output,
+        args: settings.args,
+        resume_args: settings.resume_args,
+        trust_args: [settings.args_read_only, settings.args_sandbox, settings.args_full],
+        prompt: settings.prompt.map(|word| if word == "file" { PromptVia::File } else { PromptVia::Stdin }),
+        output: settings.output,
         patterns: Patterns {
-            session: own.session_pattern,
-            usage: own.usage_pattern,
-            errors: own.error_patterns,
+            session: settings.session_pattern,
+            usage: settings.usage_pattern,
+            errors: settings.error_patterns,
         },
-        provider,
-        install: own.install,
-        login: own.login,
+        provider: settings.provider,
+        install: settings.install,
+        login: settings.login,
     };
     Custom::new(spec, known).map_err(|error| {
         Problem::new(Code::ConfigInvalid, error.to_string())

@@ -6,18 +6,14 @@
 
 use std::ops::Range;
 
-use fleet_core::problem::Code;
+use fleet_core::problem::{Code, Outcome, Problem};
 use toml_edit::{Document, InlineTable, Item, Table};
 
-use super::flaw::{Flaw, quoted};
-use super::keys;
+use super::messages::{self, quoted};
+use super::names;
 
 /// The text with the key set.
-pub(super) fn put(
-    document: &Document<&str>,
-    path: &[&str],
-    value: &toml_edit::Value,
-) -> Result<String, Flaw> {
+pub(super) fn put(document: &Document<&str>, path: &[&str], value: &toml_edit::Value) -> Outcome<String> {
     let text = document.raw();
     match locate(document, path)? {
         Place::Value { value: span, .. } => Ok(spliced(text, span, &value.to_string())),
@@ -26,18 +22,22 @@ pub(super) fn put(
             Ok(spliced(text, span, &inside))
         }
         Place::Missing(gap) if gap.takes_a_line(path) => {
-            let line = format!("{} = {value}", keys::written(&path[gap.base..]));
+            let line = format!("{} = {value}", names::written(&path[gap.base..]));
             Ok(with_line(text, gap.table, gap.base, &line))
         }
         Place::Missing(_) => {
             let (leaf, section) = path.split_last().ok_or_else(lost)?;
-            Ok(with_section(text, &keys::written(section), &format!("{} = {value}", keys::written(&[leaf]))))
+            Ok(with_section(
+                text,
+                &names::written(section),
+                &format!("{} = {value}", names::written(&[leaf])),
+            ))
         }
     }
 }
 
 /// The text without the key, or nothing when it was not there. Comments above it stay: they may be about more.
-pub(super) fn take(document: &Document<&str>, path: &[&str]) -> Result<Option<String>, Flaw> {
+pub(super) fn take(document: &Document<&str>, path: &[&str]) -> Outcome<Option<String>> {
     let text = document.raw();
     match locate(document, path)? {
         Place::Missing(_) => Ok(None),
@@ -79,7 +79,7 @@ impl Gap<'_> {
     }
 }
 
-fn locate<'d>(document: &'d Document<&str>, path: &[&str]) -> Result<Place<'d>, Flaw> {
+fn locate<'d>(document: &'d Document<&str>, path: &[&str]) -> Outcome<Place<'d>> {
     let mut table = document.as_table();
     let mut base = 0;
     for (depth, segment) in path.iter().enumerate() {
@@ -103,9 +103,9 @@ fn locate<'d>(document: &'d Document<&str>, path: &[&str]) -> Result<Place<'d>, 
     Err(lost())
 }
 
-fn in_the_way(path: &[&str], is_last: bool) -> Flaw {
+fn in_the_way(path: &[&str], is_last: bool) -> Problem {
     let name = quoted(&path.join("."));
-    Flaw::obstacle(if is_last {
+    messages::obstacle(if is_last {
         format!("{name} is a section in this file, not a value")
     } else {
         format!("{name} is a value in this file, not a section")
@@ -113,8 +113,8 @@ fn in_the_way(path: &[&str], is_last: bool) -> Flaw {
 }
 
 /// Every position is known in a document that came from a text.
-fn lost() -> Flaw {
-    Flaw::new(Code::Internal, "lost the position of a key")
+fn lost() -> Problem {
+    Problem::new(Code::Internal, "lost the position of a key")
 }
 
 /// Puts a line behind the last one of the table, or where the table begins.
@@ -167,7 +167,7 @@ fn at_end(text: &str, lines: &str) -> String {
     out + lines + ends
 }
 
-fn put_inline(source: &str, inner: &Inner<'_>, value: &toml_edit::Value) -> Result<String, Flaw> {
+fn put_inline(source: &str, inner: &Inner<'_>, value: &toml_edit::Value) -> Outcome<String> {
     let mut whole: toml_edit::Value = source.parse().map_err(|_| lost())?;
     let (leaf, table) = inner.table(&mut whole)?;
     if let Some(old) = table.get_mut(leaf) {
@@ -184,7 +184,7 @@ fn put_inline(source: &str, inner: &Inner<'_>, value: &toml_edit::Value) -> Resu
     Ok(rendered(&whole, source))
 }
 
-fn take_inline(source: &str, inner: &Inner<'_>) -> Result<Option<String>, Flaw> {
+fn take_inline(source: &str, inner: &Inner<'_>) -> Outcome<Option<String>> {
     let mut whole: toml_edit::Value = source.parse().map_err(|_| lost())?;
     let (leaf, table) = inner.table(&mut whole)?;
     Ok(table.remove(leaf).map(|_| rendered(&whole, source)))
@@ -203,7 +203,7 @@ struct Inner<'p> {
 
 impl<'p> Inner<'p> {
     /// The inline table that holds the last segment, made where it is missing, and that segment.
-    fn table<'v>(&self, whole: &'v mut toml_edit::Value) -> Result<(&'p str, &'v mut InlineTable), Flaw> {
+    fn table<'v>(&self, whole: &'v mut toml_edit::Value) -> Outcome<(&'p str, &'v mut InlineTable)> {
         let (leaf, sections) = self.path.split_last().ok_or_else(lost)?;
         let mut table = whole.as_inline_table_mut().ok_or_else(lost)?;
         for (index, section) in sections.iter().enumerate().skip(self.depth) {

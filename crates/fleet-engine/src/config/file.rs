@@ -10,8 +10,9 @@ use std::path::Path;
 use fleet_core::problem::{Outcome, Problem};
 use toml_edit::{Document, Item, TableLike};
 
-use super::flaw::{Flaw, of_file};
-use super::keys::{self, Key, Named, Scope};
+use super::key::{Key, Scope};
+use super::messages::{self, of_file};
+use super::names::{self, Named};
 use super::setting::ConfigFile;
 use super::value::{Mismatch, Value};
 
@@ -19,7 +20,6 @@ use super::value::{Mismatch, Value};
 const LIMIT: u64 = 1024 * 1024;
 
 /// What a file says, in the order in which it stands there.
-#[derive(Default)]
 pub(super) struct Content {
     pub(super) entries: Vec<Entry>,
     pub(super) problems: Vec<Problem>,
@@ -52,7 +52,7 @@ pub(super) fn read(path: &Path) -> Outcome<Option<String>> {
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = good.split(|byte| *byte == b'\n').count();
-        Flaw::not_utf8().at(&format_args!("{}:{line}", path.display()))
+        messages::not_utf8().at(&format_args!("{}:{line}", path.display()))
     })
 }
 
@@ -60,7 +60,7 @@ pub(super) fn read(path: &Path) -> Outcome<Option<String>> {
 pub(super) fn document<'t>(path: &Path, text: &'t str) -> Outcome<Document<&'t str>> {
     Document::parse(text).map_err(|error| {
         let (line, column) = Lines::new(text).position(error.span().map_or(0, |span| span.start));
-        Flaw::bad_toml(error.message()).at(&format_args!("{}:{line}:{column}", path.display()))
+        messages::bad_toml(error.message()).at(&format_args!("{}:{line}:{column}", path.display()))
     })
 }
 
@@ -104,40 +104,40 @@ impl Walk<'_> {
             let key = table.key(name).and_then(toml_edit::Key::span);
             let start = key.or_else(|| item.span()).map_or(0, |span| span.start);
             let line = self.lines.position(start).0;
-            if let Err(flaw) = self.item(item, &path, line) {
-                self.problems.push((line, flaw.at(&self.file.origin(line))));
+            if let Err(problem) = self.item(item, &path, line) {
+                self.problems.push((line, problem.at(&self.file.origin(line))));
             }
         }
     }
 
-    fn item(&mut self, item: &Item, path: &[&str], line: usize) -> Result<(), Flaw> {
+    fn item(&mut self, item: &Item, path: &[&str], line: usize) -> Outcome<()> {
         let inner = item.as_table_like();
-        match (keys::named(path), inner) {
+        match (names::named(path), inner) {
             (Named::Key(key), _) => self.entry(key, item, path, line),
             (Named::Section, Some(table)) => {
                 self.table(table, path);
                 Ok(())
             }
-            (Named::Section, None) => Err(Flaw::section(&path.join("."))),
+            (Named::Section, None) => Err(messages::section(&path.join("."))),
             // What is inside is named in full, which makes for a better suggestion than the section alone.
             (Named::Nothing(_), Some(table)) if !table.is_empty() => {
                 self.table(table, path);
                 Ok(())
             }
-            (Named::Nothing(flaw), _) => Err(flaw),
+            (Named::Nothing(problem), _) => Err(problem),
         }
     }
 
-    fn entry(&mut self, key: &Key, item: &Item, path: &[&str], line: usize) -> Result<(), Flaw> {
+    fn entry(&mut self, key: &Key, item: &Item, path: &[&str], line: usize) -> Outcome<()> {
         let name = path.join(".");
         if key.scope == Scope::UserOnly && matches!(self.file, ConfigFile::Project(_)) {
-            return Err(Flaw::user_only(&name));
+            return Err(messages::user_only(&name));
         }
         let value = match item {
             Item::Value(value) => Value::from_toml(key.kind, value),
             _ => Err(Mismatch::new(key.kind, "a section")),
         };
-        let value = value.map_err(|mismatch| Flaw::mismatch(&name, &mismatch))?;
+        let value = value.map_err(|mismatch| messages::mismatch(&name, &mismatch))?;
         self.entries.push(Entry { name, value, line });
         Ok(())
     }
@@ -162,6 +162,7 @@ impl<'t> Lines<'t> {
         let column = self.text.get(start..offset).map_or(0, |before| before.chars().count());
         (line, column + 1)
     }
+
     /// Where a line and a column are, both from 1; the end of the text if there is no such place.
     pub(crate) fn offset(&self, line: usize, column: usize) -> usize {
         let Some(start) = self.starts.get(line.saturating_sub(1)) else { return self.text.len() };

@@ -1,280 +1,367 @@
-//! What a key is, and how it is named.
+//! Everything that can be configured: one row for each key.
 //!
-//! Owns the name of a key in a file, in the environment and by a person. Must never know what is set: values and
-//! layers live elsewhere. The keys themselves are in [`KEYS`].
+//! A row has the doc, the name, the field with its type, the default (as somebody would type it), the kind of its values,
+//! and who may set it. A new key is one row here, and the code that uses it. A `*` in a name stands for the name of an
+//! agent, and at its end for the name of a variable.
 
-use super::earlier;
-use super::flaw::Flaw;
-use super::form::Form;
-use super::suggest;
-use super::table::KEYS;
-use super::value::Value;
-use crate::environment::{is_reserved, is_variable_name};
-use fleet_core::size::Size;
-use fleet_core::task::AgentName;
-use fleet_core::time::Span;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
-/// Something that can be configured.
-#[derive(Debug, Clone, Copy)]
-pub struct Key {
-    /// The dotted name. A first `*` stands for the name of an agent and has one segment before it. A second one
-    /// stands at the end, for the name of a variable.
-    pub name: &'static str,
-    /// Which values are allowed.
-    pub kind: Kind,
-    /// The value when no layer sets it.
-    pub default: Option<Fixed>,
-    /// One line for the template and the documentation.
-    pub doc: &'static str,
-    /// Who may set it.
-    pub scope: Scope,
+use fleet_agents::Trust;
+use fleet_core::problem::Outcome;
+use fleet_core::run::Reason;
+
+use super::form::Form::{
+    AgentName, Alias, Argument, Command, ErrorPattern, Folder, InnerPath, Model, ModelPattern, MultiLine,
+    Path, Pattern, Plain, Program, StoreAddress, VariablePattern, VariableValue, Word,
+};
+use super::key::Kind::{self, Boolean, Integer, List, OneOf, Text};
+use super::key::Scope::{Anywhere, Consented, Lowering, Raising, UserOnly};
+use super::key::{Key, Unit};
+use super::read::{Settings, read};
+use super::secret::Secret;
+
+const HOUR: u64 = 3_600;
+const DAY: u64 = 24 * HOUR;
+
+const CAP: Kind = Integer { min: 0, max: 10_000 };
+const PORT: Kind = Integer { min: 1_024, max: 65_535 };
+const DOLLARS: Kind = Kind::Quantity { unit: Unit::MicroDollars, min: 1, max: u64::MAX, or_none: false };
+const TOKENS: Kind = Kind::Quantity { unit: Unit::Tokens, min: 1, max: u64::MAX, or_none: false };
+
+const fn up_to(seconds: u64) -> Kind {
+    Kind::Quantity { unit: Unit::Milliseconds, min: 1, max: seconds * 1_000, or_none: false }
 }
 
-/// Which values a key takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A line of text of this form.
-    String(Form),
-    /// One of these words.
-    OneOf(&'static [&'static str]),
-    /// A whole number in this range, both ends included.
-    Integer {
-        /// The smallest.
-        min: i64,
-        /// The largest.
-        max: i64,
-    },
-    /// `true` or `false`.
-    Boolean,
-    /// Any number of texts of this form.
-    List(Form),
+const fn bytes(min: u64, max: u64) -> Kind {
+    Kind::Quantity { unit: Unit::Bytes, min, max, or_none: false }
 }
 
-/// Who may set a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// Every layer.
-    Anywhere,
-    /// Every layer but the project's file: a repository must not decide this for those who clone it.
-    UserOnly,
-    /// Every layer; but what a project's file says needs the user's consent, see [`crate::trust`].
-    Consented,
-    /// The same for a project's file that allows more than the user does.
-    Raising,
-    /// Every layer; but a project's file counts only if it says an earlier word than the user does, who says this one
-    /// if nothing else.
-    Lowering(&'static str),
-}
-
-/// A default, in a form that fits in a constant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fixed {
-    /// For strings and words.
-    Text(&'static str),
-    /// For numbers.
-    Integer(i64),
-    /// For `true` and `false`.
-    Boolean(bool),
-    /// For lists.
-    List(&'static [&'static str]),
-}
-
-/// `FLEET_*` variables that are not configuration, without the prefix. A `*` at the end stands for anything.
-const RESERVED: &[&str] = &[
-    "BASE",
-    "BASE_DIR",
-    "BATCH",
-    "BIN",
-    "BRANCH",
-    "DEPTH",
-    "DOOR",
-    "HOME",
-    "PORT",
-    "PORTS",
-    "PORT_COUNT",
-    "PROJECT",
-    "RUN",
-    "RUN_DIR",
-    "SETTINGS",
-    "TASK",
-    "WORKSPACE",
-    "TEST_*",
-];
-
-/// What stands in a name for an agent or a variable that nobody named.
-const SOMETHING: &str = "NAME";
-
-impl Kind {
-    /// Whether values of this kind are kept out of sight.
-    pub const fn is_secret(self) -> bool {
-        matches!(self, Self::String(Form::StoreAddress | Form::VariableValue))
-    }
-
-    /// How much a value of this kind allows, to compare two of one key. `none` and what is not an amount bound nothing.
-    pub(super) fn amount(self, value: &Value) -> u128 {
-        let amount = match (self, value) {
-            (_, Value::Integer(number)) => u128::try_from(*number).ok(),
-            (Self::String(Form::Duration { .. }), Value::String(text)) => {
-                text.parse::<Span>().ok().map(|Span(span)| span.as_millis())
-            }
-            (Self::String(Form::Size { .. }), Value::String(text)) => {
-                text.parse::<Size>().ok().map(|size| size.0.into())
-            }
-            _ => None,
-        };
-        amount.unwrap_or(u128::MAX)
-    }
-}
-
-impl Key {
-    /// The two ends of a name with a wildcard.
-    fn ends(&self) -> Option<(&'static str, &'static str)> {
-        self.name.split_once(".*.")
-    }
-
-    /// Whether this is the key, or one of the keys, of that name. No name of an agent or a variable has a dot.
-    pub(super) fn covers(&self, name: &str) -> bool {
-        let (mut parts, mut segments) = (self.name.split('.'), name.split('.'));
-        loop {
-            match (parts.next(), segments.next()) {
-                (None, None) => return true,
-                (Some(part), Some(segment)) if part == "*" || part == segment => {}
-                _ => return false,
-            }
-        }
-    }
-
-    /// The name with its wildcards filled in.
-    pub(super) fn name_for(&self, agent: &str, variable: &str) -> String {
-        self.name.replacen('*', agent, 1).replace('*', variable)
-    }
-
-    /// Whether a variable can set it: not when it is itself about a variable, whose case would be lost.
-    pub(super) fn has_variable(&self) -> bool {
-        !self.name.ends_with(".*")
-    }
-}
-
-/// Whether an agent may be called so: `[a-z0-9][a-z0-9_-]{0,31}`.
-pub fn is_agent_name(text: &str) -> bool {
-    text.parse::<AgentName>().is_ok()
-}
-
-/// What a path of segments names.
-pub(super) enum Named {
-    /// A key.
-    Key(&'static Key),
-    /// A table that holds keys.
-    Section,
-    /// Nothing, and this is why.
-    Nothing(Flaw),
-}
-
-/// Finds what the segments name. They come apart, because a quoted segment of a file may itself hold a dot.
-pub(super) fn named(segments: &[&str]) -> Named {
-    for key in KEYS {
-        let parts = || key.name.split('.');
-        let fits = parts().zip(segments).all(|(part, segment)| part == "*" || part == *segment);
-        let length = parts().count();
-        if !fits || segments.len() > length {
-            continue;
-        }
-        if segments.len() < length {
-            return Named::Section;
-        }
-        let mut wild = parts().zip(segments).filter(|(part, _)| *part == "*").map(|(_, segment)| *segment);
-        return match (wild.next(), wild.next()) {
-            (Some(agent), _) if !is_agent_name(agent) => Named::Nothing(Flaw::agent_name(agent)),
-            (_, Some(name)) if !is_variable_name(name) => Named::Nothing(Flaw::variable_name(name)),
-            (_, Some(name)) if is_reserved(name) => Named::Nothing(Flaw::reserved_variable(name)),
-            _ => Named::Key(key),
-        };
-    }
-    Named::Nothing(Flaw::unknown_key(segments))
-}
-
-/// The key of that dotted name, as a person writes it.
-pub(super) fn find(name: &str) -> Result<&'static Key, Flaw> {
-    let segments: Vec<&str> = name.split('.').collect();
-    match named(&segments) {
-        Named::Key(key) => Ok(key),
-        Named::Section => Err(Flaw::section(name)),
-        Named::Nothing(flaw) => Err(flaw),
-    }
-}
-
-/// What a variable means.
-pub(super) enum Variable {
-    /// It sets the key; the name has its wildcard filled in.
-    Sets(&'static Key, String),
-    /// It is not configuration.
-    Reserved,
-    /// It is one of the Python `codefleet`, see [`earlier`].
-    Earlier,
-    /// Nothing, but perhaps this one was meant.
-    Unknown(Option<String>),
-}
-
-/// What the variable `FLEET_{suffix}` means.
-pub(super) fn variable(suffix: &str) -> Variable {
-    let reserved = |pattern: &&str| match pattern.strip_suffix('*') {
-        Some(start) => suffix.starts_with(start),
-        None => suffix == *pattern,
+macro_rules! default_of {
+    () => {
+        None
     };
-    if RESERVED.iter().any(reserved) {
-        return Variable::Reserved;
-    }
-    if earlier::is_known(suffix) {
-        return Variable::Earlier;
-    }
-    let settable = || KEYS.iter().filter(|key| key.has_variable());
-    // `AGENTS_X_RESUME_ARGS` is `resume_args` of `x`, not `args` of `x_resume`: the longest end counts.
-    let sets = settable().filter_map(|key| Some((key, set_by(key, suffix)?)));
-    if let Some((key, name)) = sets.max_by_key(|(key, _)| key.name.len()) {
-        return Variable::Sets(key, name);
-    }
-    Variable::Unknown(suggest::nearest(suffix, settable().map(|key| likely_variable(key, suffix))))
-}
-
-/// The name that the variable sets, when it belongs to this key. An agent with a `-` in its name has no variable.
-fn set_by(key: &Key, suffix: &str) -> Option<String> {
-    let Some((head, tail)) = key.ends() else {
-        return (upper(key.name) == suffix).then(|| key.name.to_owned());
+    ($default:literal) => {
+        Some($default)
     };
-    let agent = between(suffix, &upper(head), &upper(tail), '_')?.to_ascii_lowercase();
-    is_agent_name(&agent).then(|| format!("{head}.{agent}.{tail}"))
 }
 
-/// The names that somebody may have meant; wildcards are filled with what stands in their places.
-pub(super) fn likely(given: &str) -> impl Iterator<Item = String> {
-    let segment = |place| given.split('.').nth(place);
-    let agent = segment(1).map(str::to_ascii_lowercase).filter(|agent| is_agent_name(agent));
-    let variable = segment(3).filter(|name| is_variable_name(name)).unwrap_or(SOMETHING).to_owned();
-    KEYS.iter().map(move |key| key.name_for(agent.as_deref().unwrap_or(SOMETHING), &variable))
+/// A struct with a field for each of its keys, its rows, and how it is read.
+macro_rules! section {
+    ($(#[$meta:meta])* $section:ident {
+        $($(#[doc = $doc:literal])+ $name:literal $field:ident: $type:ty $(= $default:literal)?, $kind:expr, $scope:expr;)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $section {
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        impl $section {
+            const KEYS: &[Key] = &[$(Key {
+                name: $name,
+                kind: $kind,
+                default: default_of!($($default)?),
+                doc: concat!($($doc),+).trim_ascii(),
+                scope: $scope,
+            }),+];
+
+            fn read(settings: &Settings, agent: &str) -> Outcome<Self> {
+                Ok(Self { $($field: read(settings, &$name.replacen('*', agent, 1), $kind)?,)+ })
+            }
+        }
+    };
 }
 
-/// The variable of this key that somebody may have meant. An agent may have a `_` in its name, so what comes
-/// behind the name is counted from the end.
-fn likely_variable(key: &Key, given: &str) -> String {
-    let agent = key.ends().and_then(|(_, tail)| {
-        let behind = upper(tail).split('_').count();
-        let (_, rest) = given.split_once('_')?;
-        let agent = rest.rsplitn(behind + 1, '_').nth(behind)?.to_ascii_lowercase();
-        is_agent_name(&agent).then_some(agent)
-    });
-    upper(&key.name_for(agent.as_deref().unwrap_or(SOMETHING), SOMETHING))
+/// The sections of the configuration, in the order in which their keys are shown.
+macro_rules! sections {
+    ($($(#[doc = $doc:literal])+ $field:ident: $section:ident { $($rows:tt)+ })+) => {
+        $(section! { $(#[doc = $doc])+ $section { $($rows)+ } })+
+
+        /// What is set, as what it is.
+        #[derive(Debug, Clone)]
+        pub(super) struct Sections {
+            $($field: $section,)+
+            pub(super) agents: BTreeMap<String, AgentSettings>,
+        }
+
+        impl Sections {
+            pub(super) fn read(settings: &Settings) -> Outcome<Self> {
+                Ok(Self { $($field: $section::read(settings, "")?,)+ agents: agents(settings)? })
+            }
+        }
+
+        impl super::Config {
+            $($(#[doc = $doc])+ pub fn $field(&self) -> &$section {
+                &self.sections.$field
+            })+
+        }
+
+        const ROWS: &[&[Key]] = &[$($section::KEYS,)+ POLICY, AgentSettings::KEYS];
+    };
 }
 
-/// The segments as they stand in a file.
-pub(super) fn written(segments: &[&str]) -> String {
-    let parts: Vec<String> = segments.iter().map(|part| toml_edit::Key::new(*part).to_string()).collect();
-    parts.join(".")
+/// Every key, in the order in which they are shown.
+pub(super) fn all() -> impl DoubleEndedIterator<Item = &'static Key> {
+    ROWS.iter().copied().flatten()
 }
 
-fn between<'t>(text: &'t str, head: &str, tail: &str, separator: char) -> Option<&'t str> {
-    text.strip_prefix(head)?.strip_prefix(separator)?.strip_suffix(tail)?.strip_suffix(separator)
+sections! {
+    /// What is set outside of any section.
+    general: General {
+        /// Where all state is kept: `sqlite` (a file in `$FLEET_HOME`), `sqlite:PATH` or `postgres://…`.
+        "store" store: Secret = "sqlite", Text(StoreAddress), UserOnly;
+        /// The default agent.
+        "agent" agent: String = "claude", Text(AgentName), Consented;
+        /// Agents that may continue a task whose own agent cannot, in this order.
+        "fallback" fallback: Vec<String> = "", List(AgentName), UserOnly;
+        /// Colours in the output: `always`, `never`, or `auto` for terminals only.
+        "color" color: Color = "auto", OneOf(&["auto", "always", "never"]), UserOnly;
+        /// Whether commands that queue work start the runner if none is up.
+        "autostart" autostart: bool = "true", Boolean, UserOnly;
+        /// How many generations of tasks agents may add below one of your tasks; 0 for none.
+        "spawn_depth" spawn_depth: u32 = "2", Integer { min: 0, max: 100 }, UserOnly;
+        /// Folders in whose repositories agents may work; a folder can be a repository itself; empty for everywhere.
+        "allowed_repos" allowed_repos: Vec<String> = "", List(Folder), UserOnly;
+    }
+
+    /// What a task gets that does not say otherwise, and how tasks are listed.
+    tasks: TaskDefaults {
+        /// The priority of a task that is added without one, from 1 to 5; 5 runs first.
+        "tasks.priority" priority: u8 = "3", Integer { min: 1, max: 5 }, Anywhere;
+        /// How often a task is retried after its first run failed.
+        "tasks.retries" retries: u32 = "2", Integer { min: 0, max: 20 }, Raising;
+        /// Maximum number of tasks in a list.
+        "tasks.list_limit" list_limit: u32 = "50", Integer { min: 1, max: 10_000 }, Anywhere;
+    }
+
+    /// How many runs there may be at a time; see [`super::Config::caps`].
+    cap_settings: CapSettings {
+        /// Maximum concurrent runs; 0 for no cap.
+        "caps.total" total: u32 = "0", CAP, UserOnly;
+        /// Maximum concurrent runs in one project; 0 for no cap.
+        "caps.per_project" per_project: u32 = "0", CAP, UserOnly;
+    }
+
+    /// How the runner of this machine works.
+    runner: Runner {
+        /// Maximum concurrent runs on this machine; 0 for the number of its cores, at least 2.
+        "runner.slots" configured_slots: usize = "0", Integer { min: 0, max: 1_000 }, UserOnly;
+        /// After how many seconds without a sign of life a run counts as lost.
+        "runner.lease_seconds" lease: Duration = "30", Integer { min: 2, max: 3_600 }, UserOnly;
+    }
+
+    /// What a run may use when its task does not say otherwise.
+    limits: RunLimits {
+        /// How long a run may take if its task has no time limit, or `none`.
+        "limits.time" time: Option<Duration> = "4h", up_to(30 * DAY).or_none(), Raising;
+        /// How long an agent may show no sign of work before its run is stopped, or `none`.
+        "limits.idle" idle: Option<Duration> = "20m", up_to(30 * DAY).or_none(), Raising;
+        /// How much of an agent's output is kept, for each of its two streams.
+        // Never none: a run that prints without end must not fill the disk.
+        "limits.log" log: u64 = "64MB", bytes(1_000, 100_000_000_000), Raising;
+        /// How long an agent has to stop before it is killed.
+        // Short, because a project may set it, and whoever stops a run waits for it.
+        "limits.stop_grace" stop_grace: Duration = "5s", up_to(HOUR), Raising;
+    }
+
+    /// How workspaces are made and kept.
+    workspaces: Workspaces {
+        /// How many workspaces of a project are kept for reuse.
+        "workspaces.pool" pool: usize = "4", Integer { min: 0, max: 64 }, UserOnly;
+        /// Whether files that git ignores are kept when a workspace is reused: faster builds, less isolation.
+        "workspaces.keep_ignored" keep_ignored: bool = "false", Boolean, Anywhere;
+        /// Files of your checkout to copy into each new workspace, such as `.env`; `*` is a wildcard.
+        "workspaces.copy" copy: Vec<String> = "", List(InnerPath), Consented;
+        /// Commands that `sh -c` runs in each new workspace; those of a project run only after `fleet trust`.
+        "workspaces.setup" setup: Vec<String> = "", List(Command), Consented;
+        /// Your variables that set-up commands and checks may see, by name or as `PREFIX_*`.
+        "workspaces.pass_env" pass_env: Vec<String> = "", List(VariablePattern), UserOnly;
+        /// How long the commands of `workspaces.setup` may take together.
+        "workspaces.setup_time" setup_time: Duration = "10m", up_to(DAY), Raising;
+        /// How long the checks of a run may take together.
+        "workspaces.check_time" check_time: Duration = "10m", up_to(DAY), Raising;
+        /// How often the work of a run is saved while it runs, or `none` for only at its end.
+        "workspaces.snapshot_every" snapshot_every: Option<Duration> = "5m", up_to(DAY).or_none(), Anywhere;
+    }
+
+    /// Which ports runs may use.
+    ports: Ports {
+        /// The first port that runs may use.
+        "ports.first" first: u16 = "21000", PORT, UserOnly;
+        /// The last port that runs may use.
+        "ports.last" last: u16 = "28999", PORT, UserOnly;
+        /// How many ports each run gets.
+        "ports.block" block: u16 = "10", Integer { min: 1, max: 1_000 }, UserOnly;
+    }
+
+    /// What all runs together may use. Amounts of money are in millionths of a dollar.
+    spending: Spending {
+        /// How many dollars all runs together may cost per day (UTC), or `none`.
+        "budget.day_usd" day_micro_usd: Option<u64> = "none", DOLLARS.or_none(), UserOnly;
+        /// How many dollars all runs together may cost in total, or `none`.
+        "budget.total_usd" total_micro_usd: Option<u64> = "none", DOLLARS.or_none(), UserOnly;
+        /// How many tokens all runs together may use per day (UTC), or `none`.
+        "budget.day_tokens" day_tokens: Option<u64> = "none", TOKENS.or_none(), UserOnly;
+        /// How much of a budget is reserved for a run whose task has no cost limit; it gets more while there is more.
+        "budget.run_usd" run_micro_usd: u64 = "1.00", DOLLARS, UserOnly;
+        /// At what percentage of a budget or limit to warn.
+        "budget.warn_percent" warn_percent: u8 = "80", Integer { min: 1, max: 100 }, UserOnly;
+    }
+
+    /// What is done when a provider asks to slow down; see [`super::Config::rate_limits`].
+    rate_limit_settings: RateLimitSettings {
+        /// The first pause of an account whose provider asks to slow down without saying for how long; doubles each time.
+        "rate_limit.first_pause" first_pause: Duration = "30s", up_to(DAY), UserOnly;
+        /// The longest such pause.
+        "rate_limit.longest_pause" longest_pause: Duration = "1h", up_to(DAY), UserOnly;
+        /// How often a task is requeued after such pauses before it fails.
+        "rate_limit.retries" retries: u32 = "50", Integer { min: 0, max: 1_000 }, UserOnly;
+    }
 }
 
-fn upper(name: &str) -> String {
-    name.replace('.', "_").to_ascii_uppercase()
+/// What happens to a task after each [`Reason`] of failure. The defaults are those of [`fleet_core::policy`].
+macro_rules! policy {
+    ($($reason:literal = $default:literal, $when:literal;)+) => {
+        const POLICY: &[Key] = &[$(Key {
+            name: concat!("policy.", $reason),
+            kind: OneOf(&["retry", "pause", "hand_over", "give_up"]),
+            default: Some($default),
+            doc: concat!("What happens to a task when ", $when, "."),
+            scope: UserOnly,
+        }),+];
+    };
+}
+
+policy! {
+    "agent_error" = "retry", "its agent ended with an error";
+    "blocked_by_agent" = "give_up", "its agent said that it cannot continue";
+    "no_changes" = "retry", "nothing was changed";
+    "rate_limited" = "pause", "the provider asked to slow down";
+    "quota_exhausted" = "hand_over", "the quota of the account was exhausted";
+    "auth" = "give_up", "the provider rejected the credentials";
+    "bad_model" = "give_up", "the provider did not know the model";
+    "context_overflow" = "retry", "the conversation became too long for the model";
+    "provider_outage" = "pause", "the provider was down";
+    "stale" = "retry", "its agent showed no sign of work for too long";
+    "timed_out" = "retry", "it took longer than its limit";
+    "over_budget" = "give_up", "it reached its limit of tokens or money";
+    "setup_failed" = "retry", "a set-up command failed";
+    "workspace_failed" = "retry", "its workspace could not be created";
+    "lost" = "retry", "its keeper disappeared";
+    "untrusted" = "give_up", "the repository requests something that was not approved";
+    "agent_missing" = "give_up", "its agent is not installed";
+    "branch_taken" = "give_up", "its branch was taken";
+    "merge_conflict" = "give_up", "the branches it starts from conflict";
+    "checks_failed" = "retry", "a check failed";
+    "outside_workspace" = "give_up", "its agent worked outside its workspace";
+}
+
+// A repository may say which model and how much effort its tasks deserve, within what the user lets an agent use. It must
+// never say what is started, with which arguments, variables or tool servers. No key has a default: the adapter decides.
+section! {
+    /// What is set for one agent.
+    #[derive(Default)]
+    AgentSettings {
+        /// The model, unless the task names one.
+        "agents.*.model" model: Option<String>, Text(Model), Anywhere;
+        /// The models this agent may use, such as `gpt-5` or `gpt-5*`; empty for any.
+        "agents.*.models" models: Vec<String>, List(ModelPattern), UserOnly;
+        /// Short names of models for this agent, such as `fast=gpt-5-mini`.
+        "agents.*.aliases" aliases: BTreeMap<String, String>, List(Alias), UserOnly;
+        /// The model's reasoning effort, in the agent's own terms.
+        "agents.*.effort" effort: Option<String>, Text(Word), Anywhere;
+        /// What this agent may do without asking (`sandbox` if not set); a project can only lower it.
+        "agents.*.trust" trust: Option<Trust>, OneOf(Trust::WORDS), Lowering("sandbox");
+        /// Maximum concurrent runs of this agent; 0 for no cap.
+        "agents.*.cap" cap: Option<u32>, CAP, UserOnly;
+        /// The provider this agent uses, if not its usual one.
+        "agents.*.provider" provider: Option<String>, Text(Word), UserOnly;
+        /// The account this agent uses; agents of one provider and account are paused together.
+        "agents.*.account" account: Option<String>, Text(Word), UserOnly;
+        /// Agents that may continue a task of this agent, instead of the global `fallback`.
+        "agents.*.fallback" fallback: Option<Vec<String>>, List(AgentName), UserOnly;
+        /// The program to start: a name on the PATH, or a full path.
+        "agents.*.program" program: Option<String>, Text(Program), UserOnly;
+        /// Arguments appended to ours; for an agent you define, all arguments.
+        "agents.*.args" args: Vec<String>, List(Argument), UserOnly;
+        /// Options that a task may pass to this agent, by name or as `--prefix*`; any, if it has full trust.
+        "agents.*.task_args" task_args: Vec<String>, List(Argument), UserOnly;
+        /// A system prompt for this agent: a text, or `@FILE`.
+        "agents.*.system_prompt" system_prompt: Option<String>, Text(MultiLine), UserOnly;
+        /// A JSON file with tool servers (`mcpServers`) to add to the agent's own.
+        "agents.*.mcp" mcp: Option<String>, Text(Path), UserOnly;
+        /// Whether the last answer must follow the report schema, where the agent supports that.
+        "agents.*.structured" structured: Option<bool>, Boolean, Anywhere;
+        /// Your variables that this agent may see, by name or as `PREFIX_*`.
+        "agents.*.pass_env" pass_env: Vec<String>, List(VariablePattern), UserOnly;
+        /// A variable that is set for this agent.
+        "agents.*.env.*" env: BTreeMap<String, Secret>, Text(VariableValue), UserOnly;
+        /// How an agent you define gets its task: on standard input, or in a file that `args` name.
+        "agents.*.prompt" prompt: Option<String>, OneOf(&["stdin", "file"]), UserOnly;
+        /// What an agent you define prints: `lines`, or the format of a known agent, such as `claude` or `acp`.
+        "agents.*.output" output: Option<String>, Text(AgentName), UserOnly;
+        /// Arguments with which an agent you define resumes a conversation, instead of `args`.
+        "agents.*.resume_args" resume_args: Option<Vec<String>>, List(Argument), UserOnly;
+        /// Arguments for an agent you define when it may change nothing.
+        "agents.*.args_read_only" args_read_only: Vec<String>, List(Argument), UserOnly;
+        /// Arguments for an agent you define when it may work in its workspace.
+        "agents.*.args_sandbox" args_sandbox: Vec<String>, List(Argument), UserOnly;
+        /// Arguments for an agent you define when it may do anything.
+        "agents.*.args_full" args_full: Vec<String>, List(Argument), UserOnly;
+        /// A regular expression that finds the id of the conversation in a line.
+        "agents.*.session_pattern" session_pattern: Option<String>, Text(Pattern), UserOnly;
+        /// A regular expression with groups `input`, `output`, `cache_read` or `cost` that finds usage in a line.
+        "agents.*.usage_pattern" usage_pattern: Option<String>, Text(Pattern), UserOnly;
+        /// Patterns for failures in the output of an agent you define, such as `rate_limited=429|slow down`.
+        "agents.*.error_patterns" error_patterns: Vec<(Reason, String)>, List(ErrorPattern), UserOnly;
+        /// The context size of this agent's model, in tokens.
+        "agents.*.context_limit" context_limit: Option<u64>, Integer { min: 1_000, max: 100_000_000 }, UserOnly;
+        /// How to install an agent you define; shown if it is missing.
+        "agents.*.install" install: Option<String>, Text(Plain), UserOnly;
+        /// How to log in to an agent you define; shown if the login was rejected.
+        "agents.*.login" login: Option<String>, Text(Plain), UserOnly;
+    }
+}
+
+/// The settings of every agent about which anything is set.
+fn agents(settings: &Settings) -> Outcome<BTreeMap<String, AgentSettings>> {
+    let names = settings.keys().filter_map(|name| name.strip_prefix("agents.")?.split_once('.'));
+    let mut agents = BTreeMap::new();
+    for (agent, _) in names {
+        if !agents.contains_key(agent) {
+            agents.insert(agent.to_owned(), AgentSettings::read(settings, agent)?);
+        }
+    }
+    Ok(agents)
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color {
+    /// When it goes to a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Runner {
+    /// How many runs a machine with so many cores has at a time.
+    pub fn slots(&self, cores: usize) -> usize {
+        match self.configured_slots {
+            // Agents mostly wait for their provider, so that even one core bears two.
+            0 => cores.max(2),
+            slots => slots,
+        }
+    }
+}
+
+impl Ports {
+    /// All of them.
+    pub fn range(&self) -> RangeInclusive<u16> {
+        self.first..=self.last
+    }
 }

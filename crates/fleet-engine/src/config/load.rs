@@ -8,17 +8,17 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use fleet_api::verbs::config_validate::Answer as Report;
-use fleet_core::problem::{Outcome, Problem};
+use fleet_core::problem::{Code, Outcome, Problem};
 
 use super::earlier;
-use super::file::{self, Entry};
-use super::flaw::Flaw;
-use super::keys::{self, Key, Kind, Scope, Variable};
-use super::relations;
+use super::file::{self, Content, Entry};
+use super::key::{Key, Kind, Scope};
+use super::names::{self, Variable};
+use super::read::Settings;
 use super::resolved::Config;
 use super::setting::{ConfigFile, Origin, Setting};
-use super::table::KEYS;
 use super::value::Value;
+use super::{keys, messages};
 use crate::environment::{Environment, PREFIX};
 
 /// Where configuration comes from.
@@ -56,7 +56,7 @@ impl Config {
 /// The layers so far.
 #[derive(Default)]
 struct Layers {
-    settings: BTreeMap<String, Setting>,
+    settings: Settings,
     /// What the layers below the project's file say about its keys.
     overridden: BTreeMap<String, Value>,
     problems: Vec<Problem>,
@@ -80,30 +80,25 @@ impl Layers {
         for given in sources.flags {
             layers.flag(given);
         }
-        let relations = relations::problems(&layers.settings);
-        layers.problems.extend(relations);
+        layers.problems.extend(ports_problem(&layers.settings));
         layers
     }
 
     fn defaults(&mut self) {
-        for key in KEYS {
-            if let Some(fixed) = key.default {
-                self.put(key.name.to_owned(), Value::fixed(key.kind, fixed), Origin::Default);
+        for key in keys::all() {
+            if let Some(text) = key.default {
+                self.text(key, key.name.to_owned(), text, Origin::Default);
             }
         }
     }
 
     fn file(&mut self, file: &ConfigFile) {
-        let text = match file::read(file.path()) {
-            Ok(None) => return,
-            Ok(Some(text)) => text,
-            Err(problem) => {
-                self.files.push(file.path().to_owned());
-                return self.problems.push(problem);
-            }
+        let content = match file::read(file.path()).transpose() {
+            None => return,
+            Some(Ok(text)) => file::parse(file, &text),
+            Some(Err(problem)) => Content { entries: Vec::new(), problems: vec![problem] },
         };
         self.files.push(file.path().to_owned());
-        let content = file::parse(file, &text);
         self.problems.extend(content.problems);
         for entry in content.entries {
             let origin = file.origin(entry.line);
@@ -111,14 +106,10 @@ impl Layers {
                 self.warnings.push(warning);
                 continue;
             }
-            self.remember_overridden(&entry.name, &origin);
+            if let (Origin::Project { .. }, Some(own)) = (&origin, self.settings.get(&entry.name)) {
+                self.overridden.insert(entry.name.clone(), own.value.clone());
+            }
             self.put(entry.name, entry.value, origin);
-        }
-    }
-
-    fn remember_overridden(&mut self, name: &str, origin: &Origin) {
-        if let (Origin::Project { .. }, Some(own)) = (origin, self.settings.get(name)) {
-            self.overridden.insert(name.to_owned(), own.value.clone());
         }
     }
 
@@ -126,7 +117,7 @@ impl Layers {
     /// file is right for somebody who allows more.
     fn refused_to(&self, entry: &Entry, origin: &Origin) -> Option<String> {
         let Origin::Project { .. } = origin else { return None };
-        let key = keys::find(&entry.name).ok()?;
+        let key = names::find(&entry.name).ok()?;
         let (Scope::Lowering(usual), Kind::OneOf(words)) = (key.scope, key.kind) else { return None };
         let now = match self.settings.get(&entry.name).map(|setting| &setting.value) {
             Some(Value::String(word)) => word.as_str(),
@@ -154,16 +145,16 @@ impl Layers {
                         self.put(key.to_owned(), value, origin.clone());
                     }
                 }
-                Some(Err(flaw)) => self.problems.push(flaw.at(&origin)),
+                Some(Err(problem)) => self.problems.push(problem.at(&origin)),
             }
         }
     }
 
     fn variables(&mut self, environment: &Environment) {
         for variable in environment.fleet_variables() {
-            match keys::variable(variable.strip_prefix(PREFIX).unwrap_or(variable)) {
+            match names::variable(variable.strip_prefix(PREFIX).unwrap_or(variable)) {
                 Variable::Earlier => self.problems.extend(environment.get(variable).err()),
-                Variable::Reserved => {}
+                Variable::NotConfiguration => {}
                 Variable::Unknown(meant) => self.warnings.push(unknown_variable(variable, meant)),
                 Variable::Sets(key, name) => match environment.get(variable) {
                     Ok(None) => {}
@@ -178,18 +169,18 @@ impl Layers {
 
     fn flag(&mut self, given: &str) {
         let Some((name, text)) = given.split_once('=') else {
-            return self.problems.push(Flaw::flag(given).at(&Origin::Flag));
+            return self.problems.push(messages::flag(given).at(&Origin::Flag));
         };
-        match keys::find(name.trim()) {
+        match names::find(name.trim()) {
             Ok(key) => self.text(key, name.trim().to_owned(), text, Origin::Flag),
-            Err(flaw) => self.problems.push(flaw.at(&Origin::Flag)),
+            Err(problem) => self.problems.push(problem.at(&Origin::Flag)),
         }
     }
 
     fn text(&mut self, key: &Key, name: String, text: &str, origin: Origin) {
-        match Value::from_text(key.kind, text) {
+        match Value::of(key, &name, text) {
             Ok(value) => self.put(name, value, origin),
-            Err(mismatch) => self.problems.push(Flaw::mismatch(&name, &mismatch).at(&origin)),
+            Err(problem) => self.problems.push(problem.at(&origin)),
         }
     }
 
@@ -198,8 +189,31 @@ impl Layers {
     }
 }
 
+/// At least one block of ports has to fit.
+fn ports_problem(settings: &Settings) -> Option<Problem> {
+    let number = |name| match settings.get(name).map(|setting| &setting.value) {
+        Some(Value::Integer(number)) => Some(*number),
+        _ => None,
+    };
+    let (first, last, block) = (number("ports.first")?, number("ports.last")?, number("ports.block")?);
+    if first + block - 1 <= last {
+        return None;
+    }
+    let message =
+        format!("no block of {block} ports fits from `ports.first` ({first}) to `ports.last` ({last})");
+    let problem =
+        Problem::new(Code::ConfigInvalid, message).hint("raise `ports.last`, or lower one of the others");
+    // The first that somebody set is to blame: the defaults go together.
+    let names = ["ports.last", "ports.first", "ports.block"];
+    let mut origins = names.iter().filter_map(|name| Some(&settings.get(*name)?.origin));
+    Some(match origins.find(|origin| **origin != Origin::Default) {
+        Some(origin) => problem.at(origin),
+        None => problem,
+    })
+}
+
 fn unknown_variable(variable: &str, meant: Option<String>) -> String {
-    let shown = super::flaw::quoted(variable);
+    let shown = messages::quoted(variable);
     match meant {
         Some(meant) => format!("{shown} is not a setting; did you mean `{PREFIX}{meant}`?"),
         None => format!("{shown} is not a setting"),

@@ -1,11 +1,9 @@
 //! A value together with where it came from.
-//!
-//! Owns how both are shown. Must never decide which layer wins.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use fleet_api::views::{OriginView, SettingView};
+pub use fleet_api::views::OriginView as Origin;
+use fleet_api::views::SettingView;
 
 use super::value::Value;
 
@@ -23,54 +21,7 @@ pub struct Setting {
 impl Setting {
     /// As it is shown.
     pub fn view(&self) -> SettingView {
-        SettingView { key: self.key.clone(), value: self.value.view(), origin: self.origin.view() }
-    }
-}
-
-/// The layer that set a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// No layer did.
-    Default,
-    /// The user's file.
-    User {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
-    /// The project's file.
-    Project {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
-    /// A variable.
-    Environment {
-        /// Its name.
-        variable: String,
-    },
-    /// A `--config` flag.
-    Flag,
-}
-
-impl Origin {
-    fn view(&self) -> OriginView {
-        let shown = |path: &Path| path.display().to_string();
-        match self.clone() {
-            Self::Default => OriginView::Default,
-            Self::User { path, line } => OriginView::User { path: shown(&path), line },
-            Self::Project { path, line } => OriginView::Project { path: shown(&path), line },
-            Self::Environment { variable } => OriginView::Environment { variable },
-            Self::Flag => OriginView::Flag,
-        }
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.view().fmt(f)
+        SettingView { key: self.key.clone(), value: self.value.view(), origin: self.origin.clone() }
     }
 }
 
@@ -93,9 +44,10 @@ impl ConfigFile {
 
     /// The origin of what stands in that line.
     pub(super) fn origin(&self, line: usize) -> Origin {
+        let path = self.path().display().to_string();
         match self {
-            Self::User(path) => Origin::User { path: path.clone(), line },
-            Self::Project(path) => Origin::Project { path: path.clone(), line },
+            Self::User(_) => Origin::User { path, line },
+            Self::Project(_) => Origin::Project { path, line },
         }
     }
 }

@@ -1,6 +1,4 @@
 //! Which name was probably meant.
-//!
-//! Owns the measure of how alike two names are. Must never know what the names are for.
 
 /// The candidate that is nearest to what was given, when one is near enough to be worth saying.
 ///
@@ -22,27 +20,14 @@ fn ends_with_segment(candidate: &str, given: &str) -> bool {
     candidate.strip_suffix(given).is_some_and(|rest| rest.ends_with(['.', '_']))
 }
 
-/// The number of insertions, deletions, replacements and swaps of neighbours that lie between two names.
+/// How many insertions, deletions, replacements and swaps of neighbours lie between two names.
 ///
 /// Names whose lengths differ by more than the limit are not measured: a file can hold very long ones.
 fn distance(left: &str, right: &str, limit: usize) -> usize {
-    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
-    if left.len().abs_diff(right.len()) > limit {
+    if left.chars().count().abs_diff(right.chars().count()) > limit {
         return usize::MAX;
     }
-    let mut before_last = vec![0; right.len() + 1];
-    let mut last: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.iter().enumerate() {
-        let mut row = vec![i + 1; right.len() + 1];
-        for (j, b) in right.iter().enumerate() {
-            row[j + 1] = (last[j] + usize::from(a != b)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
-                row[j + 1] = row[j + 1].min(before_last[j - 1] + 1);
-            }
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[right.len()]
+    strsim::osa_distance(left, right)
 }
 
 #[cfg(test)]

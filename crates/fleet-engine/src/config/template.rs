@@ -1,10 +1,8 @@
-//! The file that somebody starts from who has none.
-//!
-//! Owns its text, made from the table of keys. Must never set anything: every line is a comment.
+//! The file that somebody starts from who has none, made from the table of keys. Every line is a comment.
 
 use super::form::Form;
-use super::keys::{Key, Kind};
-use super::table::KEYS;
+use super::key::{Key, Kind};
+use super::keys;
 use super::value::Value;
 
 const INTRODUCTION: &str = "\
@@ -16,7 +14,7 @@ const INTRODUCTION: &str = "\
 
 /// A file with every key, its default and what it means, that changes nothing.
 pub fn template() -> String {
-    std::iter::once(INTRODUCTION.to_owned()).chain(KEYS.iter().map(paragraph)).collect()
+    std::iter::once(INTRODUCTION.to_owned()).chain(keys::all().map(paragraph)).collect()
 }
 
 fn paragraph(key: &Key) -> String {
@@ -26,14 +24,14 @@ fn paragraph(key: &Key) -> String {
 }
 
 fn example(key: &Key) -> String {
-    let default = key.default.and_then(|fixed| Value::fixed(key.kind, fixed).to_toml());
+    let default = key.default.and_then(|text| Value::from_text(key.kind, text).ok()?.to_toml());
     match (default, key.kind) {
         (Some(value), _) => value.to_string(),
         (None, Kind::Integer { min, .. }) => min.to_string(),
         (None, Kind::Boolean) => "true".to_owned(),
         (None, Kind::List(_)) => "[]".to_owned(),
         (None, Kind::OneOf(words)) => format!("{:?}", words.first().unwrap_or(&"VALUE")),
-        (None, Kind::String(Form::AgentName)) => "\"claude\"".to_owned(),
-        (None, Kind::String(_)) => "\"VALUE\"".to_owned(),
+        (None, Kind::Text(Form::AgentName)) => "\"claude\"".to_owned(),
+        (None, Kind::Text(_) | Kind::Quantity { .. }) => "\"VALUE\"".to_owned(),
     }
 }

@@ -6,10 +6,11 @@
 use std::fmt;
 
 use fleet_api::views::SettingValue;
+use fleet_core::problem::Outcome;
 
-use super::flaw::quoted;
 use super::form::Form;
-use super::keys::{Fixed, Kind};
+use super::key::{Key, Kind};
+use super::messages::{self, quoted};
 use super::secret::Secret;
 
 /// A value of some kind.
@@ -69,19 +70,15 @@ impl Value {
         }
     }
 
-    pub(super) fn fixed(kind: Kind, fixed: Fixed) -> Self {
-        match fixed {
-            Fixed::Text(text) => Self::wrapped(kind, text.to_owned()),
-            Fixed::Integer(number) => Self::Integer(number),
-            Fixed::Boolean(truth) => Self::Boolean(truth),
-            Fixed::List(items) => Self::List(items.iter().map(|&item| item.to_owned()).collect()),
-        }
+    /// Reads what a person wrote as the value of a key of this name.
+    pub(super) fn of(key: &Key, name: &str, text: &str) -> Outcome<Self> {
+        Self::from_text(key.kind, text).map_err(|mismatch| messages::mismatch(name, &mismatch))
     }
 
     /// Reads what a person wrote in a variable, after a flag, or as an argument.
     pub(super) fn from_text(kind: Kind, text: &str) -> Result<Self, Mismatch> {
         match kind {
-            Kind::String(_) | Kind::OneOf(_) => Self::from_string(kind, text),
+            Kind::Text(_) | Kind::OneOf(_) | Kind::Quantity { .. } => Self::from_string(kind, text),
             Kind::Integer { .. } => {
                 let number = text.trim().parse().map_err(|_| Mismatch::new(kind, quoted(text)))?;
                 Self::from_integer(kind, number)
@@ -102,16 +99,16 @@ impl Value {
     /// Reads what stands in a file.
     pub(super) fn from_toml(kind: Kind, value: &toml_edit::Value) -> Result<Self, Mismatch> {
         match (kind, value) {
-            (Kind::String(_) | Kind::OneOf(_), toml_edit::Value::String(text)) => {
+            (Kind::Text(_) | Kind::OneOf(_) | Kind::Quantity { .. }, toml_edit::Value::String(text)) => {
                 Self::from_string(kind, text.value())
             }
             (Kind::Integer { .. }, toml_edit::Value::Integer(number)) => {
                 Self::from_integer(kind, *number.value())
             }
-            (Kind::String(form), toml_edit::Value::Integer(number)) if form.takes_numbers() => {
+            (_, toml_edit::Value::Integer(number)) if kind.takes_numbers() => {
                 Self::from_string(kind, &number.value().to_string())
             }
-            (Kind::String(form), toml_edit::Value::Float(number)) if form.takes_numbers() => {
+            (_, toml_edit::Value::Float(number)) if kind.takes_numbers() => {
                 Self::from_string(kind, &number.value().to_string())
             }
             (Kind::Boolean, toml_edit::Value::Boolean(truth)) => Ok(Self::Boolean(*truth.value())),
@@ -146,13 +143,12 @@ impl Value {
     }
 
     fn from_string(kind: Kind, text: &str) -> Result<Self, Mismatch> {
-        let good = match kind {
-            Kind::OneOf(words) => words.contains(&text),
-            Kind::String(form) => form.accepts(text),
-            Kind::Integer { .. } | Kind::Boolean | Kind::List(_) => false,
-        };
-        if good {
-            return Ok(Self::wrapped(kind, text.to_owned()));
+        if kind.accepts(text) {
+            return Ok(match kind {
+                _ if is_hidden(kind) => Self::Secret(Secret::whole(text)),
+                _ if is_address(kind) => Self::Secret(Secret::new(text)),
+                _ => Self::String(text.to_owned()),
+            });
         }
         Err(Mismatch::new(kind, shown(kind, text)))
     }
@@ -161,14 +157,6 @@ impl Value {
         match kind {
             Kind::Integer { min, max } if (min..=max).contains(&number) => Ok(Self::Integer(number)),
             _ => Err(Mismatch::new(kind, format!("`{number}`"))),
-        }
-    }
-
-    fn wrapped(kind: Kind, text: String) -> Self {
-        match kind {
-            _ if is_hidden(kind) => Self::Secret(Secret::whole(text)),
-            _ if kind.is_secret() => Self::Secret(Secret::new(text)),
-            _ => Self::String(text),
         }
     }
 
@@ -206,29 +194,21 @@ impl Mismatch {
     }
 }
 
-/// What is expected, in the words of a message.
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::String(form) => write!(f, "{form}"),
-            Self::OneOf(words) => write!(f, "one of `{}`", words.join("`, `")),
-            Self::Integer { min, max } => write!(f, "a whole number from {min} to {max}"),
-            Self::Boolean => f.write_str("`true` or `false`"),
-            Self::List(form) => write!(f, "a list of {}", form.plural()),
-        }
-    }
-}
-
 /// Whether nothing at all may be shown of values of this kind.
 fn is_hidden(kind: Kind) -> bool {
-    kind == Kind::String(Form::VariableValue)
+    kind == Kind::Text(Form::VariableValue)
+}
+
+/// Whether a value may hold a password.
+fn is_address(kind: Kind) -> bool {
+    kind == Kind::Text(Form::StoreAddress)
 }
 
 /// As much of a refused text as may be shown.
 fn shown(kind: Kind, text: &str) -> String {
     match kind {
         _ if is_hidden(kind) => String::new(),
-        _ if kind.is_secret() => beginning(text),
+        _ if is_address(kind) => beginning(text),
         _ => quoted(text),
     }
 }
@@ -250,9 +230,7 @@ fn described(value: &toml_edit::Value) -> String {
         toml_edit::Value::Integer(number) => format!("the number `{}`", number.value()),
         toml_edit::Value::Float(number) => format!("the number `{}`", number.value()),
         toml_edit::Value::Boolean(truth) => format!("`{}`", truth.value()),
-        toml_edit::Value::Datetime(_) => "a date".to_owned(),
-        toml_edit::Value::Array(_) => "a list".to_owned(),
-        toml_edit::Value::InlineTable(_) => "a section".to_owned(),
+        other => sort_of(other).to_owned(),
     }
 }
 
@@ -337,7 +315,7 @@ mod tests {
 
     #[test]
     fn text_is_one_visible_line() {
-        let kind = Kind::String(Form::Plain);
+        let kind = Kind::Text(Form::Plain);
         assert_eq!(text(kind, "gpt 5"), Ok(Value::String("gpt 5".to_owned())));
         assert_eq!(text(kind, "  "), Err("must be one line of text, not `  `".to_owned()));
         assert_eq!(text(kind, "a\u{1b}[2J"), Err("must be one line of text, not `a\\u{1b}[2J`".to_owned()));
@@ -345,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_store_is_sqlite_or_postgres() {
-        let kind = Kind::String(Form::StoreAddress);
+        let kind = Kind::Text(Form::StoreAddress);
         for good in ["sqlite", "sqlite:/a/b.db", "sqlite:~/b.db", "postgres://h/db", "postgresql://u:p@h"] {
             assert_eq!(text(kind, good), Ok(Value::Secret(Secret::new(good))));
         }
@@ -369,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_shown_whole_only_when_revealed() {
-        let value = text(Kind::String(Form::StoreAddress), "postgres://u:hunter2@h/db").unwrap();
+        let value = text(Kind::Text(Form::StoreAddress), "postgres://u:hunter2@h/db").unwrap();
         let shown = format!("{value} {value:?} {}", serde_json::to_string(&value.view()).unwrap());
         assert!(!shown.contains("hunter2"), "{shown}");
         assert_eq!(value.revealed().to_string(), "postgres://u:hunter2@h/db");

@@ -9,23 +9,23 @@ use fleet_core::problem::{Code, Outcome, Problem};
 
 use super::edit;
 use super::file::{self, Entry, without_mark};
-use super::flaw::Flaw;
-use super::keys::{self, Key, Scope};
+use super::key::{Key, Scope};
 use super::setting::{ConfigFile, Setting};
 use super::value::Value;
+use super::{messages, names};
 use crate::exchange::Exclusive;
 
 /// Sets a key, from what a person wrote, and keeps the rest of the file as it is. Makes the file when there is
 /// none.
 pub fn set(file: &ConfigFile, name: &str, text: &str) -> Outcome<Setting> {
-    let key = keys::find(name).map_err(Flaw::without_place)?;
-    let (value, written) = checked(file, key, name, text).map_err(Flaw::without_place)?;
+    let key = names::find(name)?;
+    let (value, written) = checked(file, key, name, text)?;
     let exclusive = acquire(file)?;
     let old = file::read(file.path())?.unwrap_or_default();
     let body = without_mark(&old);
     let document = file::document(file.path(), body)?;
     let path: Vec<&str> = name.split('.').collect();
-    let new = edit::put(&document, &path, &written).map_err(|flaw| flaw.at(&file.path().display()))?;
+    let new = edit::put(&document, &path, &written).map_err(|problem| problem.at(&file.path().display()))?;
     let line = read_back(file, &new, name, &value)?;
     exchange(&exclusive, file.path(), &old, &new)?;
     Ok(Setting { key: name.to_owned(), value, origin: file.origin(line) })
@@ -34,7 +34,7 @@ pub fn set(file: &ConfigFile, name: &str, text: &str) -> Outcome<Setting> {
 /// Takes a key out of a file and keeps the rest as it is; tells whether it was there. A name that is not a key can
 /// be taken out too, as long as it is there.
 pub fn unset(file: &ConfigFile, name: &str) -> Outcome<bool> {
-    let known = keys::find(name).map(|_| ()).map_err(Flaw::without_place);
+    let known = names::find(name).map(drop);
     if file::read(file.path())?.is_none() {
         return known.map(|()| false);
     }
@@ -49,7 +49,7 @@ pub fn unset(file: &ConfigFile, name: &str) -> Outcome<bool> {
             Ok(true)
         }
         Ok(None) => known.map(|()| false),
-        Err(flaw) => known.and(Err(flaw.at(&file.path().display()))),
+        Err(problem) => known.and(Err(problem.at(&file.path().display()))),
     }
 }
 
@@ -72,12 +72,12 @@ pub fn replace(file: &ConfigFile, old: Option<&str>, new: &str) -> Outcome<()> {
     exclusive.replace(new).map_err(|error| unwritable(file.path(), &error))
 }
 
-fn checked(file: &ConfigFile, key: &Key, name: &str, text: &str) -> Result<(Value, toml_edit::Value), Flaw> {
+fn checked(file: &ConfigFile, key: &Key, name: &str, text: &str) -> Outcome<(Value, toml_edit::Value)> {
     if key.scope == Scope::UserOnly && matches!(file, ConfigFile::Project(_)) {
-        return Err(Flaw::user_only(name));
+        return Err(messages::user_only(name));
     }
-    let value = Value::from_text(key.kind, text).map_err(|mismatch| Flaw::mismatch(name, &mismatch))?;
-    let written = value.to_toml().ok_or_else(|| Flaw::new(Code::Internal, "there is nothing to write"))?;
+    let value = Value::of(key, name, text)?;
+    let written = value.to_toml().ok_or_else(|| Problem::new(Code::Internal, "there is nothing to write"))?;
     Ok((value, written))
 }
 

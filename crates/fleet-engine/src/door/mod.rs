@@ -5,6 +5,8 @@
 //! bounded numbers and sizes.
 
 mod client;
+#[cfg(test)]
+mod neighbours;
 mod peer;
 mod place;
 mod server;

@@ -28,7 +28,7 @@ impl Keeper<'_> {
         plan: &LaunchPlan,
         brief: &Brief<'_>,
         prepared: &Prepared,
-        cradle: Cradle,
+        group: LaunchGroup,
     ) -> Result<(Started, Tree), NotStarted> {
         let failed = |why: String| (Reason::SetupFailed, why);
         let file = self.folder.prompt();
@@ -63,14 +63,14 @@ impl Keeper<'_> {
             let reason = if is_missing { Reason::AgentMissing } else { Reason::SetupFailed };
             (reason, chain(&error))
         })?;
-        let tree = cradle.leave(started.identity.clone());
+        let tree = group.leave(started.identity.clone());
         Ok((started, tree))
     }
 
-    /// Makes the place where the agent is born, beside everything else.
-    pub(super) fn cradle(&self) -> JoinHandle<Cradle> {
+    /// Makes the control group in which the agent is started, in the background.
+    pub(super) fn launch_group(&self) -> JoinHandle<LaunchGroup> {
         let (tree, folder, run) = (self.tree(self.me.clone()), self.folder.clone(), self.run.id.to_string());
-        tokio::task::spawn_blocking(move || Cradle::new(tree, &folder, &run))
+        tokio::task::spawn_blocking(move || LaunchGroup::new(tree, &folder, &run))
     }
 
     /// Ends what set-up commands left running, when there is no agent with which it would end.
@@ -144,29 +144,29 @@ impl Keeper<'_> {
     }
 }
 
-/// The group of a run with its keeper in it, until there is an agent. Without one nothing is left of it.
-pub(super) struct Cradle {
+/// The control group of a run. Its keeper is in it until the agent is started; without an agent the group is removed.
+pub(super) struct LaunchGroup {
     tree: Tree,
     note: TreeNote,
     inside: Option<Inside>,
     has_agent: bool,
 }
 
-impl Cradle {
+impl LaunchGroup {
     fn new(tree: Tree, folder: &RunFolder, run: &str) -> Self {
         let tree = Tree { group: Group::create(run), ..tree };
         // Known before there is anything to be found: whoever comes after us looks in the group.
         let note = TreeNote::write(folder, &tree);
         let inside = tree.group.as_ref().map(Group::enter).filter(Inside::has_entered);
-        let mut cradle = Self { tree, note, inside, has_agent: false };
-        if cradle.inside.is_none() {
-            cradle.forget_group();
+        let mut group = Self { tree, note, inside, has_agent: false };
+        if group.inside.is_none() {
+            group.forget();
         }
-        cradle
+        group
     }
 
     /// Nobody must rely on a group that the agent is not in.
-    fn forget_group(&mut self) {
+    fn forget(&mut self) {
         if let Some(group) = self.tree.group.take() {
             group.remove();
             self.note.change(&self.tree);
@@ -182,7 +182,7 @@ impl Cradle {
     }
 }
 
-impl Drop for Cradle {
+impl Drop for LaunchGroup {
     fn drop(&mut self) {
         self.inside = None;
         if !self.has_agent {

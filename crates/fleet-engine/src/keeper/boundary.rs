@@ -141,7 +141,7 @@ mod tests {
 
     fn call(name: &str, file: &str) -> AgentEvent {
         let (id, name, files) = ("1".to_owned(), name.to_owned(), vec![file.to_owned()]);
-        AgentEvent::ToolCall { id, name, input_summary: String::new(), files }
+        AgentEvent::ToolCall { id, name, summary: String::new(), files }
     }
 
     fn result(ok: bool) -> AgentEvent {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fleet_agents::{Brief, RepositorySettings};
-use fleet_core::event::Fact;
+use fleet_core::event::{Fact, NOTE};
 use fleet_core::message::Message;
 use fleet_core::outcome::RunResult;
 use fleet_core::report::Report;
@@ -25,7 +25,7 @@ use crate::problems::chain;
 
 /// More notes of one attempt are not passed on.
 const MOST_NOTES: i64 = 20;
-/// Notes of so many attempts are passed on.
+/// The notes of this many attempts are passed on.
 const MOST_ATTEMPTS: usize = 3;
 
 /// All that a [`Brief`] borrows.
@@ -129,7 +129,7 @@ impl Keeper<'_> {
         let end = before.first().and_then(|run| run.detail.clone());
         let mut notes = Vec::new();
         for run in before.iter().take(MOST_ATTEMPTS).rev() {
-            let wanted = ops::RunEventsOf { run: run.id, kinds: &["run.note"], limit: MOST_NOTES };
+            let wanted = ops::RunEventsOf { run: run.id, kinds: NOTE, limit: MOST_NOTES };
             for event in self.call(wanted).await.unwrap_or_default() {
                 if let Fact::RunNote { text } = event.fact {
                     notes.push(text);

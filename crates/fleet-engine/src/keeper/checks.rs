@@ -3,18 +3,18 @@
 
 use fleet_core::outcome::{CheckExit, LONGEST_TAIL, Receipt, Stop};
 use fleet_core::run::StopKind;
+use fleet_core::supervision::Order;
 use fleet_core::time::Span;
 use fleet_host::process::Exit;
 use tokio::time::Instant;
 
 use super::Keeper;
 use super::command::{Command, Ran, end_of, tail};
-use super::lease::Order;
 use super::prepare::Prepared;
 use crate::clock;
 use crate::home::write_private;
 
-/// So many lines of what a check printed are kept with its receipt.
+/// A receipt keeps this many lines of what its check printed.
 const TAIL: usize = 40;
 
 /// What came of the checks.

@@ -17,10 +17,10 @@ use super::{Keeper, blocking};
 use crate::problems::chain;
 use crate::stuck::LONGEST_STEP;
 
-/// Children that ended unnoticed are looked for so often.
-const LOOK: Duration = Duration::from_secs(1);
-/// What a command that succeeded has said is in the log after this.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+/// How often the keeper looks for children that ended unnoticed.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The output of a command that succeeded is in the log after this.
+const DRAIN: Duration = Duration::from_millis(100);
 
 /// How a command came to its end.
 pub(super) enum Ran {
@@ -86,7 +86,7 @@ impl Keeper<'_> {
                 piece = pump.pieces.recv(), if is_open => is_open = is_more(piece.as_ref()),
                 _ = children.recv() => {}
                 _ = orders.changed() => {}
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
                 () = sleep_until(command.deadline) => break Ran::TimedOut,
             }
         };
@@ -99,7 +99,7 @@ impl Keeper<'_> {
         // Its last words are in the pipe, perhaps, and belong into the message. What it left running may hold the pipe.
         let rest = async { while is_more(pump.pieces.recv().await.as_ref()) {} };
         if is_open {
-            let _ = timeout(if is_good { LAST_WORDS } else { LOOK }, rest).await;
+            let _ = timeout(if is_good { DRAIN } else { POLL_INTERVAL }, rest).await;
         }
         Ok(ran)
     }
@@ -115,7 +115,7 @@ pub(super) fn end_of(log: &Path) -> u64 {
     LogReader::new(log).end().unwrap_or(0)
 }
 
-/// The last words of a log, behind this place in it: so many lines, and so many bytes.
+/// The end of a log after this position: at most this many lines and bytes.
 pub(super) fn tail(log: &Path, behind: u64, lines: usize, bytes: usize) -> String {
     let last = || -> std::io::Result<String> {
         let found = LogReader::at_last_lines(log, lines)?;

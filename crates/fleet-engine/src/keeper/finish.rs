@@ -9,16 +9,16 @@ use fleet_core::run::{Ending, RunMove, RunReport};
 use fleet_host::git::{GitError, WorkspaceError};
 use fleet_store::{StoreError, ops};
 
-use super::attend::Seen;
 use super::checks::Checked;
 use super::prepare::Prepared;
-use super::{AGAIN, Keeper, Left, blocking, journal};
+use super::supervise::AgentEnd;
+use super::{Keeper, Left, RETRY_DELAY, blocking, journal};
 use crate::closing::{self, Case, EndOfRun, Saved, Shown, commit_message};
 use crate::{clock, fault};
 
 impl Keeper<'_> {
     /// Looks at what the agent left, decides, records, and gives the workspace back.
-    pub(super) async fn finish(&self, prepared: Prepared, mut seen: Seen) -> Outcome<Left> {
+    pub(super) async fn finish(&self, prepared: Prepared, mut seen: AgentEnd) -> Outcome<Left> {
         let run = self.run.id;
         let exited = !matches!(seen.exit, AgentExit::NotStarted(_));
         let mut untold = Untold { last: seen.last.take(), exited };
@@ -179,7 +179,7 @@ impl Keeper<'_> {
         Ok(self.store.call(close).await.is_ok())
     }
 
-    async fn evidence(&self, seen: Seen) -> Evidence {
+    async fn evidence(&self, seen: AgentEnd) -> Evidence {
         Evidence {
             exit: seen.exit,
             report: seen.heard.final_text.as_deref().and_then(Report::find),
@@ -213,7 +213,9 @@ impl Keeper<'_> {
         loop {
             match self.store.call(ops::GetRun { run: self.run.id }).await {
                 Ok(detail) => return detail.report.and_then(declared),
-                Err(error) if error.is_temporary() && !self.is_lost() => tokio::time::sleep(AGAIN).await,
+                Err(error) if error.is_temporary() && !self.is_lost() => {
+                    tokio::time::sleep(RETRY_DELAY).await
+                }
                 Err(_) => return None,
             }
         }

@@ -3,40 +3,34 @@
 //! A batch names the piece of standard output that it was decoded from; the store takes it only if that piece
 //! follows the last one. Whoever goes on after a crash decodes again from there, and nothing is counted twice.
 
+mod status;
+
 use std::time::Duration;
 
-use fleet_agents::{AgentEvent, Decoder, Failure, Stream, When};
+use fleet_agents::{AgentEvent, Decoder, Failure, Stream};
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
-use fleet_core::limits::dollars;
 use fleet_core::outcome::AgentExit;
-use fleet_core::policy;
-use fleet_core::run::{Meter, Reason, Totals, is_session};
+use fleet_core::run::{Reason, Totals};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
 use fleet_host::lines::{Line, Lines};
 use fleet_store::{Store, StoreError, ops};
 
+use self::status::{AgentStatus, moment};
 use super::boundary::Boundary;
 use super::tally::{Pricing, Tally};
-use crate::agents::PRICE_FILE;
-use crate::clock;
 
 /// A longer line is cut: no decoder needs more, and the raw log has the rest.
 pub(crate) const LONGEST_LINE: usize = 1024 * 1024;
-/// A longer text in an event is cut; the raw log has all of it.
-const LONGEST_TEXT: usize = 4 * 1024;
 /// The line that lists show.
 const LONGEST_ACTIVITY: usize = 200;
-/// More events of one run tell nobody anything; they are counted instead, and the raw log has them.
+/// More events of one run are only counted; the raw log has them.
 const MOST_EVENTS: usize = 50_000;
-/// A store that is out of reach is asked again after this.
-const AGAIN: Duration = Duration::from_secs(1);
-/// A store that fails in some other way is asked so often.
-const ATTEMPTS: u32 = 60;
-/// Agents wait as long as this by themselves; a longer wait is what the provider asked for.
-const OWN_PATIENCE: Duration = Duration::from_secs(30);
-/// So many wait for the store at most; then the agent waits.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// How often a store is tried that fails in another way than by being out of reach.
+const MOST_ATTEMPTS: u32 = 60;
+/// When this many events wait for the store, the agent waits, too.
 pub(super) const FULL: usize = 2_000;
 
 /// What the store has, or is about to have, of what an agent printed.
@@ -66,26 +60,10 @@ pub(crate) struct Journal {
     /// What the store knows of that. It is no event, and may come from elsewhere than the output.
     stored_totals: Totals,
     activity: Option<String>,
-    session: Option<String>,
-    /// The store does not have the session yet. It is no event, and some agents tell it long before anything else.
-    is_session_new: bool,
-    question: Option<String>,
-    /// When the provider lets the account go on, as far as it was told.
-    limited_until: Option<Millis>,
-    /// When the agent itself would try again what its provider refused.
-    tries_at: Option<Millis>,
+    status: AgentStatus,
     /// Where the agent has to stay, and how it did not.
     boundary: Option<Boundary>,
     outside: Option<String>,
-    /// Why there is no sense in waiting for the agent.
-    hopeless: Option<(Reason, String)>,
-    /// Notices that the agent tries a request again, and all other events.
-    retries: u64,
-    others: u64,
-    /// Whether the agent has said that it is through, and nobody has asked it for more since.
-    is_over: bool,
-    /// Whether anything came from its model, or at least from its provider.
-    has_begun: bool,
 }
 
 /// What the decoder made of the whole output.
@@ -118,18 +96,9 @@ impl Journal {
             least: Totals::default(),
             stored_totals: Totals::default(),
             activity: None,
-            session: None,
-            is_session_new: false,
-            question: None,
-            limited_until: None,
-            tries_at: None,
+            status: AgentStatus::default(),
             boundary: None,
             outside: None,
-            hopeless: None,
-            retries: 0,
-            others: 0,
-            is_over: false,
-            has_begun: false,
         }
     }
 
@@ -159,9 +128,9 @@ impl Journal {
         Self { least, stored_totals: least, ..self }
     }
 
-    /// Notes something that the keeper itself found.
-    pub(crate) fn note(&mut self, fact: Fact, now: Millis) {
-        self.facts.push((now, fact));
+    /// Stores a warning of the keeper.
+    pub(crate) fn warn(&mut self, text: String, now: Millis) {
+        self.facts.push((now, Fact::warning(text)));
     }
 
     /// What is to be said to the agent now.
@@ -172,7 +141,7 @@ impl Journal {
     /// Passes a further prompt on; `false` when this agent takes none while it works.
     pub(crate) fn prompt(&mut self, text: &str) -> bool {
         let is_taken = self.decoder.prompt(text);
-        self.is_over &= !is_taken;
+        self.status.is_over &= !is_taken;
         is_taken
     }
 
@@ -183,7 +152,7 @@ impl Journal {
 
     /// Whether anything came from its model, or at least from its provider.
     pub(crate) const fn has_begun(&self) -> bool {
-        self.has_begun
+        self.status.has_begun
     }
 
     /// Asks the agent to stop in its own words, if it has any for that.
@@ -193,20 +162,20 @@ impl Journal {
 
     /// Whether the agent has said that it is through.
     pub(crate) const fn is_over(&self) -> bool {
-        self.is_over
+        self.status.is_over
     }
 
     /// Why there is no sense in waiting for the agent, if there is none.
     pub(crate) fn hopeless(&mut self) -> Option<(Reason, String)> {
-        self.hopeless.take()
+        self.status.hopeless.take()
     }
 
     /// Takes what the agent printed. `false` says that it only tries again what its provider refuses, which some agents
     /// do for ever: that is no sign of work.
     pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8], now: Millis) -> bool {
-        let (retries, others) = (self.retries, self.others);
+        let (retries, others) = (self.status.retries, self.status.others);
         self.with_lines(stream, now, |lines, each| lines.push(bytes, each));
-        self.retries == retries || self.others != others
+        self.status.retries == retries || self.status.others != others
     }
 
     /// Takes a line of the agent's own record of the conversation.
@@ -218,29 +187,17 @@ impl Journal {
 
     /// The id of the conversation, as soon as the agent has told it.
     pub(crate) fn session(&self) -> Option<&str> {
-        self.session.as_deref()
+        self.status.session.as_deref()
     }
 
-    /// At what price money is counted because nobody knows that of the model, in a sentence.
+    /// At what price money is counted because the price of the model is unknown, in a sentence.
     pub(crate) fn guess(&self) -> Option<String> {
-        let (price, model) = self.tally.guess()?;
-        let (input, output) = (dollars(price.input), dollars(price.output));
-        let model = model.map_or_else(|| "its default model".to_owned(), |model| format!("`{model}`"));
-        Some(format!(
-            "the price of {model} is not known, so its tokens are counted at the highest known price, {input} USD in \
-             and {output} USD out for a million"
-        ))
+        self.tally.guess_notice()
     }
 
-    /// How money is counted at the right price, for the user of this agent.
+    /// How the user of this agent gets money counted at the right price.
     pub(crate) fn guess_remedy(&self, agent: &str) -> Option<String> {
-        let (_, model) = self.tally.guess()?;
-        Some(match model {
-            Some(_) => format!("set its price in {PRICE_FILE}"),
-            None => format!(
-                "name a model (`--model`, or `agents.{agent}.model`), and set the price of that in {PRICE_FILE}"
-            ),
-        })
+        self.tally.guess_remedy(agent)
     }
 
     /// The log has left out what stood before this byte of standard output.
@@ -277,16 +234,12 @@ impl Journal {
         }
         let outside = self.outside.take().map(|text| Failure::new(Reason::OutsideWorkspace, text));
         let failure = outside.or_else(|| self.decoder.failure());
-        let told = failure.as_ref().and_then(|failure| failure.until).map(|until| moment(until, now));
-        // One that was stopped while it waited knows how long its provider wants to be left alone.
-        let is_limit = failure.as_ref().is_some_and(|failure| policy::blames_account(failure.reason));
-        let waits = self.tries_at.filter(|_| is_limit);
         Heard {
             final_text: self.decoder.final_text().map(ToOwned::to_owned),
-            question: self.question.take(),
-            limited_until: told.or(self.limited_until).or(waits),
+            question: self.status.question.take(),
+            limited_until: self.status.limited_until(failure.as_ref(), now),
             failure,
-            has_begun: self.has_begun,
+            has_begun: self.status.has_begun,
         }
     }
 
@@ -307,7 +260,7 @@ impl Journal {
 
     /// Whether there is anything to store.
     pub(crate) fn is_empty(&self) -> bool {
-        let is_told = !self.is_session_new && self.totals() == self.stored_totals;
+        let is_told = !self.status.is_session_new && self.totals() == self.stored_totals;
         self.facts.is_empty() && self.decoded <= self.stored.bytes && is_told
     }
 
@@ -321,44 +274,17 @@ impl Journal {
 
     fn event(&mut self, event: AgentEvent, now: Millis, is_new: bool) {
         self.tally.count(&event);
-        if matches!(event, AgentEvent::Retry { .. }) {
-            self.retries += 1;
-        } else {
-            self.others += 1;
-        }
-        match &event {
-            AgentEvent::SessionStarted { session } if is_session(session) => {
-                self.is_session_new |= self.session.as_ref() != Some(session);
-                self.session = Some(session.clone());
-            }
-            AgentEvent::Question { text } => self.question = Some(text.clone()),
-            AgentEvent::RateLimit { until: Some(until), .. } => {
-                self.limited_until = Some(moment(*until, now));
-            }
-            AgentEvent::Error { reason, text } if reason.is_hopeless() => {
-                self.hopeless.get_or_insert((*reason, text.clone()));
-            }
-            AgentEvent::Ended { .. } => self.is_over = true,
-            AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::ToolCall { .. } => {
-                (self.is_over, self.has_begun) = (false, true);
-            }
-            AgentEvent::Retry { wait, .. } => {
-                self.tries_at = wait.filter(|wait| *wait > OWN_PATIENCE).map(|wait| now.plus(wait));
-                self.has_begun = true;
-            }
-            AgentEvent::RateLimit { .. } => self.has_begun = true,
-            _ => {}
-        }
+        self.status.observe(&event, now);
         if let Some(text) = self.boundary.as_mut().and_then(|boundary| boundary.crossed(&event)) {
             let reason = Reason::OutsideWorkspace;
-            self.facts.push((now, Fact::RunError { reason: Some(reason), text: text.clone() }));
-            self.hopeless = Some((reason, text.clone()));
+            self.facts.push((now, Fact::Agent(AgentEvent::Error { reason, text: text.clone() })));
+            self.status.hopeless = Some((reason, text.clone()));
             self.outside.get_or_insert(text);
         }
-        if let Some(activity) = activity(&event) {
+        if let Some(activity) = event.headline() {
             self.activity = Some(shortened(activity, LONGEST_ACTIVITY).into_owned());
         }
-        let Some(fact) = fact(event, now).filter(|_| is_new) else { return };
+        let Some(fact) = event.fact(|when| moment(when, now)).filter(|_| is_new) else { return };
         if self.kept >= MOST_EVENTS {
             self.omitted += 1;
             return;
@@ -375,7 +301,7 @@ impl Journal {
         }
         let from = self.stored.bytes;
         self.stored = Stored { bytes: self.decoded.max(from), batch: self.stored.batch + 1 };
-        self.is_session_new = false;
+        self.status.is_session_new = false;
         self.stored_totals = self.totals();
         ops::AppendRunEvents {
             run: self.run,
@@ -386,9 +312,9 @@ impl Journal {
             facts: std::mem::take(&mut self.facts),
             usage: Some(self.stored_totals),
             activity: self.activity.take(),
-            session: self.session.clone(),
+            session: self.status.session.clone(),
             now,
-            meter: self.decoder.meter().map(Meter::from),
+            meter: self.decoder.meter(),
         }
     }
 }
@@ -396,7 +322,7 @@ impl Journal {
 /// Stores a batch, and tries again as long as that can help. A batch that is given up leaves a gap, behind which the
 /// store takes no more: so only a lost run gives up at once.
 pub(crate) async fn store(store: Store, batch: ops::AppendRunEvents) -> Result<(), StoreError> {
-    let mut left = ATTEMPTS;
+    let mut left = MOST_ATTEMPTS;
     loop {
         let Err(error) = store.call(batch.clone()).await else { return Ok(()) };
         let is_final = matches!(
@@ -407,61 +333,12 @@ pub(crate) async fn store(store: Store, batch: ops::AppendRunEvents) -> Result<(
         if is_final || left == 0 {
             return Err(error);
         }
-        tokio::time::sleep(AGAIN).await;
+        tokio::time::sleep(RETRY_DELAY).await;
     }
 }
 
 fn signed(offset: u64) -> i64 {
     i64::try_from(offset).unwrap_or(i64::MAX)
-}
-
-/// What was told of a moment, heard now.
-fn moment(when: When, now: Millis) -> Millis {
-    match when {
-        When::At(at) => at,
-        When::After(span) => now.plus(span),
-        // A day that no calendar has is no moment: then it is worth a try at once.
-        When::Local(time) => clock::moment_of(time, now).unwrap_or(now),
-    }
-}
-
-/// The line that `fleet list` shows.
-fn activity(event: &AgentEvent) -> Option<&str> {
-    match event {
-        AgentEvent::Text { text } | AgentEvent::Raw { text, .. } => {
-            text.lines().rev().find(|line| !line.trim().is_empty())
-        }
-        AgentEvent::ToolCall { input_summary, .. } => Some(input_summary),
-        AgentEvent::Error { text, .. }
-        | AgentEvent::Warning { text }
-        | AgentEvent::RateLimit { text, .. }
-        | AgentEvent::Retry { text, .. } => Some(text),
-        _ => None,
-    }
-}
-
-/// What of an event is worth keeping.
-fn fact(event: AgentEvent, now: Millis) -> Option<Fact> {
-    let short = |text: String| shortened(&text, LONGEST_TEXT).into_owned();
-    Some(match event {
-        AgentEvent::Text { text } => Fact::RunSaid { text: short(text) },
-        AgentEvent::Reasoning { text } => Fact::RunThought { text: short(text) },
-        AgentEvent::ToolCall { name, input_summary, files, .. } => {
-            Fact::RunUsedTool { name: short(name), summary: short(input_summary), files }
-        }
-        AgentEvent::Error { reason, text } => Fact::RunError { reason: Some(reason), text: short(text) },
-        AgentEvent::Warning { text } => Fact::RunWarned { text: short(text) },
-        AgentEvent::RateLimit { until, text } => {
-            Fact::RunLimited { until: until.map(|until| moment(until, now)), text: short(text) }
-        }
-        AgentEvent::Retry { attempt, wait, text } => {
-            let wait_ms = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-            Fact::RunRetrying { attempt, wait_ms, text: short(text) }
-        }
-        AgentEvent::Denied { tool, text } => Fact::RunDenied { tool: short(tool), text: short(text) },
-        AgentEvent::Raw { text, .. } => Fact::RunRaw { text: short(text) },
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

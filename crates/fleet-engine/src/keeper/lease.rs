@@ -5,6 +5,7 @@ use std::time::Duration;
 use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::{Stop, StopKind};
+use fleet_core::supervision::Order;
 use fleet_core::time::Millis;
 use fleet_store::{Store, StoreError, ops};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -13,22 +14,6 @@ use tokio::time::{sleep, timeout};
 
 use crate::clock;
 
-/// What a keeper is told from outside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Stop the agent and end the run in this way.
-    Stop(Stop),
-    /// The run belongs to somebody else now, or to nobody: stop, save the work, change nothing in the store.
-    Lost,
-}
-
-impl Order {
-    /// Whether the run is to be stopped through no fault of its task, and to be tried again.
-    pub(super) fn is_release(&self) -> bool {
-        matches!(self, Self::Stop(stop) if stop.kind == StopKind::Release)
-    }
-}
-
 /// The newest order, once there is one.
 pub(super) type Orders = watch::Receiver<Option<Order>>;
 
@@ -36,7 +21,7 @@ pub(super) type Orders = watch::Receiver<Option<Order>>;
 pub(super) type Waiting = watch::Receiver<i64>;
 
 /// A failed renewal is tried again after this: the store may be restarting.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Whose lease, and how long it is.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +40,7 @@ impl Lease {
     }
 }
 
-/// What whoever holds a run hears of it.
+/// What the holder of a run hears.
 pub(super) struct Hold {
     /// The newest order.
     pub(super) orders: Orders,
@@ -68,7 +53,7 @@ impl Hold {
     /// Passes on that somebody wants the run stopped, found out beside the renewals.
     pub(super) fn heard(&self, stop: Option<Stop>) {
         if let Some(stop) = stop {
-            obey(&self.tell, Order::Stop(stop));
+            tell_order(&self.tell, Order::Stop(stop));
         }
     }
 }
@@ -91,7 +76,7 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Hold> {
         while !told.is_closed() {
             any(&mut ends).await;
             let why = "its keeper was asked to end".to_owned();
-            obey(&told, Order::Stop(Stop { kind: StopKind::Release, why }));
+            tell_order(&told, Order::Stop(Stop { kind: StopKind::Release, why }));
         }
     });
     tokio::spawn(async move {
@@ -104,7 +89,7 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Hold> {
             pause = match renew(&store, lease).await {
                 Ok(ops::Renewed { stop, messages }) => {
                     if let Some(stop) = stop {
-                        obey(&tell, Order::Stop(stop));
+                        tell_order(&tell, Order::Stop(stop));
                     }
                     // Told every time: what waited before may be something else now.
                     if messages > 0 {
@@ -113,9 +98,9 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Hold> {
                     lease.span / 3
                 }
                 Err(StoreError::LeaseLost { .. } | StoreError::RunNotFound(_)) => {
-                    return obey(&tell, Order::Lost);
+                    return tell_order(&tell, Order::Lost);
                 }
-                Err(_) => AGAIN,
+                Err(_) => RETRY_DELAY,
             };
         }
     });
@@ -132,20 +117,13 @@ async fn renew(store: &Store, lease: Lease) -> Result<ops::Renewed, StoreError> 
     }
 }
 
-/// A person's cancellation is not taken back by a shutdown, and nothing comes after the loss.
-fn obey(tell: &watch::Sender<Option<Order>>, order: Order) {
+fn tell_order(tell: &watch::Sender<Option<Order>>, order: Order) {
     tell.send_if_modified(|current| {
-        let stronger = match (&current, &order) {
-            (None, _) | (Some(Order::Stop(_)), Order::Lost) => true,
-            (Some(Order::Stop(old)), Order::Stop(new)) => {
-                old.kind == StopKind::Release && new.kind == StopKind::Cancel
-            }
-            (Some(Order::Lost), _) => false,
-        };
-        if stronger {
+        let is_new = order.beats(current.as_ref());
+        if is_new {
             *current = Some(order);
         }
-        stronger
+        is_new
     });
 }
 

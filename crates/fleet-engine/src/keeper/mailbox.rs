@@ -12,7 +12,7 @@ use fleet_store::{Op, Store, StoreError, ops};
 use tokio::task::JoinHandle;
 
 use super::talk::Talk;
-use super::{AGAIN, Keeper};
+use super::{Keeper, RETRY_DELAY};
 use crate::clock;
 
 /// At most this many of the newest messages are looked at: twice as many as may wait.
@@ -31,8 +31,6 @@ pub(super) struct Mailbox {
     /// Those that were given to its input, and how many of them it has shown to have.
     given: Vec<i64>,
     seen: usize,
-    /// Messages on their way from the store.
-    taking: Option<JoinHandle<Vec<Message>>>,
     /// Receipts on their way to the store, each after those before it.
     recording: Option<JoinHandle<()>>,
 }
@@ -48,7 +46,6 @@ impl Mailbox {
             started_with: Vec::new(),
             given: Vec::new(),
             seen: 0,
-            taking: None,
             recording: None,
         }
     }
@@ -89,18 +86,9 @@ impl Mailbox {
     }
 
     /// Asks the store what the agent may be told while it works.
-    pub(super) fn take(&mut self) {
+    pub(super) fn take(&self) -> impl Future<Output = Vec<Message>> + Send + 'static {
         let (store, take) = (self.store.clone(), self.all_that_waits(Channel::Input));
-        self.taking = Some(tokio::spawn(async move { persistently(&store, take).await.unwrap_or_default() }));
-    }
-
-    pub(super) const fn is_taking(&self) -> bool {
-        self.taking.is_some()
-    }
-
-    /// What was asked for, once it is there.
-    pub(super) async fn taken(&mut self) -> Vec<Message> {
-        super::attend::came(&mut self.taking).await
+        async move { persistently(&store, take).await.unwrap_or_default() }
     }
 
     /// These were given to the agent's input.
@@ -118,7 +106,7 @@ impl Mailbox {
         self.record(Receipt::Seen, new);
     }
 
-    /// Leaves receipts in the store, beside everything else.
+    /// Leaves receipts in the store, in the background.
     fn record(&mut self, receipt: Receipt, seqs: Vec<i64>) {
         if seqs.is_empty() {
             return;
@@ -148,7 +136,7 @@ impl Mailbox {
 async fn persistently<O: Op + Clone>(store: &Store, op: O) -> Result<O::Out, StoreError> {
     loop {
         match store.call(op.clone()).await {
-            Err(error) if error.is_temporary() => tokio::time::sleep(AGAIN).await,
+            Err(error) if error.is_temporary() => tokio::time::sleep(RETRY_DELAY).await,
             answer => return answer,
         }
     }

@@ -6,7 +6,7 @@
 //! names its fencing number, and the first refusal ends the agent.
 
 mod agent;
-mod attend;
+mod agent_stdin;
 mod boundary;
 mod briefing;
 mod checks;
@@ -22,10 +22,10 @@ mod prompt;
 mod pump;
 pub(crate) mod setup;
 pub(crate) mod stage;
+mod supervise;
 mod talk;
 mod tally;
 mod templates;
-mod voice;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +36,7 @@ use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::project::Project;
 use fleet_core::run::{Ending, Reason, Run, RunState, StopKind};
+use fleet_core::supervision::Order;
 use fleet_core::task::Task;
 use fleet_core::workflow::Returns;
 use fleet_host::git::Area;
@@ -56,12 +57,12 @@ use crate::home::{Home, RunFolder, make_private};
 use crate::runner::unattended;
 use crate::stuck::{Guard, LONGEST_STEP};
 use crate::{Engine, agents, allowed, checkouts, clock, fault, problems};
-use lease::{Hold, Lease, Order, Orders};
+use lease::{Hold, Lease, Orders};
 use prepare::Prepared;
 use stage::StageRun;
 
-/// A store that is out of reach is asked again after this.
-const AGAIN: Duration = Duration::from_secs(1);
+/// An unreachable store is asked again after this.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Which run to keep.
 #[derive(Debug, Clone, Copy)]
@@ -128,8 +129,8 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let (span, until) = (engine.config()?.runner().lease, detail.run.lease_until);
     let hold = lease::hold(store.clone(), Lease { run: ticket.run, fence: ticket.fence, span, until })?;
     hold.heard(detail.run.stop.clone());
-    match look_around(engine, &detail.run, &task, &detail.project) {
-        Ok(Around { config, agents, terms, after }) => {
+    match project_settings(engine, &detail.run, &task, &detail.project) {
+        Ok(ProjectSettings { config, agents, terms, after }) => {
             let keeper = Keeper {
                 engine,
                 store,
@@ -180,7 +181,7 @@ async fn patiently<T>(engine: &Engine, ask: impl AsyncFn() -> Outcome<T>) -> Out
             Err(Problem { code: Code::StoreUnreachable | Code::StoreBusy | Code::StoreFull, .. })
                 if clock::uptime() < deadline =>
             {
-                tokio::time::sleep(AGAIN).await;
+                tokio::time::sleep(RETRY_DELAY).await;
             }
             answer => return answer,
         }
@@ -188,7 +189,7 @@ async fn patiently<T>(engine: &Engine, ask: impl AsyncFn() -> Outcome<T>) -> Out
 }
 
 /// What the configuration says, as the project has it.
-fn look_around(engine: &Engine, run: &Run, task: &Task, project: &Project) -> Outcome<Around> {
+fn project_settings(engine: &Engine, run: &Run, task: &Task, project: &Project) -> Outcome<ProjectSettings> {
     let here = engine.at(checkout(project))?;
     allowed::check(&here)?;
     let model = task.model().map(ToString::to_string);
@@ -199,7 +200,7 @@ fn look_around(engine: &Engine, run: &Run, task: &Task, project: &Project) -> Ou
         effort: tuning.effort.as_deref(),
         args: &tuning.args,
     };
-    Ok(Around {
+    Ok(ProjectSettings {
         terms: agents::terms(&here, &run.agent, wish)?,
         after: agents::after(&here, &run.agent)?,
         agents: here.agents()?,
@@ -208,7 +209,7 @@ fn look_around(engine: &Engine, run: &Run, task: &Task, project: &Project) -> Ou
 }
 
 /// What the configuration of a project says about a run.
-struct Around {
+struct ProjectSettings {
     config: Config,
     agents: Registry,
     terms: Terms,
@@ -262,20 +263,20 @@ enum Left {
 
 impl Keeper<'_> {
     async fn live(&self) -> Outcome<Left> {
-        let cradle = self.cradle();
+        let group = self.launch_group();
         let prepared = self.bounded(self.prepare()).await;
-        let cradle = cradle.await.map_err(internal)?;
+        let group = group.await.map_err(internal)?;
         let mut prepared = match prepared {
             Ok(prepared) => prepared,
             Err(ending) => {
-                drop(cradle);
+                drop(group);
                 return self.finish_unready(ending).await;
             }
         };
         fault::point(self.engine, "keeper-prepared").await;
         let door = self.open_door(&prepared);
         prepared.door = door.as_ref().map(|door| door.path().to_owned()).map_err(Clone::clone);
-        let seen = self.attend(&prepared, cradle).await;
+        let seen = self.supervise(&prepared, group).await;
         if let Ok(door) = door {
             door.close().await;
         }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_agents::{RepositorySettings, SettingsFiles, Trust};
+use fleet_core::id::RunId;
 use fleet_core::run::{Ending, Reason, Run};
+use fleet_core::task::own_branch;
 use fleet_host::git::{self, Area, Oid, Open, SlotState, StartAt, Workspace, WorkspaceError};
 use fleet_host::{copy, ports};
 use fleet_store::ops;
@@ -52,7 +54,7 @@ struct Beginning {
 
 /// The branch of a task that names none.
 fn branch_of(task: &fleet_core::task::Task) -> String {
-    task.spec.branch.as_ref().map_or_else(|| format!("fleet/{}", task.id), ToString::to_string)
+    task.spec.branch.as_ref().map_or_else(|| own_branch(task.id), ToString::to_string)
 }
 
 /// A run that goes back to the queue through no fault of its task.
@@ -257,8 +259,11 @@ impl Keeper<'_> {
             git::check_safe(&directory).map_err(broken)?;
             git::open_vault(&area.repo, &area.vault).map_err(broken)?;
             if let Some(tip) = git::branch_commit(&area.repo, &name).map_err(broken)? {
-                let Some(earlier) = earlier.filter(|earlier| earlier.has_worked || earlier.base == tip)
-                else {
+                let is_ours = match &earlier {
+                    Some(earlier) => earlier.made(&area, &tip).map_err(broken)?,
+                    None => false,
+                };
+                let Some(earlier) = earlier.filter(|_| is_ours) else {
                     let why = format!("there is a branch {name} already, and this task did not make it");
                     return Err(Ending::Failed(Reason::BranchTaken, why));
                 };
@@ -325,7 +330,7 @@ impl Keeper<'_> {
         let (dir, wish) = (self.home.ports(), self.config.ports().clone());
         let leased = blocking(move || {
             crate::home::make_private(&dir)?;
-            ports::lease(&dir, wish.range, wish.block)
+            ports::lease(&dir, wish.range(), wish.block)
         });
         Ok(leased.await.map_err(released)?.unwrap_or_default())
     }
@@ -349,9 +354,10 @@ fn refusal(area: &Area, open: &Open, error: WorkspaceError) -> (WorkspaceError, 
 /// What an earlier attempt at the task did with this branch.
 fn earlier(before: &[Run], branch: &str) -> Option<Earlier> {
     let on_it = before.iter().filter(|run| run.branch.as_deref() == Some(branch));
+    let worked = on_it.clone().filter(|run| run.workspace.is_some()).map(|run| run.id).collect::<Vec<_>>();
     let mut known = on_it.filter_map(|run| {
         let base = Oid::parse(run.base.as_deref()?).ok()?;
-        Some(Earlier { base, has_worked: run.workspace.is_some() })
+        Some(Earlier { base, has_worked: run.workspace.is_some(), worked: worked.clone() })
     });
     let newest = known.next();
     // One that had a workspace made the branch, or went on with it.
@@ -366,6 +372,23 @@ struct Earlier {
     base: Oid,
     /// Whether it came so far as to have a workspace. Before that, a branch that is not at its base is not its own.
     has_worked: bool,
+    /// All of them that did.
+    worked: Vec<RunId>,
+}
+
+impl Earlier {
+    /// Whether this task made the branch, which is at `tip` now. One that was there when the work of an attempt should have
+    /// gone to it was left alone, and is somebody else's; what people do to ours is their business.
+    fn made(&self, area: &Area, tip: &Oid) -> Result<bool, git::GitError> {
+        if self.base == *tip || !self.has_worked {
+            return Ok(self.base == *tip);
+        }
+        let place = (area.repo.as_path(), area.vault.as_path());
+        let published = |run: &RunId| git::is_published(place, run.as_str(), &self.base);
+        let known: Vec<Option<bool>> = self.worked.iter().map(published).collect::<Result<_, _>>()?;
+        // Snapshots are not kept for ever.
+        Ok(known.iter().all(Option::is_none) || known.contains(&Some(true)))
+    }
 }
 
 /// More attempts at one task than anybody makes.

@@ -11,9 +11,9 @@ use fleet_core::redact::Redactor;
 use fleet_host::log::CappedLog;
 use tokio::sync::mpsc;
 
-/// So much is read at once.
+/// A read takes at most this many bytes.
 const PIECE: usize = 16 * 1024;
-/// So many pieces may wait: half a megabyte for both pipes together.
+/// At most this many pieces wait: half a megabyte for both pipes together.
 const WAITING: usize = 32;
 /// A reader needs little: its buffer is on the heap.
 const STACK: usize = 128 * 1024;

@@ -10,9 +10,9 @@ use super::Keeper;
 use super::command::{Command, Ran, tail};
 use super::prepare::Prepared;
 
-/// The end of the log is part of the message: so many lines of it.
+/// The message of a failure quotes this many lines of the log's end.
 const TAIL: usize = 5;
-/// And so many bytes, more or less.
+/// And about this many bytes.
 const LONGEST_TAIL: usize = 4 * 1024;
 
 /// The metadata of a task that does without set-up, copied files and ports.

@@ -62,9 +62,7 @@ impl Talk {
     pub(crate) fn conversation(&self) -> Conversation<'_> {
         match self {
             Self::New(id) => Conversation::New { id: Some(id) },
-            Self::Resumed { session, meter } => {
-                Conversation::Resume { session, meter: fleet_agents::Meter::from(*meter) }
-            }
+            Self::Resumed { session, meter } => Conversation::Resume { session, meter: *meter },
         }
     }
 }
@@ -128,6 +126,8 @@ fn uuid(high: u64, low: u64) -> String {
 mod tests {
     use fleet_core::run::RunState;
 
+    use fleet_agents::Tokens;
+
     use super::super::earlier_runs::{ended, failed};
     use super::*;
 
@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_talk_can_be_read_back() {
-        let meter = Meter { input: 1, output: 2, cache_read: 3, cache_write: 4, micro_usd: 5 };
+        let tokens = Tokens { input: 1, output: 2, cache_read: 3, cache_write: 4 };
+        let meter = Meter { tokens, micro_usd: 5 };
         let talk = Talk::Resumed { session: "s".to_owned(), meter };
         let kept = serde_json::to_string(&talk).unwrap();
         assert_eq!(serde_json::from_str::<Talk>(&kept).unwrap(), talk);
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_newest_conversation_of_the_agent_goes_on() {
-        let meter = Meter { input: 7, ..Meter::default() };
+        let meter = Meter { micro_usd: 7, ..Meter::default() };
         let had = Run { meter: Some(meter), ..with("abc", failed(1, Reason::Stale)) };
         let found = found(Resumes::Anywhere, std::slice::from_ref(&had), 1);
         assert_eq!(found, Some(("abc".to_owned(), meter)));

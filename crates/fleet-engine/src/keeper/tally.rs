@@ -1,7 +1,10 @@
 //! What an agent has used, from what it says in its own way of counting.
 
 use fleet_agents::{AgentEvent, Price, Prices, Tokens};
+use fleet_core::limits::dollars;
 use fleet_core::run::Totals;
+
+use crate::agents::PRICE_FILE;
 
 /// What the tokens of an agent cost, as far as it does not tell.
 #[derive(Debug, Default)]
@@ -51,12 +54,11 @@ impl Tally {
 
     /// All together. Cached tokens were read as well, and are paid for.
     pub(super) fn totals(&self) -> Totals {
-        let Tokens { input, output, cache_read, cache_write } = self.tokens;
         let (told, since) = self.untold();
         let price = self.price.as_ref().or(self.pricing.fallback.as_ref());
         Totals {
-            input_tokens: input.saturating_add(cache_read).saturating_add(cache_write),
-            output_tokens: output,
+            input_tokens: self.tokens.all_input(),
+            output_tokens: self.tokens.output,
             micro_usd: told.saturating_add(price.map_or(0, |price| price.of(&since))),
         }
     }
@@ -66,6 +68,28 @@ impl Tally {
         let is_guessed = self.price.is_none() && self.untold().1 != Tokens::default();
         let fallback = self.pricing.fallback.as_ref().filter(|_| is_guessed)?;
         Some((fallback, self.pricing.model.as_deref()))
+    }
+
+    /// The guess, in a sentence.
+    pub(super) fn guess_notice(&self) -> Option<String> {
+        let (price, model) = self.guess()?;
+        let (input, output) = (dollars(price.input), dollars(price.output));
+        let model = model.map_or_else(|| "its default model".to_owned(), |model| format!("`{model}`"));
+        Some(format!(
+            "the price of {model} is not known, so its tokens are counted at the highest known price, {input} USD in \
+             and {output} USD out for a million"
+        ))
+    }
+
+    /// How the user of this agent gets money counted at the right price.
+    pub(super) fn guess_remedy(&self, agent: &str) -> Option<String> {
+        let (_, model) = self.guess()?;
+        Some(match model {
+            Some(_) => format!("set its price in {PRICE_FILE}"),
+            None => format!(
+                "name a model (`--model`, or `agents.{agent}.model`), and set the price of that in {PRICE_FILE}"
+            ),
+        })
     }
 
     /// What the agent says that it cost, and the tokens that this does not cover. An agent that does not know its price

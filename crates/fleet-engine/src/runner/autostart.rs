@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub fn autostart(engine: &Engine) -> Outcome<bool> {
     let home = Home::new(engine.home());
     // What an agent starts ends with its run; and whoever runs the agent runs this, too.
-    if !engine.config()?.autostart() || !up(&home)?.is_empty() || is_inside_a_run(engine)? {
+    if !engine.config()?.general().autostart || !up(&home)?.is_empty() || is_inside_a_run(engine)? {
         return Ok(false);
     }
     // Whoever follows its work asks again and again: a runner that cannot come up must not leave its dead behind.

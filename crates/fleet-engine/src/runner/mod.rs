@@ -4,6 +4,7 @@
 //! any instant, and the next one goes on.
 
 mod autostart;
+mod claim;
 mod end;
 mod offer;
 pub mod registry;
@@ -15,25 +16,21 @@ mod starts;
 mod succession;
 mod unattended;
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fleet_agents::Program;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Run;
-use fleet_core::task::AgentName;
 use fleet_host::git::{self, Pace};
 use fleet_host::machine;
-use fleet_host::process::{self, Detached, Exit, Identity};
+use fleet_host::process::{self, Exit, Identity};
 use fleet_store::{Store, Watch, ops};
 use serde::Serialize;
 use tokio::task::JoinHandle;
 
-use crate::environment::Environment;
 use crate::home::Home;
 use crate::reconcile::{Reconciler, Repaired, Repairs};
-use crate::{Engine, agents, clock, fault, lost_keeper, problems};
+use crate::{Engine, clock, fault, lost_keeper, problems};
 use end::End;
 use offer::Offer;
 use registry::{Registered, Runner};
@@ -42,6 +39,8 @@ use settings::Settings;
 use starts::Starts;
 
 pub use autostart::{autostart, start_in_background};
+pub(crate) use claim::able;
+pub use claim::can_start;
 pub(crate) use offer::SILENCE;
 pub(crate) use startable::{Startable, upcoming};
 pub(crate) use unattended::left_alone;
@@ -79,20 +78,18 @@ pub enum Notice {
     Repaired(RunId, String),
     /// Something went wrong and will be tried again.
     Trouble(String),
-    /// It takes no more work; so many runs go on.
+    /// It takes no more work; this many runs go on.
     Leaving(usize),
 }
 
-/// Without any sign the queue is looked at so often.
-const LOOK: Duration = Duration::from_secs(1);
-/// What crashes left is looked for so often.
-const REPAIR: Duration = Duration::from_secs(5);
-/// Ready tasks that cannot start here (no such agent or repository, a cap, a scope) are not tried again before this.
-const IN_VAIN: Duration = Duration::from_millis(250);
-/// How what was moved aside is removed. File systems are slow for others after many files were deleted at once.
-const SWEEP: Pace = Pace { at_most: 20_000, pause_every: 500, pause: Duration::from_millis(50) };
-/// After trouble with the store.
-const PAUSE: Duration = Duration::from_secs(2);
+/// How often the queue is checked if nothing tells of a change.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// How often runs that lost their keepers are looked for.
+const REPAIR_INTERVAL: Duration = Duration::from_secs(5);
+/// How fast the trash is emptied. File systems are slow for others after many files were deleted at once.
+const TRASH_PACE: Pace = Pace { at_most: 20_000, pause_every: 500, pause: Duration::from_millis(50) };
+/// The pause after trouble with the store.
+const TROUBLE_PAUSE: Duration = Duration::from_secs(2);
 
 /// Runs until it is told to end. A second runner in the background ends at once.
 pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
@@ -124,7 +121,7 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
     };
     let relay = Relay::start(engine.store().await?.clone())
         .map_err(|error| Problem::new(Code::Internal, format!("cannot serve keepers: {error}")))?;
-    let mut shift = Shift {
+    let mut active = ActiveRunner {
         engine,
         relay,
         settings,
@@ -137,25 +134,25 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
         repaired: None,
         sweeping: None,
         numbering: None,
-        in_vain: None,
+        claimed_nothing_at: None,
         offer: Offer::default(),
     };
     // Nobody could find and stop a runner that is not seen any more; the next one takes over.
-    while home.root().exists() && shift.registered.is_seen() {
-        let Some(turn) = end.unless_asked(Box::pin(shift.work(tell))).await else { break };
+    while home.root().exists() && active.registered.is_seen() {
+        let Some(turn) = end.unless_asked(Box::pin(active.work(tell))).await else { break };
         let pause = match turn {
-            Ok(Turn::Idle) if request.until_idle && shift.is_tidy().await => break,
-            Ok(Turn::Idle | Turn::Busy) => LOOK,
+            Ok(Turn::Idle) if request.until_idle && active.is_tidy().await => break,
+            Ok(Turn::Idle | Turn::Busy) => POLL_INTERVAL,
             Err(problem) => {
                 tell(Notice::Trouble(problem.to_string()));
                 // What fails may have been changed by a newer version.
                 if let Ok(Some(newer)) = engine.call(ops::NewerSchema).await {
-                    shift.retire(newer, tell);
+                    active.retire(newer, tell);
                 }
-                PAUSE
+                TROUBLE_PAUSE
             }
         };
-        if shift.registered.runner.outdated && shift.busy() == 0 {
+        if active.registered.runner.outdated && active.busy() == 0 {
             break;
         }
         tokio::select! {
@@ -163,8 +160,8 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
             asked = end.next() => if asked { break },
         }
     }
-    tell(Notice::Leaving(shift.busy()));
-    shift.offer.withdraw(engine).await;
+    tell(Notice::Leaving(active.busy()));
+    active.offer.withdraw(engine).await;
     Ok(())
 }
 
@@ -182,7 +179,7 @@ enum Turn {
 }
 
 /// One runner at work.
-struct Shift<'e> {
+struct ActiveRunner<'e> {
     engine: &'e Engine,
     relay: Relay,
     /// As they are now, for what is claimed.
@@ -200,12 +197,12 @@ struct Shift<'e> {
     sweeping: Option<JoinHandle<()>>,
     /// New events are being numbered.
     numbering: Option<JoinHandle<()>>,
-    /// When ready tasks were there, and none that could be claimed.
-    in_vain: Option<Duration>,
+    /// When tasks were ready, and none of them could be claimed.
+    claimed_nothing_at: Option<Duration>,
     offer: Offer,
 }
 
-impl Shift<'_> {
+impl ActiveRunner<'_> {
     fn busy(&self) -> usize {
         self.keepers.len() + self.adopted
     }
@@ -213,7 +210,7 @@ impl Shift<'_> {
     async fn work(&mut self, tell: &mut dyn FnMut(Notice)) -> Outcome<Turn> {
         let now = clock::uptime();
         self.take_note_of_ends(tell).await;
-        if self.repaired.is_none_or(|last| now.saturating_sub(last) >= REPAIR) {
+        if self.repaired.is_none_or(|last| now.saturating_sub(last) >= REPAIR_INTERVAL) {
             self.repaired = Some(now);
             self.repair(tell).await?;
             self.offer.publish(self.settings.engine(self.engine)).await?;
@@ -328,7 +325,7 @@ impl Shift<'_> {
         )));
     }
 
-    /// Gives numbers to new events, beside everything else: whoever reads them after a long silence need not wait.
+    /// Numbers new events in the background, so that a reader after a long silence need not wait.
     fn number_events(&mut self, store: Store) {
         if self.numbering.as_ref().is_none_or(JoinHandle::is_finished) {
             self.numbering = Some(tokio::spawn(async move {
@@ -338,7 +335,7 @@ impl Shift<'_> {
         }
     }
 
-    /// Removes what was moved aside, beside everything else and slowly: nobody waits for it.
+    /// Empties the trash in the background and slowly: nobody waits for it.
     fn sweep(&mut self) {
         if self.sweeping.as_ref().is_some_and(|sweeping| !sweeping.is_finished()) {
             return;
@@ -348,99 +345,8 @@ impl Shift<'_> {
         self.sweeping = (!is_empty).then(|| {
             tokio::task::spawn_blocking(move || {
                 // What fails now is tried again at the next look.
-                let _ = git::empty_trash(&trash, SWEEP);
+                let _ = git::empty_trash(&trash, TRASH_PACE);
             })
         });
     }
-
-    async fn claim(&mut self, free: usize, tell: &mut dyn FnMut(Notice)) -> Outcome<Vec<ops::Claimed>> {
-        let engine = self.settings.engine(self.engine);
-        let config = engine.config()?;
-        let default_agent: AgentName = config.agent().parse().map_err(problems::field)?;
-        // Looking is free, claiming takes the pen from others; and whatever any agent says makes us look.
-        let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
-        let in_vain = self.in_vain.is_some_and(|last| clock::uptime().saturating_sub(last) < IN_VAIN);
-        if in_vain {
-            return Ok(Vec::new());
-        }
-        let (newer, ready) = self.engine.call(ops::Both(ops::NewerSchema, ready)).await?;
-        if let Some(newer) = newer {
-            self.retire(newer, tell);
-            return Ok(Vec::new());
-        }
-        if ready.tasks.is_empty() {
-            return Ok(Vec::new());
-        }
-        let here = self.offer.projects(engine).await?;
-        let runs = (0..free.min(MOST)).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
-        let claim = ops::Claim {
-            runner: self.registered.runner.name.clone(),
-            place: self.reconciler.place().to_owned(),
-            runs,
-            default_agent,
-            able: Some(able(engine)?),
-            projects: Some(here.clone()),
-            accounts: agents::accounts(engine)?,
-            caps: config.caps().clone(),
-            budget: agents::budget(config),
-            lease: config.runner().lease,
-            now: clock::now(),
-        };
-        let mut claimed = self.engine.call(claim.clone()).await?;
-        if claimed.is_empty() && succession::hand_over(engine, &here, free.min(MOST)).await? > 0 {
-            claimed = self.engine.call(ops::Claim { now: clock::now(), ..claim }).await?;
-        }
-        self.in_vain = claimed.is_empty().then(clock::uptime);
-        Ok(claimed)
-    }
-
-    /// Gives the run to a keeper. When that fails the run is still ours.
-    fn start(&mut self, claim: &ops::Claimed, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
-        let home = Home::new(self.engine.home());
-        let folder = home.run(claim.run.id);
-        folder.make().map_err(|error| problems::io(folder.dir(), &error))?;
-        let args = vec!["shim".into(), claim.run.id.to_string().into(), claim.run.fence.to_string().into()];
-        let keeper = Detached {
-            program: Environment::this_binary()?,
-            args,
-            env: Some(self.engine.environment_for_children()),
-            cwd: home.root().to_owned(),
-            log: folder.keeper_log(),
-        };
-        let spawned = match self.relay.connect() {
-            Some(socket) => process::spawn_connected(&keeper, socket),
-            None => process::spawn_detached(&keeper),
-        };
-        let spawned = spawned
-            .map_err(|error| Problem::new(Code::Io, format!("a keeper could not be started: {error}")))?;
-        self.keepers.push((spawned, claim.run.id));
-        tell(Notice::Started {
-            task: claim.task.id,
-            title: claim.task.spec.title.to_string(),
-            run: claim.run.id,
-            agent: claim.run.agent.clone(),
-        });
-        Ok(())
-    }
-}
-
-/// So many tasks are claimed at once at most; the rest follow at once.
-const MOST: usize = 32;
-
-/// Whether a task that names this agent, or none, can be started here.
-pub fn can_start(engine: &Engine, agent: Option<&str>) -> Outcome<bool> {
-    let name = agent.unwrap_or(engine.config()?.agent());
-    Ok(able(engine)?.iter().any(|here| here.as_str() == name))
-}
-
-/// The agents that can be started here.
-pub(crate) fn able(engine: &Engine) -> Outcome<BTreeSet<AgentName>> {
-    let environment = engine.environment();
-    let is_here = |program: &Program| match program {
-        Program::This => true,
-        Program::OnPath(name) => environment.find_program(name).is_some(),
-    };
-    let agents = engine.agents()?;
-    let here = agents.all().filter(|adapter| is_here(&adapter.about().program));
-    Ok(here.filter_map(|adapter| adapter.name().parse().ok()).collect())
 }

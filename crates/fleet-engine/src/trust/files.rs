@@ -22,11 +22,11 @@ pub(crate) const TEMPLATES: &[&str] = &[".fleet/templates/task.md", ".fleet/temp
 
 /// A file of a repository that needs consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProjectFile {
+pub(crate) struct ProjectFile {
     /// Where it is, below the work tree.
-    pub path: String,
+    pub(crate) path: String,
     /// Of its content; none if nobody can agree to it: a link, a pipe, or too large.
-    pub sha256: Option<String>,
+    pub(crate) sha256: Option<String>,
 }
 
 impl ProjectFile {

@@ -1,25 +1,24 @@
-//! Tells about this installation.
-
 use fleet_api::verbs::about::{Answer, Request};
 use fleet_core::problem::Outcome;
 
 use crate::Engine;
 use crate::caller::is_inside_a_run;
-use crate::config::Config;
 
-/// Looks, without the store.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let config = engine.config().ok();
-    let store_file = if is_inside_a_run(engine)? { None } else { engine.store_file() };
+    // Nobody inside a run is told where codefleet keeps its files.
+    let is_agent = is_inside_a_run(engine)?;
+    let store_file = if is_agent { None } else { engine.store_file() };
+    let home = if is_agent { String::new() } else { engine.home().display().to_string() };
     let git = engine.environment().find_program("git");
     Ok(Answer {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        home: engine.home().display().to_string(),
+        home,
         store_file: store_file.map(|path| path.display().to_string()),
         git: git.map(|path| path.display().to_string()),
         default_agent: config.map(|config| config.agent().to_owned()),
-        autostart: config.is_some_and(Config::autostart),
-        spawn_depth: config.map_or(0, Config::spawn_depth),
+        autostart: config.is_some_and(|config| config.general().autostart),
+        spawn_depth: config.map_or(0, |config| config.general().spawn_depth),
         heartbeat_seconds: config.map_or(0, |config| config.runner().lease.as_secs() / 3),
     })
 }

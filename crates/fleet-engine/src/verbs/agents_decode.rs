@@ -2,13 +2,11 @@
 //!
 //! The same decoder as in a run sees the same lines. Nothing is stored, and the answer is bounded, whatever is recorded.
 
-mod view;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use fleet_agents::{AgentEvent, Brief, Decoder, Failure, Meter, Stream, Tokens};
-use fleet_api::verbs::agents_decode::{Answer, EventView, MeterView, OutcomeView, Request};
+use fleet_api::verbs::agents_decode::{Answer, MeterView, OutcomeView, Request};
 use fleet_core::outcome::AgentExit;
 use fleet_core::problem::Outcome;
 use fleet_core::text::shortened;
@@ -29,7 +27,7 @@ const LONGEST_TEXT: usize = 64 * 1024;
 
 /// Decodes. What was written to standard error comes first: nothing tells when it was written, and what matters in it
 /// (warnings, attempts that failed) is followed by what came of it.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let adapter = find(engine, &request.agent)?;
     let brief = Brief { model: request.model.as_deref(), ..Brief::plain("", Path::new("/")) };
     let mut heard = Heard::new(adapter.decoder(&brief));
@@ -56,7 +54,7 @@ struct Heard {
     bytes: usize,
     unknown: usize,
     left_out: usize,
-    events: Vec<EventView>,
+    events: Vec<AgentEvent>,
 }
 
 impl Heard {
@@ -89,13 +87,13 @@ impl Heard {
         self.lines += 1;
         self.bytes = self.bytes.saturating_add(line.bytes.len());
         for event in self.decoder.line(stream, line.bytes, line.cut) {
-            self.event(&event);
+            self.event(event);
         }
         self.decoder.reply();
     }
 
-    fn event(&mut self, event: &AgentEvent) {
-        match event {
+    fn event(&mut self, event: AgentEvent) {
+        match &event {
             AgentEvent::SessionStarted { session } => self.session = Some(session.clone()),
             AgentEvent::Ended { .. } => self.ended = true,
             AgentEvent::Usage { tokens, counted } => self.tokens = self.tokens.then(*tokens, *counted),
@@ -118,7 +116,7 @@ impl Heard {
             _ => {}
         }
         if self.events.len() < MOST_EVENTS && self.bytes < MOST_BYTES {
-            self.events.push(view::event(event));
+            self.events.push(event);
         } else {
             self.left_out += 1;
         }
@@ -131,7 +129,7 @@ impl Heard {
 
     fn end(mut self, request: Request) -> Answer {
         for event in self.decoder.end(&AgentExit::Code(request.exit_code)) {
-            self.event(&event);
+            self.event(event);
         }
         // Nobody knows how far these came.
         let open = std::mem::take(&mut self.called);
@@ -142,12 +140,9 @@ impl Heard {
             session: self.session,
             ended: self.ended,
             outcome: outcome(self.decoder.failure()),
-            usage: view::tokens(self.tokens),
+            usage: self.tokens,
             micro_usd: self.micro_usd,
-            meter: self.decoder.meter().map(|meter: Meter| MeterView {
-                tokens: view::tokens(meter.tokens),
-                micro_usd: meter.micro_usd,
-            }),
+            meter: self.decoder.meter().map(|Meter { tokens, micro_usd }| MeterView { tokens, micro_usd }),
             final_text: self.decoder.final_text().map(text),
             files: self.files,
             retries: self.retries,
@@ -167,7 +162,7 @@ fn outcome(failure: Option<Failure>) -> OutcomeView {
             ok: false,
             reason: Some(reason),
             text: Some(shortened(&text, LONGEST_TEXT).into_owned()),
-            until: until.map(view::when),
+            until,
         },
     }
 }

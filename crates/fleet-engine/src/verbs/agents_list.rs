@@ -1,5 +1,3 @@
-//! Lists the agents that there are, and whether each can work here.
-
 use std::collections::BTreeMap;
 
 use fleet_agents::{About, Adapter, Program};
@@ -12,15 +10,13 @@ use super::doctor;
 use crate::Engine;
 use crate::agents::{self, Installed};
 
-/// Looks at all of them.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let registry = engine.agents()?;
     let all: Vec<(String, About)> =
         registry.all().map(|adapter| (adapter.name().to_owned(), Adapter::about(adapter))).collect();
     Ok(Answer { agents: views(engine, all).await? })
 }
 
-/// Looks at these.
 pub(super) async fn views(engine: &Engine, all: Vec<(String, About)>) -> Outcome<Vec<AgentView>> {
     let installed = agents::look(engine, &all).await;
     let pauses = pauses(engine).await?;

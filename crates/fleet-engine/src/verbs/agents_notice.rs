@@ -1,5 +1,3 @@
-//! Tells once what people should know before an agent works for them for the first time.
-
 use std::collections::BTreeSet;
 
 use fleet_api::verbs::agents_notice::{Answer, Request};
@@ -10,7 +8,7 @@ use crate::agents::notice;
 use crate::caller::is_inside_a_run;
 
 /// Finds out what is to be told, and takes it for told.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut notices = Vec::new();
     if is_inside_a_run(engine)? {
         return Ok(Answer { notices });

@@ -1,5 +1,3 @@
-//! Pauses the account of an agent.
-
 use std::time::Duration;
 
 use fleet_api::Moment;
@@ -11,7 +9,7 @@ use super::agents_show;
 use crate::{Engine, agents};
 
 /// Lets no task start with the account of this agent for so long.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let Request { agent, seconds, why } = request;
     agents_show::find(engine, &agent)?;
     let (account, now) = (agents::account(engine, &agent)?, engine.time().await?);

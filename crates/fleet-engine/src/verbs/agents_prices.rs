@@ -6,8 +6,7 @@ use fleet_core::problem::Outcome;
 use crate::Engine;
 use crate::agents;
 
-/// Looks them up.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let mut prices: Vec<PriceView> = Vec::new();
     for table in agents::price_tables(engine)? {
         for price in table.prices {

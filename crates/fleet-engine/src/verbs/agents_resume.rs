@@ -1,5 +1,3 @@
-//! Takes back the pause of an account.
-
 use fleet_api::verbs::agents_pause::Answer;
 use fleet_api::verbs::agents_resume::Request;
 use fleet_core::problem::Outcome;
@@ -9,7 +7,7 @@ use super::agents_show;
 use crate::{Engine, agents};
 
 /// Lets tasks start again with the account of this agent.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     agents_show::find(engine, &request.agent)?;
     let account = agents::account(engine, &request.agent)?;
     let lift = ops::LiftPause { account: account.clone(), now: engine.time().await? };

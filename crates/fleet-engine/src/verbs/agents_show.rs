@@ -1,5 +1,3 @@
-//! Everything about one agent.
-
 use fleet_agents::{Enforced, Trust};
 use fleet_api::verbs::agents_show::{Answer, Request, TrustLevel};
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -8,8 +6,7 @@ use fleet_core::text::escaped;
 use super::agents_list::views;
 use crate::Engine;
 
-/// Looks at it.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let name = request.agent;
     let about = find(engine, &name)?.about();
     let settings = engine.config()?.agent_settings(&name);
@@ -30,14 +27,13 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         system_prompt: settings.system_prompt.is_some(),
         mcp: settings.mcp,
         structured: settings.structured.unwrap_or(false),
-        context_limit: settings.own.context_limit,
+        context_limit: settings.context_limit,
         fallback: engine.config()?.fallback_for(&name),
         install: about.install.into_owned(),
         login_help: about.login.into_owned(),
     })
 }
 
-/// The agent of this name.
 pub(super) fn find(engine: &Engine, name: &str) -> Outcome<std::sync::Arc<dyn fleet_agents::Adapter>> {
     let agents = engine.agents()?;
     agents.get(name).ok_or_else(|| {

@@ -1,5 +1,3 @@
-//! How the fleet is doing: every agent at work and its health, free slots, what waits, what is paused.
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -14,8 +12,7 @@ use super::{lineage, run_list, runner_status};
 use crate::Engine;
 use crate::runner::able;
 
-/// Looks.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let this_project = request.this_project || lineage::own_task(engine)?.is_some();
     let runs = run_list::live(engine, !this_project).await?;
     let status = runner_status::run(engine, RunnerStatus::default()).await?;
@@ -34,7 +31,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         slots,
         free_slots: slots.saturating_sub(taken),
         runners: status.runners,
-        autostart: engine.config()?.autostart(),
+        autostart: engine.config()?.general().autostart,
         ready: status.ready,
         ready_more: status.ready_more,
         available: able(engine)?.iter().map(ToString::to_string).collect(),

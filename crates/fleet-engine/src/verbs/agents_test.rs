@@ -21,7 +21,6 @@ use super::agents_show::find;
 use super::{task_add, task_wait};
 use crate::runner::start_in_background;
 use crate::{Engine, agents, clock};
-use stage::Stage;
 
 /// The file that is asked for, and what is to be in it.
 pub(super) const FILE: &str = "hello.txt";
@@ -38,13 +37,14 @@ const SCRIPT: &str = "```demo\nsay I will write the file.\nwrite hello.txt Hello
 /// Without any change it is looked so often.
 const LOOK: u32 = 1;
 
-/// Runs the task. Whenever somebody leaves, and this is dropped, the stage clears itself.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let stage = Stage::build(engine)?;
-    let ran = perform(stage.engine(), &request).await;
-    let ended = if request.keep { stage.rest().await.map(Some) } else { stage.clear().await.map(|()| None) };
+/// Runs the task. Whenever somebody leaves, and this is dropped, the playground clears itself.
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    let playground = stage::build(engine)?;
+    let ran = perform(playground.engine(), &request).await;
+    let dir = request.keep.then(|| playground.dir().display().to_string());
+    let ended = if request.keep { playground.keep().await } else { playground.clear().await };
     let answer = ran?;
-    Ok(Answer { kept: ended?, ..answer })
+    Ok(Answer { kept: ended.map(|()| dir)?, ..answer })
 }
 
 fn step(name: &str, verdict: Verdict, detail: impl Into<String>) -> Step {

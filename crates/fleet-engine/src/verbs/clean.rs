@@ -1,5 +1,3 @@
-//! Removes the branches and folders of runs whose work has landed.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -27,7 +25,6 @@ pub(super) struct Plan {
     pub(super) repo: PathBuf,
 }
 
-/// Something that may go.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) shown: Leftover,
@@ -51,7 +48,6 @@ impl Plan {
         );
     }
 
-    /// What would go.
     pub(super) fn shown(&self) -> Vec<Leftover> {
         self.remove.iter().map(|item| item.shown.clone()).collect()
     }
@@ -68,14 +64,14 @@ impl Item {
 const MOST: i64 = 10_000;
 
 /// Removes what has landed in the project of the directory, or says what would go.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut plan = Plan::of(PathBuf::from(engine.common_dir()?));
     if let Some(project) = engine.known_project().await? {
         let reach = if request.all { Reach::All } else { Reach::Landed };
         look(engine, project.id, reach, &mut plan).await?;
     }
-    let tasks: Vec<TaskId> = plan.remove.iter().map(|item| item.shown.task).collect();
-    lineage::check_all(engine, tasks).await?;
+    lineage::retain_own(engine, &mut plan.remove, |item| item.shown.task).await?;
+    lineage::retain_own(engine, &mut plan.keep, |kept| kept.task).await?;
     if request.dry_run {
         return Ok(Answer { dry_run: true, removed: plan.shown(), kept: plan.keep });
     }
@@ -212,7 +208,6 @@ impl Scene {
     }
 }
 
-/// What became of a plan.
 #[derive(Debug)]
 pub(super) struct Removed {
     pub(super) removed: Vec<Leftover>,

@@ -7,6 +7,6 @@ use fleet_core::problem::Outcome;
 use crate::Engine;
 
 /// Looks it up.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<SettingView> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<SettingView> {
     Ok(engine.config()?.get(&request.key)?.view())
 }

@@ -7,7 +7,7 @@ use super::config_set::file;
 use crate::{Engine, config};
 
 /// Replaces it, if the text is right and nobody else changed the file.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let file = file(engine, request.in_project)?;
     config::replace(&file, request.before.as_deref(), &request.after)?;
     Ok(Answer { path: file.path().display().to_string() })

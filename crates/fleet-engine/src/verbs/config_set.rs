@@ -7,7 +7,7 @@ use crate::config::{self, ConfigFile};
 use crate::{Engine, agents};
 
 /// Sets it.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let setting = config::set(&file(engine, request.in_project)?, &request.key, &request.value)?;
     // A configuration that cannot be read otherwise is no reason not to set this.
     let warnings = agents::unknown_in_setting(engine, &setting).unwrap_or_default();
@@ -16,5 +16,9 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 
 /// The file that a verb is about: the repository's or the user's.
 pub(super) fn file(engine: &Engine, in_project: bool) -> Outcome<ConfigFile> {
-    if in_project { engine.project_config() } else { Ok(engine.user_config()) }
+    if !in_project {
+        return Ok(engine.user_config());
+    }
+    engine.whereabouts().check_reach()?;
+    engine.project_config()
 }

@@ -7,6 +7,6 @@ use crate::Engine;
 use crate::config::Setting;
 
 /// Lists them.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     Ok(Answer { settings: engine.config()?.settings().iter().map(Setting::view).collect() })
 }

@@ -7,7 +7,7 @@ use super::config_set::file;
 use crate::{Engine, config};
 
 /// Reads it.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let file = file(engine, request.in_project)?;
     let text = config::text(&file)?;
     Ok(Answer { path: file.path().display().to_string(), text, template: config::template() })

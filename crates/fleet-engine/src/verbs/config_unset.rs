@@ -7,7 +7,7 @@ use super::config_set::file;
 use crate::{Engine, config};
 
 /// Takes it out.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let file = file(engine, request.in_project)?;
     let removed = config::unset(&file, &request.key)?;
     Ok(Answer { key: request.key, removed, path: file.path().display().to_string() })

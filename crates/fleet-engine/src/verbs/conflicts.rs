@@ -25,8 +25,7 @@ const NAMED: usize = 50;
 /// So many dependencies are read: enough to know who waits for whom among the tasks that are compared.
 const MOST_EDGES: i64 = 10_000;
 
-/// Looks for them.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let common_dir = engine.common_dir()?;
     // Work that is not committed yet is in the vault alone.
     let ProjectGit { repo, vault } = ProjectGit::at(engine, &common_dir);

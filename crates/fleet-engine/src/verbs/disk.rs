@@ -1,5 +1,3 @@
-//! How much of the disk everything uses.
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +17,7 @@ use crate::keeper::blocking;
 /// The runs of a project that its logs are looked for among; the logs of others count as those of nobody.
 const MOST_RUNS: i64 = 10_000;
 
-/// Looks everywhere.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let home = Home::new(engine.home());
     let mut logs = logs(&home).await?;
     let mut projects = Vec::new();
@@ -49,7 +46,6 @@ fn sum<'a>(amounts: impl Iterator<Item = &'a u64>) -> Amount {
     amounts.fold(Amount::default(), |sum, bytes| Amount { count: sum.count + 1, bytes: sum.bytes + bytes })
 }
 
-/// The folders of runs.
 async fn logs(home: &Home) -> Outcome<BTreeMap<RunId, u64>> {
     let folders = names(&home.runs())?;
     blocking(move || {

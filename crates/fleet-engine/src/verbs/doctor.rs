@@ -1,5 +1,3 @@
-//! Looks at everything that is needed, and says what is wrong and what to do.
-
 mod here;
 mod space;
 mod vaults;
@@ -18,7 +16,7 @@ use crate::config::Origin;
 use crate::{Engine, problems, runner};
 
 /// Looks at everything; a check that fails never hides the next one.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let mut checks = vec![home(engine)];
     checks.extend(config(engine));
     checks.push(repository(engine));

@@ -1,5 +1,3 @@
-//! Events: what happened, and what happens.
-
 use fleet_api::verbs::events::{Answer, Request};
 use fleet_api::views::EventView;
 use fleet_core::event::Event;
@@ -13,7 +11,7 @@ use crate::waiting::Waiting;
 const PAGE: u32 = 500;
 
 /// Reads a page, and waits until there is one. Nothing is skipped: each page begins where the last one ended.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
     let limit = request.limit.unwrap_or(PAGE).into();
     let mut after = request.after;

@@ -12,7 +12,7 @@ use crate::Engine;
 const TRIES: usize = 100;
 
 /// Launches all of them, or none. A prefix that was given is taken as it is; one that is made up is a free one.
-pub async fn run(engine: &Engine, wish: Request) -> Outcome<Launched> {
+pub(crate) async fn run(engine: &Engine, wish: Request) -> Outcome<Launched> {
     if wish.copies == 0 || wish.copies > MOST {
         let message = format!("{} copies: between 1 and {MOST} can be launched", wish.copies);
         return Err(Problem::new(Code::InvalidValue, message));

@@ -15,7 +15,6 @@ pub(super) async fn look(engine: &Engine, ids: &[TaskId]) -> Outcome<Vec<Followe
     Ok(seen.iter().map(|one| view(one, now)).collect())
 }
 
-/// One of them.
 pub(super) fn view(seen: &ops::FollowedTask, now: Millis) -> Followed {
     Followed::new((&seen.task, seen.run.as_ref()), seen.obstacle.as_ref(), now)
 }

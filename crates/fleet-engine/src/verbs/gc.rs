@@ -1,5 +1,3 @@
-//! Gives disk space back, never at the price of work that has not landed.
-
 mod find;
 mod history;
 
@@ -63,7 +61,7 @@ enum Action {
 }
 
 /// Looks; then removes what was seen before and may still go. What is large only moves aside, and goes in the background.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let older_than = Duration::from_secs(request.older_than_seconds);
     let Some(seen) = request.remove else {
         let found = search(engine, Search { older_than, size: Size::Measured }).await?;

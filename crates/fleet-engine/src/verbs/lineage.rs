@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use fleet_core::id::{ProjectId, RunId, TaskId, WorkflowId};
+use fleet_core::id::{RunId, TaskId, WorkflowId};
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::project::Project;
 use fleet_store::ops;
 
 use crate::Engine;
@@ -21,26 +22,31 @@ pub(crate) fn own_task(engine: &Engine) -> Outcome<Option<TaskId>> {
 }
 
 /// The project of the task on which the agent works that asks; none if a person does.
-pub(crate) fn own_project(engine: &Engine) -> Outcome<Option<ProjectId>> {
-    Ok(engine.caller()?.agent().map(|agent| agent.project.id))
+pub(crate) fn own_project(engine: &Engine) -> Outcome<Option<&Project>> {
+    Ok(engine.caller()?.agent().map(|agent| &agent.project))
 }
 
 /// Refuses an agent a task of another project than its own.
 pub(crate) async fn check_project(engine: &Engine, task: TaskId) -> Outcome<()> {
-    let Some(own) = own_project(engine)? else { return Ok(()) };
+    let Some(own) = own_project(engine)?.map(|project| project.id) else { return Ok(()) };
     if engine.call(ops::GetTask { id: task }).await?.task.project == own {
         return Ok(());
     }
     Err(elsewhere(&format!("task {task} belongs to another repository")))
 }
 
-/// Refuses an agent that asks from another repository than its own.
+/// Refuses an agent that asks from another repository than its own, and from a folder that only pretends to be a checkout of
+/// it: git would follow the settings that such a folder brings, and run the programs that they name.
 pub(crate) fn check_place(engine: &Engine) -> Outcome<()> {
     let Some(agent) = engine.caller()?.agent() else { return Ok(()) };
-    if engine.repository().is_err() || engine.common_dir()? == agent.project.common_dir {
+    let Ok(repository) = engine.repository() else { return Ok(()) };
+    if engine.common_dir()? != agent.project.common_dir {
+        return Err(elsewhere("the directory is of another one"));
+    }
+    if engine.surrounding().is_some() || repository.is_registered() {
         return Ok(());
     }
-    Err(elsewhere("the directory is of another one"))
+    Err(elsewhere("the directory is not a checkout that the repository knows"))
 }
 
 /// Refuses an agent what is about all repositories.

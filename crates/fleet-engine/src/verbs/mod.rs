@@ -5,13 +5,12 @@
 
 macro_rules! modules {
     ($($name:ident),+) => {
-        $(pub mod $name;)+
+        $(pub(crate) mod $name;)+
     };
 }
 
 fleet_api::for_each_verb!(modules);
 
-pub mod demo;
 mod details;
 mod elsewhere;
 mod follow;

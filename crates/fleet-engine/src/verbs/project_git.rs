@@ -40,7 +40,6 @@ impl ProjectGit {
         Self::open(engine, here.as_ref().unwrap_or(&project.common_dir)).await
     }
 
-    /// The snapshots of all runs.
     pub(super) async fn snapshots(&self) -> Outcome<Vec<StoredSnapshot>> {
         let vault = self.vault.clone();
         blocking(move || git::list_snapshots(&vault, None)).await?.map_err(problems::git)

@@ -1,5 +1,3 @@
-//! Lists the repositories that codefleet knows.
-
 use fleet_api::verbs::project_list::{Answer, ProjectView, Request};
 use fleet_core::problem::Outcome;
 
@@ -8,8 +6,8 @@ use crate::Engine;
 use crate::keeper::checkout;
 
 /// Lists them all; to an agent, its own.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
-    let own = lineage::own_project(engine)?;
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+    let own = lineage::own_project(engine)?.map(|project| project.id);
     let all = engine.projects().await?.into_iter();
     let shown = all.filter(|project| own.is_none_or(|own| own == project.id));
     let view = |project| ProjectView { path: checkout(&project), id: project.id, name: project.name };

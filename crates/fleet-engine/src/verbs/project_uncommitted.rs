@@ -1,5 +1,3 @@
-//! Counts what is not committed in a checkout.
-
 use std::time::Duration;
 
 use fleet_api::verbs::project_uncommitted::{Answer, Request};
@@ -13,7 +11,7 @@ use crate::keeper::blocking;
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Looks at the checkout of the directory.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     Ok(Answer { files: count(engine).await })
 }
 

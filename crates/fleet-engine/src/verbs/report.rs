@@ -1,5 +1,3 @@
-//! What an agent says from inside its run: done, failed, a note, how far it is. It speaks for that run only.
-
 use fleet_api::verbs::report::{Answer, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_store::ops;
@@ -7,7 +5,7 @@ use fleet_store::ops;
 use crate::Engine;
 
 /// Takes it down. Which run it is about is not said by the request: it is that of the agent who asks.
-pub async fn run(engine: &Engine, Request { report }: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, Request { report }: Request) -> Outcome<Answer> {
     let Some(run) = engine.caller()?.run() else {
         return Err(Problem::new(Code::NotInARun, "this is not inside a run"));
     };

@@ -21,7 +21,7 @@ const RESUMABLE: [TaskState; 4] =
 const MOST: i64 = 1_000;
 
 /// Queues the tasks again; nobody is told to start them yet.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
     let batch = request.batch.as_deref().map(str::parse::<BatchId>).transpose().map_err(problems::id)?;
     let mut ids: Vec<TaskId> = Vec::new();
     for typed in &request.ids {

@@ -14,6 +14,7 @@ use fleet_host::git::{self, GitError, MergeCheck};
 use fleet_store::ops::{self, ListedRun, RunDetail};
 
 use super::elsewhere::Here;
+use super::lineage;
 use super::run_show::advice;
 use crate::keeper::blocking;
 use crate::lie::Lie;
@@ -26,8 +27,7 @@ const SHOWN: u32 = 20;
 const LOOKED_THROUGH: i64 = 1_000;
 const LATELY: &str = "7d";
 
-/// Looks.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let since = request.since.as_deref().unwrap_or(LATELY);
     let since = clock::parse_past("since", since, engine.time().await?)?;
     let limit = request.limit.unwrap_or(SHOWN) as usize;
@@ -39,6 +39,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         ops::RunFilter { project: Some(project.id), newest_of_task: true, ..ops::RunFilter::default() };
     let mut ended = engine.call(ops::ListRuns { filter, limit: LOOKED_THROUGH }).await?;
     ended.retain(|listed| is_over(listed, since));
+    lineage::retain_own(engine, &mut ended, |listed| listed.run.task).await?;
     ended.sort_by_key(|listed| std::cmp::Reverse(listed.run.ended_at));
     let more = ended.len() > limit;
     ended.truncate(limit);

@@ -1,5 +1,3 @@
-//! What a run changed: its branch compared with where it started, or, while it is at work, its files as they are.
-
 mod page;
 
 use std::path::PathBuf;
@@ -20,7 +18,7 @@ use crate::keeper::{blocking, checkout};
 use crate::{Engine, clock, problems};
 
 /// Compares, and gives the page that is asked for.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.run_id(&request.id).await?;
     if let Some(after) = &request.after {
         let cursor: Cursor = after.parse()?;
@@ -51,7 +49,6 @@ pub(super) struct Comparison {
     of: Of,
 }
 
-/// Finds out what to compare.
 pub(super) async fn find(engine: &Engine, id: RunId, which: Option<Which>) -> Outcome<Comparison> {
     let detail = engine.call(ops::GetRun { run: id }).await?;
     let run = &detail.run;
@@ -182,7 +179,6 @@ async fn snapshot(project: &ProjectGit, run: RunId, which: Which) -> Outcome<Fou
 }
 
 impl Comparison {
-    /// Where its first page begins.
     fn cursor(&self) -> Cursor {
         Cursor { base: self.base.clone(), head: self.head.clone(), skip: 0 }
     }

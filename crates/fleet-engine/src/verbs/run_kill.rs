@@ -1,5 +1,3 @@
-//! Stops agents and cancels tasks by pattern, and keeps what they did.
-
 mod discard;
 
 use std::time::Duration;
@@ -11,36 +9,35 @@ use fleet_core::problem::Outcome;
 
 use super::follow;
 use crate::Engine;
-use crate::halt::{self, Fate, Halted, Until, Wish};
+use crate::cancellation::{self, CancelRequest, CancelledTask, Fate, Until};
 
-/// Stops them.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let tasks = engine.task_ids(&request.tasks).await?;
     let seen = follow::look(engine, &tasks).await?;
     let patience = request.wait_millis.map(Duration::from_millis);
     // Who deletes the branch has to wait for the last commit on it, and who says how long wants to wait.
     let is_quick = !request.discard && patience.is_none();
-    let wish = Wish {
+    let cancel = CancelRequest {
         remark: None,
         otherwise: "stopped by `fleet kill`",
         patience,
         until: if is_quick { Until::Safe } else { Until::Tidy },
     };
     let tasks: Vec<TaskId> = seen.iter().map(|one| one.task.id).collect();
-    let halted = halt::cancel(engine, &tasks, &wish).await?;
+    let cancelled = cancellation::cancel(engine, &tasks, &cancel).await?;
     let mut killed = Vec::with_capacity(seen.len());
-    for (target, halted) in seen.iter().zip(halted) {
-        let mut one = killed_of(target, halted);
+    for (target, cancelled) in seen.iter().zip(cancelled) {
+        let mut one = killed_of(target, cancelled);
         discard::settle(engine, request.discard, &mut one).await?;
         killed.push(one);
     }
     Ok(Answer { killed })
 }
 
-fn killed_of(target: &Followed, halted: Halted) -> Killed {
+fn killed_of(target: &Followed, cancelled: CancelledTask) -> Killed {
     let live = target.run.as_ref().filter(|run| run.state.is_live()).map(|run| run.id);
-    let tidying = halted.fate == Fate::Tidying;
-    let (outcome, detail) = match halted.fate {
+    let tidying = cancelled.fate == Fate::Tidying;
+    let (outcome, detail) = match cancelled.fate {
         Fate::Stopped | Fate::Tidying => (KillOutcome::Stopped, None),
         Fate::Cancelled => (KillOutcome::Cancelled, None),
         Fate::Over => (KillOutcome::Over, None),
@@ -49,7 +46,7 @@ fn killed_of(target: &Followed, halted: Halted) -> Killed {
     Killed {
         task: target.task.id,
         title: target.task.title.clone(),
-        run: halted.run.or(live),
+        run: cancelled.run.or(live),
         outcome,
         detail,
         tidying,

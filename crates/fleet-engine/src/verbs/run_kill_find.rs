@@ -1,5 +1,3 @@
-//! Which tasks and runs somebody means.
-
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::run_kill_find::{Answer, Request, Target};
@@ -7,7 +5,7 @@ use fleet_core::glob::NamePattern;
 use fleet_core::id::{BatchId, IdPrefix, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Run;
-use fleet_core::task::{Status, Task, TaskState};
+use fleet_core::task::{Status, Task, TaskState, own_branch};
 use fleet_core::text::escaped;
 use fleet_store::{StoreError, ops};
 
@@ -19,7 +17,7 @@ const MOST: i64 = 10_000;
 
 /// Finds everything that is not over and that is meant. Each pattern has to mean something: one that does not is a
 /// typing error, and then nothing is stopped.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let batch = request.batch.as_deref().map(str::parse::<BatchId>).transpose().map_err(problems::id)?;
     let everywhere = request.all_projects || batch.is_some();
     // Outside of a repository only an id says which task is meant.
@@ -29,6 +27,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut open = Open { targets: Vec::new(), more: false };
     if everywhere || project.is_some() {
         open = look(engine, ops::TaskFilter { project, batch, ..Default::default() }).await?;
+        lineage::retain_own(engine, &mut open.targets, |target| target.task).await?;
     }
     let mut meant: Vec<usize> = if batch.is_some() && request.patterns.is_empty() {
         (0..open.targets.len()).collect()
@@ -61,8 +60,6 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let chosen = |(at, _): &(usize, Target)| kept.next_if_eq(at).is_some();
     let targets: Vec<Target> =
         open.targets.into_iter().enumerate().filter(chosen).map(|(_, target)| target).collect();
-    let tasks: Vec<TaskId> = targets.iter().map(|target| target.task).collect();
-    lineage::check_all(engine, tasks).await?;
     Ok(Answer { targets, more: open.more })
 }
 
@@ -89,8 +86,7 @@ async fn look(engine: &Engine, filter: ops::TaskFilter) -> Outcome<Open> {
 }
 
 fn target(task: &Task, live: Option<&Run>) -> Target {
-    let planned =
-        || task.spec.branch.as_ref().map_or_else(|| format!("fleet/{}", task.id), ToString::to_string);
+    let planned = || task.spec.branch.as_ref().map_or_else(|| own_branch(task.id), ToString::to_string);
     Target {
         task: task.id,
         title: task.spec.title.to_string(),
@@ -149,6 +145,7 @@ impl Open {
             return Ok(None);
         }
         let Some(id) = task_of(engine, text).await? else { return Ok(None) };
+        lineage::check(engine, id).await?;
         let detail = engine.call(ops::GetTask { id }).await?;
         if detail.task.state().is_settled() {
             return Ok(None);
@@ -162,15 +159,8 @@ impl Open {
 /// The task that somebody means by its id or by that of a run.
 async fn task_of(engine: &Engine, text: &str) -> Outcome<Option<TaskId>> {
     match engine.task_id(text).await {
-        Ok(id) => return Ok(Some(id)),
-        Err(problem) if matches!(problem.code, Code::TaskNotFound | Code::IdInvalid) => {}
-        Err(problem) => return Err(problem),
-    }
-    let resolve = ops::ResolveRun { typed: text.to_owned(), project: None };
-    match engine.store().await?.call(resolve).await {
-        Ok(run) => Ok(Some(engine.call(ops::GetRun { run }).await?.run.task)),
-        Err(StoreError::RunNotFound(_)) => Ok(None),
-        Err(error) => Err(problems::store(error)),
+        Err(problem) if matches!(problem.code, Code::TaskNotFound | Code::IdInvalid) => Ok(None),
+        found => found.map(Some),
     }
 }
 
@@ -178,7 +168,6 @@ fn is_id(text: &str) -> bool {
     IdPrefix::<TaskId>::parse(text).is_ok() || IdPrefix::<RunId>::parse(text).is_ok()
 }
 
-/// Why a pattern means nothing.
 async fn nothing(engine: &Engine, text: &str) -> Problem {
     let shown = escaped(text);
     let over = task_of(engine, text).await.ok().flatten();

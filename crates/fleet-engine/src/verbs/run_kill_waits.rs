@@ -1,23 +1,21 @@
-//! What stopping takes its time with.
-
 use fleet_api::verbs::run_kill_waits::{Answer, Request};
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Run, RunState};
+use fleet_core::task::own_branch;
 use fleet_store::ops;
 
 use crate::Engine;
 use crate::home::Home;
 use crate::lost_keeper::LostKeeper;
 
-/// Looks at those that go on.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let home = Home::new(engine.home());
     let mut waits = Vec::new();
     for id in &request.runs {
         let run = engine.run_id(id).await?;
         let run = engine.call(ops::GetRun { run }).await?.run;
         if run.state.is_live() {
-            let name = run.branch.clone().unwrap_or_else(|| format!("fleet/{}", run.task));
+            let name = run.branch.clone().unwrap_or_else(|| own_branch(run.task));
             waits.push(format!("waiting for {name}: {}", what(&home, &run)));
         }
     }

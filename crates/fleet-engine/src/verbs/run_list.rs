@@ -1,5 +1,3 @@
-//! Lists runs: the agents at work, with what they use of this machine, or all that ever ran.
-
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::run_list::{Answer, Looked, Request};
@@ -20,19 +18,18 @@ use fleet_api::views::{ListedRunView, RunView};
 const MOST_LIVE: u32 = 10_000;
 
 /// Lists them. An agent sees those that come from its own task.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
     waiting.rings().await;
     lineage::check_all_projects(engine, request.all_projects)?;
-    let (mut listed, more) = find(engine, &request).await?;
-    lineage::retain_own(engine, &mut listed, |listed| listed.run.task).await?;
+    let (listed, more) = find(engine, &request).await?;
     let is_narrowed = !request.all_projects && request.batch.is_none();
     let elsewhere = if listed.is_empty() && is_narrowed { live_anywhere(engine).await? } else { 0 };
     let (runs, looked) = views(engine, &listed, request.after.unwrap_or_default()).await?;
     Ok(Answer { runs, more, elsewhere, looked: request.wait_seconds.map(|_| looked) })
 }
 
-/// Those at work, whoever asks.
+/// Those at work. An agent sees those that come from its own task.
 pub(super) async fn live(engine: &Engine, all_projects: bool) -> Outcome<Vec<ListedRunView>> {
     let (listed, _) = find(engine, &Request { all_projects, ..Request::default() }).await?;
     Ok(views(engine, &listed, Looked::default()).await?.0)
@@ -41,11 +38,14 @@ pub(super) async fn live(engine: &Engine, all_projects: bool) -> Outcome<Vec<Lis
 async fn find(engine: &Engine, request: &Request) -> Outcome<(Vec<ListedRun>, bool)> {
     let limit = match (request.limit, request.all) {
         (Some(limit), _) => limit,
-        (None, true) => engine.config()?.list_limit(),
+        (None, true) => engine.config()?.tasks().list_limit,
         (None, false) => MOST_LIVE,
     };
     let Some(filter) = filter(engine, request).await? else { return Ok((Vec::new(), false)) };
-    let mut listed = engine.call(ops::ListRuns { filter, limit: i64::from(limit) + 1 }).await?;
+    // How many of them are an agent's own is known only when all are there.
+    let looked_through = if lineage::own_task(engine)?.is_some() { MOST_LIVE } else { limit };
+    let mut listed = engine.call(ops::ListRuns { filter, limit: i64::from(looked_through) + 1 }).await?;
+    lineage::retain_own(engine, &mut listed, |listed| listed.run.task).await?;
     let more = listed.len() > limit as usize;
     listed.truncate(limit as usize);
     Ok((listed, more))

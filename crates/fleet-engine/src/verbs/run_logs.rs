@@ -41,7 +41,7 @@ pub(crate) struct Log {
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Reads a page, and waits until there is one.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
     let log = find(engine, &request).await?;
     let (id, mut end, has_errors) = (log.run.id, end_of(&log.run), log.has_errors());

@@ -1,5 +1,3 @@
-//! Where the agent of a run works.
-
 use fleet_api::verbs::run_open::{Answer, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_store::ops;
@@ -11,7 +9,7 @@ use crate::verbs::elsewhere;
 use crate::verbs::gc::area;
 
 /// Finds the folder of a run that is at work on this machine.
-pub async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, Request { id }: Request) -> Outcome<Answer> {
     let run = engine.run_id(&id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
     elsewhere::refuse(engine, &detail.run)?;

@@ -1,9 +1,7 @@
-//! Says something to the agent of a task: while it works, before it starts, or after it has ended.
-
 use fleet_api::verbs::run_prompt::{Answer, Request};
 use fleet_core::id::TaskId;
 use fleet_core::message::Reception;
-use fleet_core::problem::{Code, Outcome};
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Run;
 use fleet_core::task::{PromptText, Task};
 use fleet_store::ops;
@@ -13,15 +11,16 @@ use super::lineage;
 use super::resume::meant;
 use super::task_add::parsed;
 use crate::home::Home;
-use crate::{Engine, caller, halt};
+use crate::{Engine, caller, cancellation};
 use fleet_api::views::{MessageView, TaskView};
 
 /// Keeps the message, and tells the keeper of a run that is at work here. Nobody is told to start a task that was queued
 /// again.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let text: PromptText = parsed(&request.text)?;
     let task = meant(engine, &request.id).await?;
     lineage::check(engine, task).await?;
+    check_not_own(engine, task)?;
     check_startable(engine, task).await?;
     let (kind, from, now) = (request.kind, caller::who(engine)?, engine.now());
     let told = engine.call(ops::SendMessage { task, kind, text, from, expires_at: None, now }).await?;
@@ -35,6 +34,15 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         prompt: MessageView::new(&told.message, now),
         reception: told.reception,
     })
+}
+
+/// An agent that could prompt its own task would start itself again for ever.
+fn check_not_own(engine: &Engine, task: TaskId) -> Outcome<()> {
+    if lineage::own_task(engine)? != Some(task) {
+        return Ok(());
+    }
+    Err(Problem::new(Code::NotYours, format!("task {task} is your own: an agent cannot prompt itself"))
+        .hint("say it in your final message; `fleet note TEXT` tells people while you work"))
 }
 
 /// A task that is over would be queued for an agent that cannot be started here, and wait for ever.
@@ -54,6 +62,6 @@ async fn check_startable(engine: &Engine, id: TaskId) -> Outcome<()> {
 /// A keeper elsewhere, or one that has not told its name yet, hears of it when it renews its lease.
 fn nudge(engine: &Engine, run: &Run) {
     if Home::new(engine.home()).place().is_ok_and(|here| here == run.place) {
-        halt::nudge(run.keeper.as_deref());
+        cancellation::nudge(run.keeper.as_deref());
     }
 }

@@ -1,5 +1,3 @@
-//! What came out of one run, without a look at git or the machine.
-
 use fleet_api::verbs::run_result::{Answer, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_store::ops;
@@ -8,7 +6,7 @@ use crate::Engine;
 use fleet_api::views::RunView;
 
 /// Looks at the run that somebody means.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let run = engine.run_id(&request.id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
     let parsed = detail.result.as_deref().map(serde_json::from_str).transpose();

@@ -1,10 +1,9 @@
-//! Shows one run: what it is about, how it went, what it left, and what to do next.
-
 pub(super) mod advice;
 mod files;
 
 use fleet_api::verbs::run_list::Looked;
 use fleet_api::verbs::run_show::{Answer, Request};
+use fleet_core::event;
 use fleet_core::message::Message;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::{Reason, Run, RunState};
@@ -17,26 +16,14 @@ use crate::lost_keeper::LostKeeper;
 use crate::{Engine, load};
 use fleet_api::views::{EventView, MessageView, RunView};
 
-/// Events that tell how a run goes; everything else is in its log.
-const NOTES: &[&str] = &[
-    "run.note",
-    "run.progress",
-    "run.reported",
-    "run.prompted",
-    "run.error",
-    "run.warned",
-    "run.stopping",
-    "run.omitted",
-];
 const MOST_NOTES: i64 = 20;
 
-/// Shows the run that somebody means.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let run = engine.run_id(&request.id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;
     // Without numbers they can be shown as well.
     let _ = engine.number_events().await;
-    let notes = engine.call(ops::RunEventsOf { run, kinds: NOTES, limit: MOST_NOTES }).await?;
+    let notes = engine.call(ops::RunEventsOf { run, kinds: event::NOTES, limit: MOST_NOTES }).await?;
     let messages = messages(engine, &detail.run).await?;
     let home = Home::new(engine.home());
     let (folder, vault, live) = (home.run(run), home.vault(&detail.project.common_dir), detail.run.clone());

@@ -1,5 +1,3 @@
-//! Looks whether tasks wait for a runner that is not up.
-
 use fleet_api::verbs::runner_missing::{Answer, Request};
 use fleet_core::problem::Outcome;
 
@@ -7,6 +5,6 @@ use crate::Engine;
 use crate::runner::unattended;
 
 /// Looks, and starts the runner that is missed.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     Ok(Answer { unattended: unattended(engine).await? })
 }

@@ -1,5 +1,3 @@
-//! Starts the runner in the background.
-
 use fleet_api::verbs::runner_start::{Answer, Request};
 use fleet_core::problem::Outcome;
 
@@ -8,7 +6,7 @@ use crate::Engine;
 use crate::runner::start_in_background;
 
 /// Starts it, and waits until it is up.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(match start_in_background(engine, request.slots).await? {
         Ok(runner) => Answer { runner: view(&runner), started: true },
         Err(runner) => Answer { runner: view(&runner), started: false },

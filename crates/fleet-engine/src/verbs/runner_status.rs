@@ -1,10 +1,8 @@
-//! Which runners are up, and what they have to do.
-
 use std::collections::BTreeSet;
 
 use fleet_api::Moment;
 use fleet_api::verbs::runner_status::{Answer, PauseView, Request, RunnerView, WarningView};
-use fleet_core::event::{Event, Fact};
+use fleet_core::event::{AgentEvent, Event, Fact, WARNING};
 use fleet_core::problem::Outcome;
 use fleet_core::run::Run;
 use fleet_store::ops;
@@ -18,8 +16,7 @@ use crate::{Engine, clock, problems};
 /// Ready tasks are counted up to here.
 const COUNTED: i64 = 1_000;
 
-/// Looks.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let home = Home::new(engine.home());
     let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
     let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
@@ -42,21 +39,27 @@ pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
         paused: pauses.into_iter().map(paused).collect(),
         spent_today: spent.day.micro_usd,
         budget_today: engine.config()?.spending().day_micro_usd,
-        runners: up.iter().map(view).collect(),
+        runners: up.iter().map(|runner| shown(runner, is_agent)).collect(),
         running: live.len(),
         warnings: warned,
         ready: ready.tasks.len(),
         ready_more: ready.more,
-        log: home.runner_log().display().to_string(),
+        log: if is_agent { String::new() } else { home.runner_log().display().to_string() },
     })
+}
+
+/// An agent has no business with the process.
+fn shown(runner: &Runner, is_agent: bool) -> RunnerView {
+    let whole = view(runner);
+    if is_agent { RunnerView { pid: 0, ..whole } } else { whole }
 }
 
 /// The newest warning of each run.
 async fn warnings(engine: &Engine, live: &[Run]) -> Outcome<Vec<WarningView>> {
-    let newest = |run: &Run| ops::RunEventsOf { run: run.id, kinds: &["run.warned"], limit: 1 };
+    let newest = |run: &Run| ops::RunEventsOf { run: run.id, kinds: WARNING, limit: 1 };
     let events = engine.call(ops::All(live.iter().map(newest).collect())).await?;
     let text = |event: Event| match event.fact {
-        Fact::RunWarned { text } => Some(text),
+        Fact::Agent(AgentEvent::Warning { text }) => Some(text),
         _ => None,
     };
     let texts = events.into_iter().map(|events| events.into_iter().next_back().and_then(text));
@@ -64,7 +67,6 @@ async fn warnings(engine: &Engine, live: &[Run]) -> Outcome<Vec<WarningView>> {
     Ok(live.iter().zip(texts).filter_map(view).collect())
 }
 
-/// As it is shown.
 pub(super) fn view(runner: &Runner) -> RunnerView {
     RunnerView {
         name: runner.name.clone(),

@@ -1,5 +1,3 @@
-//! Stops the runners of this home; agents go on unless they are to be stopped, too.
-
 use std::time::Duration;
 
 use fleet_api::verbs::runner_stop::{Answer, Request};
@@ -9,7 +7,7 @@ use fleet_host::process::{self, Signal};
 use fleet_store::{StoreError, ops};
 
 use super::runner_status::view;
-use crate::halt::nudge;
+use crate::cancellation::nudge;
 use crate::home::Home;
 use crate::reconcile::{Reconciler, Repairs};
 use crate::runner::registry;
@@ -22,7 +20,7 @@ const STEP: Duration = Duration::from_millis(10);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Stops them and waits until they are gone.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let home = Home::new(engine.home());
     let up = || registry::up(&home).map_err(|error| problems::io(&home.runners(), &error));
     let runners = up()?;

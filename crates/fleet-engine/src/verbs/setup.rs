@@ -44,14 +44,13 @@ enum Made {
     File,
 }
 
-/// A changed text.
 struct Edited {
     text: String,
     made: Made,
 }
 
-/// Does it.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+    engine.whereabouts().check_reach()?;
     register(engine, request)
 }
 
@@ -91,7 +90,6 @@ fn exchange(file: &Path, before: Option<&str>, after: Option<&str>) -> Outcome<(
     exchanged.map_err(|error| problems::io(file, &error))
 }
 
-/// How a client stands.
 pub(super) fn status(engine: &Engine, client: Client, scope: Scope) -> Outcome<Status> {
     let file = client.file(engine, scope)?;
     let wanted = Entry::ours(engine, scope)?;

@@ -1,5 +1,3 @@
-//! Tells in which programs our tool server is registered.
-
 use fleet_api::verbs::setup::{Client, Scope};
 use fleet_api::verbs::setup_list::{Answer, Request};
 use fleet_core::problem::Outcome;
@@ -8,7 +6,7 @@ use super::setup::status;
 use crate::Engine;
 
 /// How every client stands: in one scope, or for the user and wherever the project has an entry.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let all = |scope| Client::ALL.into_iter().map(move |client| status(engine, client, scope));
     if let Some(scope) = request.scope {
         return Ok(Answer { clients: all(scope).collect::<Outcome<_>>()? });

@@ -1,5 +1,3 @@
-//! Adds a task.
-
 mod settle;
 
 use fleet_api::verbs::task_add::{Answer, Duplicates, Request};
@@ -30,7 +28,7 @@ const SAME: f64 = 0.7;
 
 /// Adds the task to the project of the directory, or says what is there already. The look comes before the adding and is
 /// not part of it: two that add the same task at the same moment are both served.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let threshold = texts::threshold(request.threshold, SAME)?;
     // First of all whether it could be added at all: a wrong field is not a duplicate.
     spec(engine, &request)?;
@@ -130,10 +128,10 @@ pub(super) fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     allowed::check(engine)?;
     let config = engine.config()?;
     let mut spec = TaskSpec::new(parsed(&request.title)?);
-    let priority = request.priority.unwrap_or_else(|| config.priority().into());
+    let priority = request.priority.unwrap_or_else(|| config.tasks().priority.into());
     spec.priority = Priority::try_from(priority).map_err(problems::field)?;
     spec.retry = RetryPolicy {
-        retries: request.retries.unwrap_or_else(|| config.retries()),
+        retries: request.retries.unwrap_or_else(|| config.tasks().retries),
         ..RetryPolicy::default()
     };
     if let Some(description) = &request.description {
@@ -164,7 +162,6 @@ pub(super) fn spec(engine: &Engine, request: &Request) -> Outcome<TaskSpec> {
     Ok(spec)
 }
 
-/// A field from text.
 pub(super) fn parsed<T: std::str::FromStr<Err = FieldError>>(text: &str) -> Outcome<T> {
     text.parse().map_err(problems::field)
 }

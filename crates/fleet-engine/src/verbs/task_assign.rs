@@ -1,5 +1,3 @@
-//! Says who does a task, how urgent it is, and whether it may start: all of it at once, or nothing.
-
 use fleet_api::verbs::task_assign::{Answer, Request, Start};
 use fleet_api::verbs::task_edit::Request as Edit;
 use fleet_api::views::TaskView;
@@ -10,8 +8,7 @@ use fleet_store::ops;
 use super::task_edit;
 use crate::{Engine, runner};
 
-/// Assigns it.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.task).await?;
     let before = engine.call(ops::GetTask { id }).await?.task;
     let edit = edit(engine, &request, &before)?;

@@ -1,5 +1,3 @@
-//! Cancels tasks: all of those named, or none.
-
 use fleet_api::verbs::task_cancel::{Answer, Request};
 use fleet_api::views::TaskView;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -8,16 +6,17 @@ use fleet_store::ops;
 
 use super::task_add::parsed;
 use crate::Engine;
-use crate::halt::{self, Fate, Until, Wish};
+use crate::cancellation::{self, CancelRequest, Fate, Until};
 
 /// Cancels them. A task that runs is stopped by its keeper: what its agent has done is kept.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let remark: Option<Remark> = request.remark.as_deref().map(parsed).transpose()?;
     let ids = engine.task_ids(&request.ids).await?;
-    let wish = Wish { remark, otherwise: "it was cancelled", patience: None, until: Until::Tidy };
-    for halted in halt::cancel_all(engine, &ids, &wish).await? {
-        if let Fate::GoesOn(why) = halted.fate {
-            let problem = Problem::new(Code::KillIncomplete, format!("task {} goes on: {why}", halted.task));
+    let cancel = CancelRequest { remark, otherwise: "it was cancelled", patience: None, until: Until::Tidy };
+    for cancelled in cancellation::cancel_all(engine, &ids, &cancel).await? {
+        if let Fate::GoesOn(why) = cancelled.fate {
+            let problem =
+                Problem::new(Code::KillIncomplete, format!("task {} goes on: {why}", cancelled.task));
             return Err(
                 problem.hint("it was asked to stop; `fleet start` takes care of a keeper that is stuck")
             );

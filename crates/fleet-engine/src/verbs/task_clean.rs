@@ -1,5 +1,3 @@
-//! Removes what one task left behind, and never work that is nowhere else.
-
 use std::time::Duration;
 
 use fleet_api::verbs::task_clean::{Answer, Branch, Folders, Request};
@@ -21,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Removes it. Nothing is left to do the second time, which is no problem.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.task).await?;
     let state = engine.call(ops::GetTask { id }).await?.task.state();
     if !state.is_settled() {

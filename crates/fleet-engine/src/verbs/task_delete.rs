@@ -1,5 +1,3 @@
-//! Removes tasks for good: all of those named, or none.
-
 use fleet_api::verbs::task_delete::{Answer, Request};
 use fleet_api::views::TaskView;
 use fleet_core::id::TaskId;
@@ -9,7 +7,7 @@ use fleet_store::ops;
 use crate::Engine;
 
 /// Deletes the tasks, and tells what they were.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let ids = engine.task_ids(&request.ids).await?;
     if request.dry_run {
         return meant(engine, ids).await;

@@ -1,5 +1,3 @@
-//! Makes a task wait for others.
-
 use fleet_api::verbs::task_dep_add::Request;
 use fleet_api::views::TaskView;
 use fleet_core::deps::Edge;
@@ -11,7 +9,7 @@ use super::task_show;
 use crate::Engine;
 
 /// Adds all of the dependencies, or none.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
     let edges = edges(engine, &request.id, &request.on).await?;
     let now = engine.now();
     let adding = edges.iter().map(|edge| ops::AddDependency { edge: *edge, now });

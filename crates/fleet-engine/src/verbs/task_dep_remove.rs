@@ -1,5 +1,3 @@
-//! Makes a task wait for others no longer.
-
 use fleet_api::verbs::task_dep_remove::Request;
 use fleet_api::views::TaskView;
 use fleet_core::problem::Outcome;
@@ -9,7 +7,7 @@ use super::task_dep_add::{edges, view};
 use crate::Engine;
 
 /// Removes all of the dependencies, or none.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
     let edges = edges(engine, &request.id, &request.on).await?;
     let now = engine.now();
     let removing = edges.iter().map(|edge| ops::RemoveDependency { edge: *edge, now });

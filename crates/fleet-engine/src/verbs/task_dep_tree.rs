@@ -1,5 +1,3 @@
-//! Shows what a task waits for.
-
 use fleet_api::verbs::task_dep_tree::{Answer, Node, Request};
 use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
@@ -7,8 +5,7 @@ use fleet_store::ops;
 
 use crate::Engine;
 
-/// Reads the whole tree.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let root = engine.task_id(&request.id).await?;
     let limit = ops::DependencyTree::EVERYTHING;
     let graph = engine.call(ops::DependencyTree { roots: vec![root], with_done: true, limit }).await?;

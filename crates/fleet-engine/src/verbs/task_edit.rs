@@ -1,12 +1,12 @@
-//! Changes what the author of a task decided.
-
 use fleet_api::verbs::task_edit::{Answer, Request};
 use fleet_api::views::TaskView;
+use fleet_core::id::TaskId;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{AgentName, Label, ModelName, Priority, TaskEdit, TaskSpec};
 use fleet_store::ops;
 
+use super::lineage;
 use super::task_add::{complexity, labels, limits, meta, parsed, scope};
 use crate::{Engine, agents, clock, problems};
 
@@ -27,9 +27,9 @@ const CLEARABLE: &[&str] = &[
     "read-only",
 ];
 
-/// Edits the task.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.id).await?;
+    check_bounds(engine, id, &request)?;
     let before = engine.call(ops::GetTask { id }).await?.task.spec;
     let edit = edit(engine, &request, &before)?;
     if edit == TaskEdit::default() {
@@ -40,6 +40,21 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let (task, changed) = engine.call(ops::EditTask { id, edit, now: engine.now() }).await?;
     let changed = changed.into_iter().map(ToOwned::to_owned).collect();
     Ok(Answer { task: TaskView::new(&task, engine.now()).described(&task), changed })
+}
+
+/// How long and how often an agent may work is not for itself to say.
+fn check_bounds(engine: &Engine, id: TaskId, request: &Request) -> Outcome<()> {
+    let changes_bounds = request.retries.is_some()
+        || !request.limits.is_empty()
+        || request.clear.iter().any(|name| name == "limits");
+    if !changes_bounds || lineage::own_task(engine)? != Some(id) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Code::NotYours,
+        format!("task {id} is your own: only people change its limits and retries"),
+    )
+    .hint("say in your report what you need; a person can do it"))
 }
 
 /// The new values, checked.

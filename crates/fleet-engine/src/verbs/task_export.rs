@@ -1,5 +1,3 @@
-//! Writes tasks as JSON lines that `task_import` reads.
-
 use fleet_api::Moment;
 use fleet_api::verbs::task_export::{Answer, Request};
 use fleet_core::id::TaskId;
@@ -23,9 +21,7 @@ pub(super) struct Line {
     pub(super) state: TaskState,
     /// Ids or keys of tasks that come first.
     pub(super) after: Vec<String>,
-    /// Not started earlier than this.
     pub(super) not_before: Option<Moment>,
-    /// What its author decided.
     #[serde(flatten)]
     pub(super) spec: TaskSpec,
 }
@@ -34,7 +30,7 @@ pub(super) struct Line {
 const PAGE: u32 = 1_000;
 
 /// Reads a page of the tasks of the directory's project, oldest first.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let Some(project) = engine.known_project().await? else {
         return Ok(Answer { lines: Vec::new(), next: None });
     };

@@ -1,5 +1,3 @@
-//! Finds the task that somebody means.
-
 use fleet_api::verbs::task_find::{Answer, Request};
 use fleet_core::problem::Outcome;
 
@@ -8,7 +6,7 @@ use super::resume::meant;
 use crate::Engine;
 
 /// Finds it. More than an id can name one, so that whose it is can be checked only here.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let task = meant(engine, &request.id).await?;
     lineage::check_project(engine, task).await?;
     Ok(Answer { task, run: engine.run_id(&request.id).await.ok() })

@@ -1,5 +1,3 @@
-//! Puts tasks aside: all of those named, or none.
-
 use fleet_api::verbs::task_cancel::Answer;
 use fleet_api::verbs::task_hold::Request;
 use fleet_api::views::TaskView;
@@ -10,8 +8,7 @@ use fleet_store::ops;
 use super::task_add::parsed;
 use crate::Engine;
 
-/// Holds them.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let remark = request.remark.as_deref().map(parsed).transpose()?;
     step(engine, &request.ids, (TaskMove::Hold, remark)).await
 }

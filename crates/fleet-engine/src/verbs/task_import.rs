@@ -1,5 +1,3 @@
-//! Adds many tasks from JSON lines: all of them, or none.
-
 use std::collections::BTreeMap;
 
 use fleet_api::Moment;
@@ -15,6 +13,7 @@ use fleet_store::ops::{self, NewTask};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::lineage;
 use super::task_add::settle;
 use super::task_export::Line;
 use crate::caller::author;
@@ -22,13 +21,23 @@ use crate::config::nearest;
 use crate::{Engine, agents, allowed, clock, problems};
 
 /// Imports into the project of the directory.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     allowed::check(engine)?;
     engine.repository()?;
     let config = engine.config()?;
-    let defaults =
-        Defaults { priority: config.priority(), retries: config.retries(), now: engine.time().await? };
+    let is_agent = lineage::own_task(engine)?.is_some();
+    if is_agent {
+        refuse_flood(&request.text)?;
+    }
+    let defaults = Defaults {
+        priority: config.tasks().priority,
+        retries: config.tasks().retries,
+        now: engine.time().await?,
+    };
     let mut lines = parse(&request.text, &defaults)?;
+    if let Some((number, _)) = lines.iter().find(|(_, line)| is_agent && line.state.is_settled()) {
+        return Err(wrong(*number, "only people can import a task that is over"));
+    }
     for (_, line) in lines.iter_mut().filter(|(_, line)| !is_over(line)) {
         settle(engine, &mut line.spec)?;
     }
@@ -56,6 +65,17 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let add = ops::AddTasks { tasks: tasks.collect(), author: author(engine)?, now: engine.now() };
     let added: Vec<Task> = engine.call(add).await?;
     Ok(Answer { ids: added.iter().map(|task| task.id).collect(), dry_run: false })
+}
+
+/// Refuses an agent a file of more tasks than it may add, before all of them are looked at.
+fn refuse_flood(text: &str) -> Outcome<()> {
+    let count = text.lines().filter(|line| !line.trim().is_empty()).count();
+    if count <= ops::MOST_ADDED {
+        return Ok(());
+    }
+    let message = format!("{count} tasks: an agent can add at most {} that are not over", ops::MOST_ADDED);
+    Err(Problem::new(Code::SpawnRefused, message)
+        .hint("a person can import as many as they want: `fleet task import FILE`"))
 }
 
 fn wrong(number: usize, why: impl std::fmt::Display) -> Problem {

@@ -1,5 +1,3 @@
-//! Lists tasks.
-
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::task_list::Request;
@@ -14,7 +12,7 @@ use super::task_add::parsed;
 use crate::{Engine, problems, runner};
 
 /// Lists tasks, status by status, each in the order in which they are served.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
     let statuses = match (request.statuses.as_slice(), request.all) {
         ([], false) => StatusFilter::open(),
         ([], true) => StatusFilter::all(),
@@ -27,7 +25,7 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
 }
 
 pub(super) fn limit(engine: &Engine, limit: Option<u32>) -> Outcome<i64> {
-    Ok(limit.map_or(engine.config()?.list_limit(), |limit| limit).into())
+    Ok(limit.map_or(engine.config()?.tasks().list_limit, |limit| limit).into())
 }
 
 /// `None` when the project has never had a task: then there is nothing to list.

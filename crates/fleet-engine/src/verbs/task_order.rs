@@ -24,8 +24,7 @@ const MOST_TASKS: usize = 500;
 /// So many bottlenecks are named.
 const NAMED: usize = 5;
 
-/// Looks.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let wanted = engine.task_ids(&request.tasks).await?;
     let found = texts::read(engine, &Which { statuses: StatusFilter::open().0, ..Which::default() }).await?;
     let mut tasks = found.tasks;

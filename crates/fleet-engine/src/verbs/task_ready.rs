@@ -1,5 +1,3 @@
-//! Lists the tasks that could start now: what a claim would look at next.
-
 use fleet_api::verbs::task_list;
 use fleet_api::verbs::task_ready::Request;
 use fleet_api::views::TaskList;
@@ -9,8 +7,7 @@ use fleet_store::ops;
 use super::task_list::{filter, limit, list, nothing};
 use crate::Engine;
 
-/// Lists them.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<TaskList> {
     let limit = limit(engine, request.limit)?;
     let Request { labels, all_projects, .. } = request;
     let which = task_list::Request { labels, all_projects, ..task_list::Request::default() };

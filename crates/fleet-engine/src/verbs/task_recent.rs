@@ -1,5 +1,3 @@
-//! Lists tasks by their age, newest first, page by page.
-
 use fleet_api::verbs::task_recent::{Answer, Request};
 use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
@@ -9,7 +7,7 @@ use super::{follow, lineage};
 use crate::{Engine, problems};
 
 /// Lists those of every project; of an agent, those that come from its own task.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let before = request.after.as_deref().map(str::parse::<TaskId>).transpose().map_err(problems::id)?;
     let kind = |kind: &fleet_api::verbs::task_recent::TaskKind| ops::TaskKind {
         state: kind.state,

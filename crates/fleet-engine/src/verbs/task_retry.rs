@@ -1,5 +1,3 @@
-//! Queues tasks again, with a clean record: all of those named, or none.
-
 use fleet_api::verbs::task_cancel::Answer;
 use fleet_api::verbs::task_retry::Request;
 use fleet_core::problem::Outcome;
@@ -8,7 +6,6 @@ use fleet_core::task::TaskMove;
 use super::task_hold::step;
 use crate::Engine;
 
-/// Queues them.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     step(engine, &request.ids, (TaskMove::Retry, None)).await
 }

@@ -1,5 +1,3 @@
-//! Searches the queue: the tasks that have what was asked for, the best first.
-
 use std::cmp::Reverse;
 
 use fleet_api::verbs::task_search::{Answer, Hit, Request};
@@ -19,15 +17,14 @@ use crate::keeper::blocking;
 /// Where a task stands in the answer: by score in thousandths, then in the order of service.
 type Place = (Reverse<u64>, Reverse<i64>, TaskId);
 
-/// Searches.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     lineage::check_all_projects(engine, request.all_projects)?;
     let statuses = match request.statuses.as_slice() {
         [] => StatusFilter::open().0,
         named => named.iter().map(|text| task_list::status(text)).collect::<Outcome<_>>()?,
     };
     let after = request.cursor.as_deref().map(cursor).transpose()?;
-    let limit = request.limit.map_or(engine.config()?.list_limit(), |limit| limit) as usize;
+    let limit = request.limit.map_or(engine.config()?.tasks().list_limit, |limit| limit) as usize;
     let which = Which { statuses, labels: request.labels, all_projects: request.all_projects };
     let found = texts::read(engine, &which).await?;
     let (looked_at, more, now) = (found.tasks.len(), found.more, engine.now());

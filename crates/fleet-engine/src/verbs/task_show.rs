@@ -1,5 +1,3 @@
-//! Shows one task with what surrounds it.
-
 use fleet_api::verbs::task_show::{Answer, Neighbour, Request};
 use fleet_api::views::{EventView, MessageView, RunView, TaskView};
 use fleet_core::deps;
@@ -14,8 +12,7 @@ use crate::Engine;
 /// As many as may wait, and some that were delivered.
 pub(super) const MOST_MESSAGES: i64 = 30;
 
-/// Shows the task.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.id).await?;
     let mut detail = engine.call(ops::GetTask { id }).await?;
     let is_visible = lineage::is_own(engine, id).await?;

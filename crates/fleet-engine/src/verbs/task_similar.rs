@@ -1,5 +1,3 @@
-//! Finds tasks that say nearly the same as another one, or as a text.
-
 use std::cmp::Reverse;
 
 use fleet_api::verbs::task_similar::{Answer, Of, Request, Similar};
@@ -21,8 +19,7 @@ const ALIKE: f64 = 0.4;
 /// As many as a person compares.
 const SHOWN: u32 = 10;
 
-/// Looks for them.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     lineage::check_all_projects(engine, request.all_projects)?;
     let threshold = texts::threshold(request.threshold, ALIKE)?;
     let (itself, text) = match &request.of {

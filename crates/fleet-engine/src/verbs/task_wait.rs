@@ -1,5 +1,3 @@
-//! Waits for tasks: how they stand, and when that changes.
-
 use fleet_api::verbs::task_wait::{Answer, Request};
 use fleet_core::problem::Outcome;
 
@@ -8,7 +6,7 @@ use crate::Engine;
 use crate::waiting::{Waiting, fingerprint};
 
 /// Looks until they stand otherwise than the answer before said.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let ids = engine.task_ids(&request.ids).await?;
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
     loop {

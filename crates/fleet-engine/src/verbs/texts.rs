@@ -44,7 +44,6 @@ pub(super) fn text(task: &Task) -> Text {
         .with(spec.labels.iter().map(Label::as_str), spec.scope.patterns())
 }
 
-/// A score that somebody types.
 pub(super) fn threshold(given: Option<f64>, default: f64) -> Outcome<f64> {
     match given {
         None => Ok(default),

@@ -1,5 +1,3 @@
-//! Agrees to what a repository wants.
-
 use fleet_api::verbs::trust::{Answer, Request};
 use fleet_core::problem::Outcome;
 
@@ -8,7 +6,7 @@ use crate::Engine;
 use crate::trust::Trust;
 
 /// Agrees to what was shown, as far as that is still wanted: what came since is asked about again.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let asked = wishes(engine, request.workflow.as_deref())?;
     let seen = asked.clone().among(&request.asked);
     let changed = !seen.is_empty() && Trust::new(engine.home()).grant(&seen, engine.now())?;

@@ -1,5 +1,3 @@
-//! Lists everything that the user agreed to.
-
 use fleet_api::Moment;
 use fleet_api::verbs::trust_list::{Answer, Entry, Request};
 use fleet_core::problem::Outcome;
@@ -8,8 +6,7 @@ use super::trust_show::{judged, wishes};
 use crate::Engine;
 use crate::trust::{Consent, Trust};
 
-/// Everything, everywhere.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let consents = Trust::new(engine.home()).list()?.into_iter();
     let entry = |Consent { project, hash, setting, file, content, at }| {
         let at = Moment(at);

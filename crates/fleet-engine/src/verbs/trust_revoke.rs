@@ -1,5 +1,3 @@
-//! Takes back what the user agreed to.
-
 use fleet_api::verbs::trust_revoke::{Answer, Request};
 use fleet_core::problem::Outcome;
 
@@ -7,7 +5,7 @@ use crate::Engine;
 use crate::trust::Trust;
 
 /// Takes back all for the project of the directory, whatever its file says.
-pub async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let project = engine.common_dir()?;
     let revoked = Trust::new(engine.home()).revoke(&project)?;
     Ok(Answer { project, revoked })

@@ -1,5 +1,3 @@
-//! What a repository wants that needs consent, and whether the user agreed.
-
 use std::collections::BTreeSet;
 
 use fleet_api::verbs::trust_show::{Answer, Request};
@@ -10,8 +8,7 @@ use super::workflow_run;
 use crate::trust::{ProjectFile, ProjectWishes, TEMPLATES, Trust, below};
 use crate::{Engine, problems};
 
-/// Looks.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     judged(engine, &wishes(engine, request.workflow.as_deref())?)
 }
 

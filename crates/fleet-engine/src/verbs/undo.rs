@@ -1,10 +1,8 @@
-//! Brings work back from its snapshots: makes a branch from one.
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use fleet_api::verbs::undo::{Answer, Request};
-use fleet_core::id::{IdPrefix, ProjectId, RunId, TaskId};
+use fleet_core::id::{IdPrefix, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::refname::check_branch_name;
 use fleet_core::text::escaped;
@@ -64,7 +62,7 @@ fn content(repo: &Path, snapshot: &StoredSnapshot) -> Result<Oid, GitError> {
 }
 
 /// Makes a branch from a snapshot. Never moves one that is there.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let Meant { git: project, runs } = meant(engine, &request.id).await?;
     let all = project.snapshots().await?;
     // An attempt that failed early has none; then the one before it is meant.
@@ -147,7 +145,7 @@ pub(super) async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
     let resolve = ops::ResolveRun { typed: id.to_owned(), project };
     let run = match engine.store().await?.call(resolve).await {
         Ok(run) => run,
-        Err(StoreError::RunNotFound(_)) => return unknown(engine, id, project).await,
+        Err(StoreError::RunNotFound(_)) => return unknown(engine, id).await,
         Err(error) => return Err(problems::store(error)),
     };
     let detail = engine.call(ops::GetRun { run }).await?;
@@ -170,15 +168,15 @@ pub(super) async fn meant(engine: &Engine, id: &str) -> Outcome<Meant> {
 }
 
 /// A run that the store does not know, because that is another one now: its snapshots are in the repository.
-async fn unknown(engine: &Engine, id: &str, project: Option<ProjectId>) -> Outcome<Meant> {
-    let Ok(common_dir) = engine.common_dir() else { return Err(not_found(engine, id, project).await) };
+async fn unknown(engine: &Engine, id: &str) -> Outcome<Meant> {
+    let Ok(common_dir) = engine.common_dir() else { return Err(not_found(engine, id).await) };
     let git = ProjectGit::open(engine, &common_dir).await?;
     let typed = id.to_ascii_lowercase();
     let all = git.snapshots().await?;
     let fits = |snapshot: &StoredSnapshot| typed.len() >= 4 && snapshot.run.starts_with(&typed);
     let runs: BTreeSet<String> = all.into_iter().filter(fits).map(|snapshot| snapshot.run).collect();
     match runs.into_iter().collect::<Vec<_>>().as_slice() {
-        [] => Err(not_found(engine, id, project).await),
+        [] => Err(not_found(engine, id).await),
         [run] => Ok(Meant { git, runs: vec![known_of(engine, run).await?] }),
         several => {
             let matches = several.iter().take(5).cloned().collect();
@@ -188,18 +186,13 @@ async fn unknown(engine: &Engine, id: &str, project: Option<ProjectId>) -> Outco
 }
 
 /// Perhaps there is a task, and it has no run because nobody ever started it.
-async fn not_found(engine: &Engine, id: &str, project: Option<ProjectId>) -> Problem {
-    let by_branch = engine.task_of_branch(project, id).await.ok().flatten();
-    let task = match by_branch {
-        Some(task) => Some(task),
-        None => engine.task_id(id).await.ok(),
-    };
-    let problem = match task {
-        Some(task) => {
+async fn not_found(engine: &Engine, id: &str) -> Problem {
+    let problem = match engine.task_id(id).await {
+        Ok(task) => {
             let message = format!("task {task} was never started: there was nothing to keep");
             Problem::new(Code::RunNotFound, message)
         }
-        None => problems::store(StoreError::RunNotFound(escaped(id).into_owned())),
+        Err(_) => problems::store(StoreError::RunNotFound(escaped(id).into_owned())),
     };
     problem.hint("`fleet undo` lists the snapshots of this project")
 }

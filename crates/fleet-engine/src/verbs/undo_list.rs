@@ -1,5 +1,3 @@
-//! Lists the snapshots of the work of agents.
-
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -14,8 +12,7 @@ use super::undo::{Known, is_on, known_of, meant};
 use crate::Engine;
 use crate::keeper::blocking;
 
-/// Lists them.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut chosen: Vec<StoredSnapshot>;
     let project;
     let mut known: BTreeMap<String, Known> = BTreeMap::new();

@@ -32,7 +32,7 @@ impl Next {
 }
 
 /// Explains the task that somebody means: by its id, or that of one of its runs, or its branch.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = meant(engine, &request.id).await?;
     let detail = engine.call(ops::GetTask { id }).await?;
     let (task, newest) = (&detail.task, detail.runs.last());
@@ -65,7 +65,6 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     })
 }
 
-/// What happened, in a sentence.
 fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
     let status = task.status(engine.now());
     let ended = |run: &Run| match run.reason {
@@ -101,7 +100,6 @@ fn there(engine: &Engine, run: &Run) -> Outcome<String> {
     Ok(place.map(|place| format!("{place}, ")).unwrap_or_default())
 }
 
-/// What a person can do.
 fn advice(engine: &Engine, task: &Task, newest: Option<&Run>, agent: &str) -> Outcome<Vec<String>> {
     let mut advice = Vec::new();
     let failed = newest.filter(|run| run.reason.is_some());

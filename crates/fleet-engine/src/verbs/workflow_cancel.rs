@@ -1,5 +1,3 @@
-//! Cancels workflows: nothing new starts, and what runs of them is stopped, whenever this comes.
-
 use std::time::Duration;
 
 use fleet_api::verbs::workflow_cancel::{Answer, Cancelled, Request};
@@ -13,9 +11,10 @@ use fleet_store::ops::{self, PartDetail, WorkflowDetail};
 use super::task_add::parsed;
 use super::workflow_show::meant;
 use crate::Engine;
-use crate::halt::{self, Fate, Until, Wish};
+use crate::cancellation::{self, CancelRequest, Fate, Until};
 
-async fn ids(engine: &Engine, typed: &[String]) -> Outcome<Vec<WorkflowId>> {
+/// The workflows that somebody means, each once.
+pub(super) async fn ids(engine: &Engine, typed: &[String]) -> Outcome<Vec<WorkflowId>> {
     let mut ids = Vec::with_capacity(typed.len());
     for text in typed {
         let id = meant(engine, text).await?;
@@ -27,7 +26,7 @@ async fn ids(engine: &Engine, typed: &[String]) -> Outcome<Vec<WorkflowId>> {
 }
 
 /// Cancels them: all, or none if one is over already.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let remark: Option<Remark> = request.remark.as_deref().map(parsed).transpose()?;
     let ids = ids(engine, &request.ids).await?;
     let mut before = Vec::with_capacity(ids.len());
@@ -47,15 +46,15 @@ pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         asked.push(engine.call(ops::GetWorkflow { id: *id, with_results: false }).await?);
     }
     let tasks: Vec<TaskId> = asked.iter().flat_map(at_work).collect();
-    let wish = Wish {
+    let cancel = CancelRequest {
         remark,
         otherwise: "its workflow was cancelled",
         patience: (!request.wait).then_some(Duration::ZERO),
         until: Until::Tidy,
     };
-    let halted = halt::cancel(engine, &tasks, &wish).await?;
+    let cancelled = cancellation::cancel(engine, &tasks, &cancel).await?;
     let goes_on =
-        |task: TaskId| halted.iter().any(|one| one.task == task && matches!(one.fate, Fate::GoesOn(_)));
+        |task: TaskId| cancelled.iter().any(|one| one.task == task && matches!(one.fate, Fate::GoesOn(_)));
     let mut workflows = Vec::with_capacity(ids.len());
     for (before, asked) in before.iter().zip(&asked) {
         let id = asked.workflow.id;

@@ -1,5 +1,3 @@
-//! Looks at workflow files and runs nothing.
-
 use fleet_api::verbs::workflow_check::{Answer, Checked, Picture, Request, StagePicture};
 use fleet_core::problem::Outcome;
 use fleet_core::workflow::{Copies, Spec};
@@ -8,8 +6,7 @@ use super::workflow_run;
 use crate::Engine;
 use crate::workflow_file::{self, Given, Loaded, Purpose, Source, Wanted, of_problem};
 
-/// Looks at all of them.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let given = Given {
         task: request.task,
         set: request.set,

@@ -1,5 +1,3 @@
-//! Removes workflows that are over, with the branches and folders of their stages.
-
 use fleet_api::verbs::workflow_clean::{Answer, Request};
 use fleet_api::views::WorkflowView;
 use fleet_core::id::{RunId, TaskId, WorkflowId};
@@ -9,8 +7,7 @@ use fleet_core::workflow::{Workflow, WorkflowState};
 use fleet_store::{StoreError, ops};
 
 use super::clean::{self, Plan, Removed};
-use super::workflow_show::meant;
-use super::{lineage, task_clean};
+use super::{lineage, task_clean, workflow_cancel};
 use crate::home::Home;
 use crate::{Engine, problems};
 
@@ -18,7 +15,7 @@ use crate::{Engine, problems};
 const MOST: i64 = 10_000;
 
 /// Removes them, or says what would go. A branch that stays keeps its workflow, which is needed to find it again.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut answer = Answer {
         dry_run: request.dry_run,
         deleted: Vec::new(),
@@ -78,14 +75,7 @@ async fn ids(engine: &Engine, request: &Request) -> Outcome<Vec<WorkflowId>> {
         let list = ops::ListWorkflows { project: Some(project.id), states, before: None, limit: MOST };
         return Ok(engine.call(list).await?.workflows.iter().map(|listed| listed.workflow.id).collect());
     }
-    let mut ids = Vec::new();
-    for text in &request.ids {
-        let id = meant(engine, text).await?;
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    Ok(ids)
+    workflow_cancel::ids(engine, &request.ids).await
 }
 
 fn refuse_live(workflow: &Workflow) -> Result<(), Problem> {

@@ -1,5 +1,3 @@
-//! Gives a workflow to begin with.
-
 use fleet_api::verbs::workflow_init::{self, Answer, Request};
 use fleet_api::views::Format;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -10,7 +8,7 @@ use crate::config::nearest;
 use crate::workflow_file::{self, SHIPPED, Shipped};
 
 /// The text of one of the shipped ones, and all of them by name.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let shipped = shipped(request.name.as_deref())?;
     let format = request.format.unwrap_or(Format::Toml);
     let folder = request.for_repository.then(|| workflow_file::folder(engine)).transpose()?;

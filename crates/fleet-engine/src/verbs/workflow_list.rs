@@ -1,5 +1,3 @@
-//! Lists workflows, the newest first.
-
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::workflow_list::{Answer, Request};
@@ -12,10 +10,9 @@ use super::lineage;
 use super::workflow_show::meant;
 use crate::Engine;
 
-/// Lists them.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let states = states(&request)?;
-    let limit = request.limit.map_or(engine.config()?.list_limit(), |limit| limit);
+    let limit = request.limit.map_or(engine.config()?.tasks().list_limit, |limit| limit);
     let before = match &request.before {
         Some(typed) => Some(meant(engine, typed).await?),
         None => None,

@@ -1,5 +1,3 @@
-//! What came of a workflow: the results of its last stages, and how to take them.
-
 mod landing;
 
 use fleet_api::verbs::workflow_result::{Answer, Request, StageResult, Winner};
@@ -14,8 +12,7 @@ use super::workflow_show::{self, meant};
 use crate::Engine;
 use crate::config::nearest;
 
-/// The results that were asked for.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = meant(engine, &request.id).await?;
     let detail = engine.call(ops::GetWorkflow { id, with_results: true }).await?;
     let landing = Landing::new(&detail);
@@ -90,7 +87,6 @@ fn result(part: &PartDetail, landing: &Landing<'_>) -> Outcome<StageResult> {
     })
 }
 
-/// As people write it.
 fn shortened_commit(base: &str) -> &str {
     base.get(..12).filter(|_| base.len() >= 40).unwrap_or(base)
 }

@@ -1,5 +1,3 @@
-//! Tries again what is not done of a workflow, or does a stage and all that build on it once more.
-
 use fleet_api::verbs::workflow_retry::Request;
 use fleet_api::verbs::workflow_show::Depth;
 use fleet_api::views::WorkflowDetail;
@@ -11,7 +9,7 @@ use super::workflow_show::{look, meant};
 use crate::Engine;
 
 /// Has it go on; nobody is told to start anything yet.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<WorkflowDetail> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<WorkflowDetail> {
     let id = meant(engine, &request.id).await?;
     let from = request.from.as_deref().map(parsed).transpose()?;
     engine.call(ops::RetryWorkflow { id, from, now: engine.now() }).await?;

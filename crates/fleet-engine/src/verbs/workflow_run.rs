@@ -1,5 +1,3 @@
-//! Runs a workflow: everything is checked before anything starts, then all of it is added at once.
-
 use std::path::Path;
 
 use fleet_api::verbs::workflow_run::{Answer, Plan, PlannedStage, Request};
@@ -30,7 +28,7 @@ struct Ready {
 }
 
 /// Checks everything, and adds the workflow to the project of the directory; nobody is told to start its tasks yet.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let dry_run = request.dry_run;
     let (plan, ready) = plan(engine, request).await?;
     let workflow = if dry_run { None } else { Some(add(engine, ready).await?) };
@@ -110,7 +108,7 @@ fn settle_stage(engine: &Engine, stage: &mut Stage) -> Outcome<()> {
     };
     agents::terms(engine, &agent, wish)?;
     (stage.agent, stage.model, stage.limits) = (task.agent, task.model, task.limits);
-    stage.retries = Some(stage.retries.unwrap_or_else(|| config.retries()));
+    stage.retries = Some(stage.retries.unwrap_or_else(|| config.tasks().retries));
     Ok(())
 }
 

@@ -1,5 +1,3 @@
-//! Shows one workflow with its stages.
-
 mod stage;
 
 use fleet_api::verbs::workflow_show::{Answer, Depth, Request};
@@ -19,7 +17,7 @@ use crate::waiting::{Waiting, fingerprint};
 use crate::{Engine, problems};
 
 /// Looks until it stands otherwise than the answer before said.
-pub async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = meant(engine, &request.id).await?;
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
     loop {
@@ -159,7 +157,7 @@ mod tests {
     use std::time::Duration;
 
     use fleet_api::verbs::{workflow_cancel, workflow_clean, workflow_list, workflow_run};
-    use fleet_api::views::WorkflowSource;
+    use fleet_api::views::{Format, WorkflowSource};
     use fleet_core::problem::Code;
 
     use super::*;
@@ -171,7 +169,11 @@ mod tests {
         Scratch::run(async |engine| {
             let source = r#"{"stages":{"a":{"agent":"demo","prompt":"x"}}}"#.to_owned();
             let request = workflow_run::Request {
-                workflow: WorkflowSource::Given { name: "flow".to_owned(), text: source },
+                workflow: WorkflowSource::Given {
+                    name: "flow".to_owned(),
+                    text: source,
+                    format: Format::Json,
+                },
                 from: None,
                 task: None,
                 set: Vec::new(),

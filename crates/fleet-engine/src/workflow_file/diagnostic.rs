@@ -48,7 +48,7 @@ fn excerpt(line: &str, column: usize) -> (String, usize) {
 }
 
 /// All that is wrong with a file as one problem: the first, and how to see the others.
-pub fn problem(diagnostics: &[Diagnostic]) -> Problem {
+pub(crate) fn problem(diagnostics: &[Diagnostic]) -> Problem {
     let mut errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);
     let Some(first) = errors.next() else {
         return Problem::new(Code::Internal, "a workflow was refused without a reason");

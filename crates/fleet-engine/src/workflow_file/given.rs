@@ -2,20 +2,19 @@
 
 /// Values that do not stand in the file.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub(crate) struct Given {
     /// What all of it is for; comes before what the file says.
-    pub task: Option<String>,
+    pub(crate) task: Option<String>,
     /// `KEY=VALUE` for its parameters.
-    pub set: Vec<String>,
+    pub(crate) set: Vec<String>,
     /// The agent of every stage, whatever the file says.
-    pub agent: Option<String>,
-    /// What it is read for.
-    pub purpose: Purpose,
+    pub(crate) agent: Option<String>,
+    pub(crate) purpose: Purpose,
 }
 
 /// What a workflow is read for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// To be run: everything that it needs must be said.
     #[default]
     Run,

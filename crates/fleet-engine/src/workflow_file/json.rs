@@ -6,7 +6,6 @@
 use super::node::{DEEPEST, Name, Node, Unreadable, Value};
 use crate::config::Lines;
 
-/// Reads a whole text.
 pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
     serde_json::from_str::<serde_json::Value>(text).map_err(|error| {
         let at = Lines::new(text).offset(error.line(), error.column());
@@ -79,7 +78,6 @@ impl Walk<'_> {
         Ok(Value::List(values))
     }
 
-    /// The string that begins here.
     fn text(&mut self) -> Result<String, Unreadable> {
         let start = self.at;
         let mut is_escaped = false;

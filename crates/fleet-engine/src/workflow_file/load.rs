@@ -12,30 +12,30 @@ use super::given::{Given, Purpose};
 use super::node::{Node, Unreadable};
 use super::reader::Reader;
 use super::source::Source;
-use super::{Diagnostic, Format, Kind, Severity, Wants, json, toml, yaml};
+use super::{Diagnostic, Format, Severity, Wants, json, toml, yaml};
 use crate::agents as known;
 use crate::{Engine, problems};
 
-/// A workflow that can run.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// What it says, with its parameters filled in.
-    pub spec: Spec,
+    pub(crate) spec: Spec,
     /// Where the file wants it to start.
-    pub base: Option<BaseRef>,
-    /// Who wrote it.
-    pub kind: Kind,
+    pub(crate) base: Option<BaseRef>,
     /// What is still to be said before it can run; nothing, if it was read for that.
-    pub wants: Wants,
+    pub(crate) wants: Wants,
     /// The lines of what a user has to agree to, by their keys, such as `stages.a.checks`.
-    pub lines: BTreeMap<String, usize>,
-    /// What may be wrong.
-    pub warnings: Vec<Diagnostic>,
+    pub(crate) lines: BTreeMap<String, usize>,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 /// Reads a workflow. What is wrong with it is the inner error; the outer one is what keeps anything from being read, such
 /// as a broken configuration.
-pub fn load(engine: &Engine, source: &Source, given: &Given) -> Outcome<Result<Loaded, Vec<Diagnostic>>> {
+pub(crate) fn load(
+    engine: &Engine,
+    source: &Source,
+    given: &Given,
+) -> Outcome<Result<Loaded, Vec<Diagnostic>>> {
     let wish = given.agent.as_deref().map(str::parse::<AgentName>).transpose().map_err(problems::field)?;
     if let Some(agent) = &wish {
         // Told once, and not as a flaw of every stage.
@@ -103,14 +103,14 @@ fn finish(
     let lines = lines(&reader, &spec, &marks);
     let wants = Wants { task: is_unsaid && asks_for_task(&spec), params: missing };
     if wants.task && given.purpose == Purpose::Run {
-        let help = "say what is to be done with `--task TEXT`".to_owned();
+        let help = "give it a task that says what is to be done".to_owned();
         reader.refuse(None, "it does not say what it is for, and its prompts ask for it", Some(help));
     }
     let found = reader.finish();
     if found.iter().any(|one| one.severity == Severity::Error) {
         return Err(found);
     }
-    Ok(Loaded { spec, base, kind: source.kind, wants, lines, warnings: found })
+    Ok(Loaded { spec, base, wants, lines, warnings: found })
 }
 
 fn lines(reader: &Reader<'_>, spec: &Spec, marks: &[Marks]) -> BTreeMap<String, usize> {

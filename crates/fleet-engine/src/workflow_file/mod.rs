@@ -23,10 +23,10 @@ mod write;
 mod yaml;
 
 pub(crate) use diagnostic::of_problem;
-pub use diagnostic::problem;
+pub(crate) use diagnostic::problem;
 pub(crate) use fleet_api::views::{Diagnostic, Format, Kind, Severity, Wants};
-pub use given::{Given, Purpose};
-pub use load::{Loaded, load};
-pub use shipped::{SHIPPED, Shipped};
-pub use source::{Source, Wanted, find, folder};
+pub(crate) use given::{Given, Purpose};
+pub(crate) use load::{Loaded, load};
+pub(crate) use shipped::{SHIPPED, Shipped};
+pub(crate) use source::{Source, Wanted, find, folder};
 pub(crate) use write::written;

@@ -18,7 +18,6 @@ pub(super) struct Name {
     pub(super) text: String,
 }
 
-/// A value of any format.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
     /// Left open: `null`, or nothing behind the name.

@@ -16,7 +16,6 @@ use crate::config::{Lines, nearest, quoted};
 /// The most that is said about one file.
 const MOST: usize = 100;
 
-/// What was found so far.
 pub(super) struct Reader<'t> {
     file: String,
     text: &'t str,
@@ -47,7 +46,6 @@ impl<'t> Reader<'t> {
         self.refuse(Some(at), message, help);
     }
 
-    /// Something may be wrong.
     pub(super) fn warn(&mut self, at: Option<usize>, message: impl Into<String>, help: Option<String>) {
         self.tell(Severity::Warning, at, message.into(), help);
     }
@@ -155,7 +153,6 @@ impl<'t> Reader<'t> {
         self.refuse(Some(field.node.at.start), message, None);
     }
 
-    /// A text.
     pub(super) fn text(&mut self, field: Option<Field<'_>>) -> Option<String> {
         let field = field?;
         match &field.node.value {
@@ -197,7 +194,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// One of a few words.
     pub(super) fn word<T: Copy + Display>(&mut self, field: Option<Field<'_>>, all: &[T]) -> Option<T> {
         let field = field?;
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
@@ -216,7 +212,6 @@ impl<'t> Reader<'t> {
         found.map(|at| all[at])
     }
 
-    /// Yes or no.
     pub(super) fn flag(&mut self, field: Option<Field<'_>>) -> Option<bool> {
         let field = field?;
         if let Value::Bool(yes) = field.node.value {
@@ -240,7 +235,6 @@ impl<'t> Reader<'t> {
         number
     }
 
-    /// A list of texts.
     pub(super) fn texts(&mut self, field: Option<Field<'_>>) -> Option<Vec<String>> {
         let field = field?;
         let Value::List(values) = &field.node.value else {
@@ -264,13 +258,11 @@ pub(super) struct Known {
     pub(super) other_form: &'static str,
 }
 
-/// The entries of a table.
 pub(super) struct Fields<'n> {
     /// With the key that each stands for.
     entries: Vec<(&'n str, &'n Name, &'n Node)>,
 }
 
-/// An entry that says something.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'n> {
     pub(super) name: &'n Name,

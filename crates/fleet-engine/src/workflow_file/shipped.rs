@@ -4,20 +4,17 @@ use std::path::PathBuf;
 
 use super::{Format, Kind, Source};
 
-/// One of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Shipped {
-    /// What it is called.
-    pub name: &'static str,
+pub(crate) struct Shipped {
+    pub(crate) name: &'static str,
     /// What it is good for, in one line.
-    pub about: &'static str,
-    /// The file, with its comments.
-    pub text: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) text: &'static str,
 }
 
 impl Shipped {
     /// As if it had been found.
-    pub fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> Source {
         let path = PathBuf::from(format!("{}.toml", self.name));
         Source {
             text: self.text.to_owned(),
@@ -32,7 +29,7 @@ impl Shipped {
 macro_rules! shipped {
     ($($name:literal: $about:literal,)+) => {
         /// All of them, the simplest first.
-        pub const SHIPPED: &[Shipped] = &[$(Shipped {
+        pub(crate) const SHIPPED: &[Shipped] = &[$(Shipped {
             name: $name,
             about: $about,
             text: include_str!(concat!("../../workflows/", $name, ".toml")),

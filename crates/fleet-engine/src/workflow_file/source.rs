@@ -6,61 +6,55 @@ use std::path::{Path, PathBuf};
 
 use fleet_api::views::WorkflowSource;
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::project::Project;
 use fleet_core::text::escaped;
 
 use super::shipped::SHIPPED;
 use super::{Format, Kind};
 use crate::Engine;
 use crate::config::nearest;
+use crate::verbs::lineage;
 
 /// More than any workflow needs.
 const LIMIT: u64 = 1 << 20;
 
-/// The text of a workflow.
 #[derive(Debug, Clone)]
-pub struct Source {
-    /// What stands there.
-    pub text: String,
-    /// How it is written.
-    pub format: Format,
+pub(crate) struct Source {
+    pub(crate) text: String,
+    pub(crate) format: Format,
     /// The file. A shipped one is none on this machine, and has a name only.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The file, as messages name it.
-    pub label: String,
-    /// Who wrote it.
-    pub kind: Kind,
+    pub(crate) label: String,
+    pub(crate) kind: Kind,
 }
 
 impl Source {
     /// What it is called if it does not say so itself.
-    pub fn stem(&self) -> String {
+    pub(crate) fn stem(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
 
-/// What somebody wants to read.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
-    /// Which workflow.
-    pub source: &'a WorkflowSource,
+pub(crate) struct Wanted<'a> {
+    pub(crate) source: &'a WorkflowSource,
     /// Where a relative path starts; the current directory, if left out.
-    pub from: Option<&'a Path>,
+    pub(crate) from: Option<&'a Path>,
 }
 
 impl Wanted<'_> {
-    /// How it was named.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self.source {
             WorkflowSource::Named(name) | WorkflowSource::Given { name, .. } => name,
         }
     }
 
-    /// Reads it.
-    pub fn read(&self, engine: &Engine) -> Outcome<Source> {
+    pub(crate) fn read(&self, engine: &Engine) -> Outcome<Source> {
         match self.source {
-            WorkflowSource::Given { name, text } => Ok(Source {
+            WorkflowSource::Given { name, text, format } => Ok(Source {
                 text: text.clone(),
-                format: Format::Json,
+                format: *format,
                 path: PathBuf::from(name),
                 label: name.clone(),
                 kind: Kind::Given,
@@ -72,16 +66,23 @@ impl Wanted<'_> {
 
 /// The workflow that somebody means: by its name in the repository, at home, or among the shipped ones, in this order; or
 /// by the path of its file.
-pub fn find(engine: &Engine, named: &str) -> Outcome<Source> {
+pub(crate) fn find(engine: &Engine, named: &str) -> Outcome<Source> {
     find_from(engine, named, None)
 }
 
 fn find_from(engine: &Engine, named: &str, from: Option<&Path>) -> Outcome<Source> {
-    if !is_name(named) {
+    if !WorkflowSource::is_name(named) {
+        if lineage::own_task(engine)?.is_some() {
+            return Err(unread(named));
+        }
         let path = from.map_or_else(|| PathBuf::from(named), |from| from.join(named));
         return read(&path, named, Kind::Path);
     }
-    let folders = [(folder(engine).ok(), Kind::Repository), (Some(home_folder(engine)), Kind::User)];
+    let in_repository = match lineage::own_project(engine)? {
+        Some(project) => checkout_folder(project),
+        None => folder(engine).ok(),
+    };
+    let folders = [(in_repository, Kind::Repository), (Some(home_folder(engine)), Kind::User)];
     for (folder, kind) in folders {
         if let Some(path) = folder.map(|folder| in_folder(&folder, named)).transpose()?.flatten() {
             return read(&path, &path.display().to_string(), kind);
@@ -94,7 +95,7 @@ fn find_from(engine: &Engine, named: &str, from: Option<&Path>) -> Outcome<Sourc
 }
 
 /// The folder of the repository's own workflows, which need not exist.
-pub fn folder(engine: &Engine) -> Outcome<PathBuf> {
+pub(crate) fn folder(engine: &Engine) -> Outcome<PathBuf> {
     let config = engine.project_config()?;
     Ok(config.path().parent().unwrap_or(Path::new(".fleet")).join("workflows"))
 }
@@ -103,10 +104,18 @@ fn home_folder(engine: &Engine) -> PathBuf {
     engine.home().join("workflows")
 }
 
-/// A name, and not a path.
-fn is_name(text: &str) -> bool {
-    let fits = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-    !text.is_empty() && text.chars().all(fits)
+/// For an agent: the folder in the user's own checkout. What is in its workspace it may have written itself, links to files
+/// that it cannot read included.
+fn checkout_folder(project: &Project) -> Option<PathBuf> {
+    let common_dir = Path::new(&project.common_dir);
+    let root = common_dir.parent().filter(|_| common_dir.ends_with(".git"))?.canonicalize().ok()?;
+    root.join(".fleet/workflows").canonicalize().ok().filter(|folder| folder.starts_with(&root))
+}
+
+/// Codefleet reads no files in the place of an agent: it might be able to read more.
+fn unread(named: &str) -> Problem {
+    let message = format!("{}: a file of an agent is not read for it", escaped(named));
+    Problem::new(Code::NotYours, message).hint("hand over the text of the workflow, or name one by its name")
 }
 
 /// The file of this name in a folder. Two would be two workflows, of which nobody knows which is meant.
@@ -167,7 +176,6 @@ fn read(path: &Path, label: &str, kind: Kind) -> Outcome<Source> {
     Ok(Source { text, format, path: path.to_owned(), label: label.to_owned(), kind })
 }
 
-/// Why there is no text.
 pub(super) enum Unusable {
     /// There is no file.
     Missing,

@@ -4,7 +4,6 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::node::{DEEPEST, Name, Node, Unreadable, Value};
 
-/// Reads a whole text.
 pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
     let document = Document::parse(text).map_err(|error| {
         let why: Vec<&str> = error.message().lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -45,7 +45,6 @@ struct Build<'t> {
     text: usize,
 }
 
-/// What a copy adds.
 #[derive(Debug, Clone, Copy)]
 struct Weight {
     values: usize,

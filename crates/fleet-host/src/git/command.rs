@@ -1,7 +1,7 @@
 //! The one way in which git is run.
 //!
 //! Owns what every call has in common: no hooks, no prompts, no pager, no signing, no housekeeping, no colours, no
-//! locks for mere reading, nothing of a surrounding git's environment, bounded output and an end. A person's own
+//! locks for mere reading, only the variables that git needs, bounded output and an end. A person's own
 //! configuration counts apart from that (identity, filters, line ends, excluded files, transports). Must never be
 //! gone around: a call that forgets one of these works on every machine but one.
 
@@ -17,6 +17,7 @@ use super::checkout::Checkout;
 use super::error::GitError;
 use super::oid::Oid;
 use crate::child::{Ended, Stopped, drive};
+use crate::inherited;
 
 /// What a command that answers something short may write.
 const SHORT: usize = 1 << 20;
@@ -56,38 +57,6 @@ const SETTINGS: [&str; 24] = [
     "advice.detachedHead=false",
 ];
 
-/// What a surrounding git, for instance one whose hook started us, may have left in the environment. What a person
-/// sets on purpose stays: `GIT_CONFIG_GLOBAL`, `GIT_SSH_COMMAND`, `GIT_AUTHOR_NAME` and the like.
-const STRAY: [&str; 27] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_INDEX_VERSION",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_QUARANTINE_PATH",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_DIFF_OPTS",
-    "GIT_AUTHOR_DATE",
-    "GIT_COMMITTER_DATE",
-    "GIT_DEFAULT_REF_FORMAT",
-];
-
 /// A git command that is being put together.
 #[derive(Debug)]
 pub(super) struct Git {
@@ -104,6 +73,8 @@ pub(super) struct Git {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transports {
     None,
+    /// None by git itself. Filters write files, and such as Git LFS fetch them.
+    Filters,
     /// Those that the user's own configuration allows.
     Users,
 }
@@ -176,6 +147,12 @@ impl Git {
     /// anything else, whatever its configuration says.
     pub(super) fn with_transports(mut self) -> Self {
         self.transports = Transports::Users;
+        self
+    }
+
+    /// For the commands that write files: git itself fetches nothing, but a filter of the user's may.
+    pub(super) fn with_filters(mut self) -> Self {
+        self.transports = Transports::Filters;
         self
     }
 
@@ -268,15 +245,14 @@ impl Git {
     #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
     fn stream(self, sink: &mut dyn FnMut(&[u8]) -> Result<(), GitError>) -> Result<Ended, GitError> {
         let shown = self.shown();
-        let mut command = Command::new("git");
+        let mut command = Command::new(inherited::git());
         command.arg("--no-pager");
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
-        for name in STRAY {
-            command.env_remove(name);
-        }
         command
+            .env_clear()
+            .envs(self.transports.inherited())
             .args(self.settings)
             .args(self.args)
             .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("LC_ALL", "C")])
@@ -313,8 +289,15 @@ impl Git {
 impl Transports {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::None => &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "")],
+            Self::None | Self::Filters => &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "")],
             Self::Users => &[],
+        }
+    }
+
+    fn inherited(self) -> Vec<(OsString, OsString)> {
+        match self {
+            Self::None => inherited::local().collect(),
+            Self::Filters | Self::Users => inherited::with_network().collect(),
         }
     }
 }

@@ -3,8 +3,10 @@
 //! Reads a few files and starts no process: every `fleet` command asks this first, and starting `git` alone would
 //! cost more time than the whole command may take.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,22 @@ pub struct Repository {
 }
 
 impl Repository {
+    /// Whether the repository itself knows this checkout: it is the main one, with the git directory in it, or a linked
+    /// worktree to which the repository points back. Anybody can make a `.git` file that names a repository.
+    pub fn is_registered(&self) -> bool {
+        let Some(work_tree) = &self.work_tree else { return self.git_dir == self.common_dir };
+        let link = work_tree.join(".git");
+        if self.git_dir == self.common_dir {
+            return fs::symlink_metadata(&link).is_ok_and(|found| found.is_dir())
+                && fs::canonicalize(&link).is_ok_and(|found| found == self.common_dir);
+        }
+        let is_below = self.git_dir.parent() == Some(self.common_dir.join("worktrees").as_path());
+        let back = fs::read(self.git_dir.join("gitdir")).unwrap_or_default();
+        let back = Path::new(OsStr::from_bytes(back.trim_ascii_end()));
+        // Relative to the folder that it is in, where `worktree.useRelativePaths` is set.
+        is_below && fs::canonicalize(self.git_dir.join(back)).ok() == fs::canonicalize(&link).ok()
+    }
+
     /// What to call the project: the directory name of its main checkout, or of a bare repository without `.git`.
     ///
     /// Depends on `common_dir` alone, so that a project has one name in all its checkouts. The price is that a

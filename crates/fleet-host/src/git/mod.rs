@@ -54,8 +54,8 @@ pub use refs::{
     is_ancestor, resolve_commit, root_commit,
 };
 pub use snapshot::{
-    KeepCommits, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, keep_commit, keep_commits,
-    list_snapshots, restore_branch, take_snapshot, take_snapshot_of_rest,
+    KeepCommits, Snapshot, StoredSnapshot, TakeSnapshot, drop_snapshots, glance, is_published, keep_commit,
+    keep_commits, list_snapshots, restore_branch, take_snapshot, take_snapshot_of_rest,
 };
 pub use vault::{check_vault, open_vault, tidy_vault};
 pub use version::version;

@@ -2,10 +2,13 @@
 
 use std::process::Command;
 
+use crate::inherited;
+
 /// What `git --version` says, or why it cannot be asked.
 #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
 pub fn version() -> std::io::Result<String> {
-    let output = Command::new("git").arg("--version").output()?;
+    let output =
+        Command::new(inherited::git()).arg("--version").env_clear().envs(inherited::local()).output()?;
     if !output.status.success() {
         return Err(std::io::Error::other(format!("`git --version` ended with {}", output.status)));
     }

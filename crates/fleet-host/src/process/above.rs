@@ -1,5 +1,7 @@
 //! Who started a process.
 
+use std::fs;
+
 use rustix::process::getpid;
 
 use super::Identity;
@@ -18,7 +20,7 @@ pub struct Above {
 impl Above {
     /// Those above this process.
     pub fn look() -> Self {
-        Self::of(getpid().as_raw_pid())
+        Self::of(own_number())
     }
 
     /// Those above a process. The leader of its session counts as the farthest: where there are no subreapers, only the
@@ -56,6 +58,36 @@ impl Above {
     }
 }
 
+/// The number of this process in the table that can be read here: in a PID namespace of its own whose `/proc` is that of
+/// another one, a process has one number by itself and another one there.
+fn own_number() -> i32 {
+    let there = fs::read_link("/proc/self").ok();
+    let there = there.and_then(|link| link.to_str()?.parse().ok());
+    there.unwrap_or_else(|| getpid().as_raw_pid())
+}
+
+/// A first process that began so soon after the boot is the system's own; in the unit of the table.
+const WITH_THE_BOOT: u64 = 6_000;
+
+/// Whether the table shows all processes of this machine, as far as that can be told at once.
+pub fn sees_all() -> bool {
+    table::one(own_number()).is_some() && table::one(1).is_none_or(|first| first.start < WITH_THE_BOOT)
+}
+
+/// Whether those above this process may be out of sight, and this one among them: there is no table of processes, or the
+/// first process in it is younger than one that is known to live, so that this is a namespace which was made later.
+pub fn may_be_below_unseen(living: &Identity) -> bool {
+    // One of another boot lives on another machine, which has the same folder.
+    if living.boot != table::boot() {
+        return false;
+    }
+    if table::one(own_number()).is_none() {
+        return true;
+    }
+    // Where that one cannot be seen, as some systems have it for ordinary users, nothing can be told from it.
+    table::one(1).is_some_and(|first| first.start > living.start)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +105,17 @@ mod tests {
         assert_eq!(above.carried("NOBODY_CARRIES_THIS"), None);
         assert!(above.line.is_empty() || above.may_have_argument(|_| true));
         assert!(!cfg!(target_os = "linux") || !above.may_have_argument(|_| false));
+    }
+
+    #[test]
+    fn what_is_older_than_the_first_process_is_outside_of_this_namespace() {
+        let first = Identity::of(1).unwrap();
+        assert!(!may_be_below_unseen(&Identity::current()), "one sees oneself");
+        assert!(!may_be_below_unseen(&first));
+        if first.start > 0 {
+            assert!(may_be_below_unseen(&Identity { pid: 5, start: first.start - 1, ..first.clone() }));
+        }
+        let elsewhere = Identity { boot: "another".to_owned(), start: 0, ..first };
+        assert!(!may_be_below_unseen(&elsewhere), "on another machine");
     }
 }

@@ -59,6 +59,12 @@ pub fn take_input_socket() -> io::Result<Option<UnixStream>> {
 /// Behind the standard streams.
 const FIRST_FREE: i32 = 3;
 
+/// Keeps what this process was started with, besides the standard streams, from all that it starts: a descriptor that somebody
+/// left open in a shell is not for agents.
+pub fn pass_no_descriptors() {
+    close_fds::set_fds_cloexec(FIRST_FREE, &[]);
+}
+
 #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
 fn spawn(detached: &Detached, input: Stdio) -> io::Result<Identity> {
     let log =
@@ -79,4 +85,19 @@ fn spawn(detached: &Detached, input: Stdio) -> io::Result<Identity> {
         )
     })?;
     reap::expect_end_of(&child)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::{FdFlags, dup, fcntl_getfd};
+
+    use super::*;
+
+    #[test]
+    fn what_was_open_before_goes_nowhere() {
+        let left_open = dup(File::open("/dev/null").unwrap()).unwrap();
+        assert!(!fcntl_getfd(&left_open).unwrap().contains(FdFlags::CLOEXEC));
+        pass_no_descriptors();
+        assert!(fcntl_getfd(&left_open).unwrap().contains(FdFlags::CLOEXEC));
+    }
 }

@@ -24,9 +24,9 @@ mod stop;
 mod table;
 mod tree;
 
-pub use above::Above;
+pub use above::{Above, may_be_below_unseen, sees_all};
 pub use ask::{NoAnswer, Question, ask};
-pub use detach::{Detached, spawn_connected, spawn_detached, take_input_socket};
+pub use detach::{Detached, pass_no_descriptors, spawn_connected, spawn_detached, take_input_socket};
 pub use group::{Group, Inside, Scope, UserSystemd, enter_scope};
 pub use identity::Identity;
 pub use launch::{Input, Launch, LaunchError, Started, launch};

@@ -26,6 +26,32 @@ fn checkout_without_a_commit() {
 }
 
 #[test]
+fn only_checkouts_that_the_repository_knows_are_registered() {
+    let sandbox = Sandbox::new();
+    let main = sandbox.repository("shop");
+    let worktree = sandbox.worktree(&main, "linked");
+    assert!(found(&main).is_registered() && found(&worktree).is_registered());
+    git(&main, &["config", "worktree.useRelativePaths", "true"]);
+    assert!(found(&sandbox.worktree(&main, "relative")).is_registered());
+    // A git directory of one's own whose objects and settings are the project's, and one that is the project's itself.
+    let own = sandbox.folder("own");
+    fs::write(own.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(own.join("commondir"), main.join(".git").to_str().unwrap()).unwrap();
+    fs::write(own.join("config.worktree"), "[filter \"x\"]\n\tclean = touch /tmp/never\n").unwrap();
+    for (name, git_dir) in [("forged", own), ("borrowed", main.join(".git"))] {
+        let folder = sandbox.folder(name);
+        fs::write(folder.join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
+        let repository = found(&folder);
+        assert_eq!(repository.common_dir, main.join(".git"), "{name}");
+        assert!(!repository.is_registered(), "{name}");
+    }
+    // One that says it is another's.
+    let copy = sandbox.folder("copy");
+    fs::copy(worktree.join(".git"), copy.join(".git")).unwrap();
+    assert!(!found(&copy).is_registered());
+}
+
+#[test]
 fn detached_head() {
     let sandbox = Sandbox::new();
     let main = sandbox.repository("main");

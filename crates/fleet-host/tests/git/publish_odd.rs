@@ -1,6 +1,7 @@
 //! Publishing where something is unusual: the kind of the repository, what others left, what others hold.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -234,6 +235,26 @@ fn a_new_branch_takes_one_git() {
     let commands = fs::read_to_string(&trace).unwrap();
     assert_eq!(commands.lines().count(), 1, "{commands}");
     assert!(commands.contains("git pack-objects"), "{commands}");
+}
+
+#[test]
+fn git_gets_none_of_our_secrets() {
+    let world = World::new();
+    let one = world.vault.commit(&world.base, &[("a", "one")]);
+    let (bin, seen) = (world.sandbox.folder("bin"), world.sandbox.path("seen"));
+    let path = std::env::var("PATH").unwrap();
+    let script = format!("#!/bin/sh\nenv >> '{}'\nPATH='{path}' exec git \"$@\"\n", seen.display());
+    fs::write(bin.join("git"), script).unwrap();
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let paths = [&world.git_dir(), &world.vault.dir].map(|path| path.to_str().unwrap().to_owned());
+    child("publish", &[&paths[0], &paths[1], one.as_str(), world.base.as_str()])
+        .env("PATH", &format!("{}:{path}", bin.display()))
+        .env("FLEET_STORE", "postgres://me:xyzzy@host/db")
+        .env("MY_CLOUD_TOKEN", "xyzzy")
+        .env("EMAIL", "ada@example.com")
+        .run();
+    let seen = fs::read_to_string(&seen).unwrap();
+    assert!(seen.contains("EMAIL=ada@example.com") && !seen.contains("xyzzy"), "{seen}");
 }
 
 #[test]

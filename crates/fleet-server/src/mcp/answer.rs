@@ -23,14 +23,17 @@ pub(super) fn refusal(problem: &Problem) -> CallToolResult {
     result
 }
 
-/// A problem in words.
+/// Something that must be in an answer, and is not.
+pub(super) fn lost(what: &str) -> Problem {
+    Problem::new(Code::Internal, format!("{what} was lost on the way"))
+}
+
 pub(super) fn text(problem: &Problem) -> String {
     let first = format!("{problem} ({})", problem.code);
     let hints = problem.hints.iter().map(|hint| format!("hint: {hint}"));
     std::iter::once(first).chain(hints).collect::<Vec<_>>().join("\n")
 }
 
-/// A problem in fields.
 pub(super) fn data(problem: &Problem) -> Value {
     json!({
         "code": problem.code,

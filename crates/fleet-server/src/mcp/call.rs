@@ -1,10 +1,10 @@
 //! What a tool works with.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fleet_api::verbs::runner_missing;
-use fleet_core::problem::Outcome;
-use fleet_engine::Engine;
+use fleet_api::{Answering, Client, Question};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
@@ -19,7 +19,6 @@ impl Closing {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    /// The client has left.
     pub(crate) fn close(&self) {
         self.0.send_replace(true);
     }
@@ -33,36 +32,26 @@ impl Closing {
 
 /// One call of a tool. Owns all that it needs: it goes on when nobody waits for its answer any more.
 pub(super) struct Call {
-    engine: Arc<Engine>,
-    closing: Closing,
-    context: RequestContext<RoleServer>,
+    pub(super) client: Arc<dyn Client>,
+    /// The directory that it is about, if it names no other.
+    pub(super) directory: Option<PathBuf>,
+    pub(super) closing: Closing,
+    pub(super) context: RequestContext<RoleServer>,
+}
+
+impl Client for Call {
+    fn ask(&self, question: Question) -> Answering<'_> {
+        self.client.ask(question)
+    }
 }
 
 impl Call {
-    pub(super) fn new(engine: Arc<Engine>, closing: Closing, context: RequestContext<RoleServer>) -> Self {
-        Self { engine, closing, context }
-    }
-
-    /// The verbs' common ground without any project, with the settings as they are now.
-    pub(super) async fn engine(&self) -> Outcome<Engine> {
-        if !self.engine.is_inside_a_run() {
-            // Opened here at the first call, and then shared by all.
-            self.engine.store().await?;
-        }
-        Ok(self.engine.nowhere())
-    }
-
-    /// The same without the store, which may be out of order.
-    pub(super) fn engine_without_store(&self) -> Engine {
-        self.engine.nowhere()
-    }
-
     /// Starts the runner that ready work is missing, if that is so, beside the answer.
     pub(super) fn look_after_queue(&self) {
-        let engine = Arc::clone(&self.engine);
-        tokio::spawn(async move {
-            fleet_api::call(&engine.nowhere(), None, &runner_missing::Request::default()).await
-        });
+        let client = Arc::clone(&self.client);
+        tokio::spawn(
+            async move { fleet_api::call(&*client, None, &runner_missing::Request::default()).await },
+        );
     }
 
     /// Waits until nobody wants the answer any more.

@@ -10,6 +10,7 @@ mod resources;
 mod schema;
 mod server;
 mod stages;
+mod status;
 mod tail;
 mod task;
 mod tools;

@@ -49,7 +49,6 @@ impl Open {
         Ok(open)
     }
 
-    /// All of a list.
     pub(super) fn all<T: Serialize>(values: &[T], words: &[Word]) -> Outcome<Vec<Self>> {
         values.iter().map(|value| Self::renamed(value, words)).collect()
     }

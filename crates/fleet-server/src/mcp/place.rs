@@ -1,69 +1,66 @@
 //! Which repository a call is about.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fleet_api::verbs::project_list;
+use fleet_api::{Answering, Client, Question};
 use fleet_core::id::ProjectId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::Engine;
+
+use super::call::Call;
 
 /// What a call can do about it.
 const REPOSITORY: &str = "name the absolute path of a git repository, or of a folder in one";
 
-/// The verbs' common ground, seen from the repository of a path.
-pub(super) fn repository(engine: &Engine, path: &str) -> Outcome<Engine> {
-    let path = match path.strip_prefix("~/") {
-        Some(rest) => engine.environment().user_home()?.join(rest),
-        None => PathBuf::from(path),
-    };
-    let shown = escaped(&path.to_string_lossy()).into_owned();
-    if !path.is_absolute() {
-        let problem = Problem::new(Code::InvalidValue, format!("\"{shown}\" is not absolute"));
-        return Err(named(problem.hint("name the whole path, from / on")));
-    }
-    if !path.exists() {
-        return Err(named(Problem::new(Code::NotARepository, format!("\"{shown}\" does not exist"))));
-    }
-    engine.at(path).map_err(named)
+/// A client whose questions are about one repository.
+pub(super) struct Place<'c> {
+    call: &'c Call,
+    at: Option<PathBuf>,
+    is_named: bool,
 }
 
-/// The same; where no path is named, from the repository in which the server was started.
-pub(super) fn repository_or_own(engine: &Engine, path: Option<&str>) -> Outcome<Engine> {
-    match path {
-        Some(path) => repository(engine, path),
-        None => engine.back().map_err(|problem| match problem.code {
-            Code::NotARepository => Problem::new(
-                Code::NotARepository,
-                "repo_path: it is needed here, because the server was not started in a repository",
-            )
-            .hint(REPOSITORY),
-            _ => named(problem),
-        }),
+impl<'c> Place<'c> {
+    /// The repository of a path; the one in which the server was started, if none is named.
+    pub(super) fn of(call: &'c Call, path: Option<&str>) -> Outcome<Self> {
+        let Some(path) = path else {
+            return Ok(Self { call, at: call.directory.clone(), is_named: false });
+        };
+        if !Path::new(path).is_absolute() && !path.starts_with("~/") {
+            return Err(Problem::field("repo_path", format!("\"{}\" is not absolute", escaped(path)))
+                .hint("name the whole path, from / on"));
+        }
+        Ok(Self { call, at: Some(path.into()), is_named: true })
+    }
+
+    /// The same; no repository in particular, for what is about all of them.
+    pub(super) fn of_backlog(call: &'c Call, path: Option<&str>, all: bool) -> Outcome<Self> {
+        if all { Ok(Self { call, at: None, is_named: false }) } else { Self::of(call, path) }
+    }
+
+    /// What helps on the command line does not help here.
+    fn in_our_words(&self, problem: Problem) -> Problem {
+        if problem.code != Code::NotARepository {
+            return problem;
+        }
+        let message = if self.is_named {
+            problem.message
+        } else {
+            "it is needed here, because the server was not started in a repository".to_owned()
+        };
+        Problem { code: Code::NotARepository, ..Problem::field("repo_path", message) }.hint(REPOSITORY)
     }
 }
 
-/// The same for those who look at a backlog; nowhere in particular for what is about all repositories. An agent looks at
-/// the backlog of its own, which its keeper knows.
-pub(super) fn backlog(engine: &Engine, path: Option<&str>, all: bool) -> Outcome<Engine> {
-    if all || (path.is_none() && engine.is_inside_a_run()) {
-        return Ok(engine.nowhere());
+impl Client for Place<'_> {
+    fn ask(&self, question: Question) -> Answering<'_> {
+        let asked = self.call.ask(Question { at: self.at.clone(), ..question });
+        Box::pin(async move { asked.await.map_err(|problem| self.in_our_words(problem)) })
     }
-    repository_or_own(engine, path)
 }
 
-/// Where the repositories are.
-pub(super) async fn paths(engine: &Engine) -> Outcome<BTreeMap<ProjectId, PathBuf>> {
-    let known = fleet_api::call(engine, None, &project_list::Request::default()).await?.projects;
+pub(super) async fn paths(client: &dyn Client) -> Outcome<BTreeMap<ProjectId, PathBuf>> {
+    let known = fleet_api::call(client, None, &project_list::Request::default()).await?.projects;
     Ok(known.into_iter().map(|project| (project.id, project.path)).collect())
-}
-
-fn named(problem: Problem) -> Problem {
-    let hints = match problem.code {
-        // What helps on the command line does not help here.
-        Code::NotARepository => vec![REPOSITORY.to_owned()],
-        _ => problem.hints,
-    };
-    Problem { field: Some("repo_path".to_owned()), hints, ..problem }
 }

@@ -8,7 +8,6 @@ use fleet_api::verbs::run_logs::Stream;
 use fleet_api::verbs::{run_diff, run_result, task_recent};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, shortened};
-use fleet_engine::Engine;
 use rmcp::model::{ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
 use serde::Serialize;
 
@@ -61,9 +60,8 @@ const MARKDOWN: &str = "text/markdown";
 
 /// The newest tasks, each with what its newest run left, page by page.
 pub(super) async fn list(call: &Call, cursor: Option<String>) -> Outcome<ListResourcesResult> {
-    let engine = call.engine().await?;
     let request = task_recent::Request { kinds: Vec::new(), after: cursor, limit: PAGE };
-    let page = fleet_api::call(&engine, None, &request).await?;
+    let page = fleet_api::call(call, None, &request).await?;
     let mut resources = Vec::new();
     for seen in &page.tasks {
         let title = shortened(&seen.task.title, 80).into_owned();
@@ -87,29 +85,27 @@ pub(super) async fn list(call: &Call, cursor: Option<String>) -> Outcome<ListRes
     Ok(result)
 }
 
-/// Reads one.
 pub(super) async fn read(call: &Call, uri: &str) -> Outcome<ResourceContents> {
     let (id, part) = parse(uri)?;
-    let engine = call.engine().await?;
     let (text, mime) = if part == Part::Task {
-        let task = worker::seen(&engine, id).await?;
-        (json(&worker::one(&engine, task).await?)?, JSON)
+        let task = worker::seen(call, id).await?;
+        (json(&worker::one(call, task).await?)?, JSON)
     } else {
         // What is read is what was checked, by whatever name it was asked for.
-        let (_, run) = worker::seen_run(&engine, id).await?;
-        of_run(&engine, &run, part).await?
+        let (_, run) = worker::seen_run(call, id).await?;
+        of_run(call, &run, part).await?
     };
     Ok(ResourceContents::text(text, uri).with_mime_type(mime))
 }
 
-async fn of_run(engine: &Engine, id: &str, part: Part) -> Outcome<(String, &'static str)> {
+async fn of_run(client: &dyn Client, id: &str, part: Part) -> Outcome<(String, &'static str)> {
     Ok(match part {
         Part::Log { lines } => {
-            (tail::read(engine, &Tail { run: id, stream: Stream::Out, lines }).await?, TEXT)
+            (tail::read(client, &Tail { run: id, stream: Stream::Out, lines }).await?, TEXT)
         }
-        Part::Diff => (diff(engine, id).await?, DIFF),
-        Part::Prompt => (prompt(engine, id).await?, MARKDOWN),
-        Part::Task | Part::Result => (json(&result(engine, id).await?)?, JSON),
+        Part::Diff => (diff(client, id).await?, DIFF),
+        Part::Prompt => (prompt(client, id).await?, MARKDOWN),
+        Part::Task | Part::Result => (json(&result(client, id).await?)?, JSON),
     })
 }
 
@@ -141,19 +137,19 @@ fn json(value: &impl Serialize) -> Outcome<String> {
     serde_json::to_string_pretty(value).map_err(|error| Problem::new(Code::Internal, error.to_string()))
 }
 
-async fn result(engine: &Engine, id: &str) -> Outcome<fleet_core::outcome::RunResult> {
-    let found = fleet_api::call(engine, None, &run_result::Request { id: id.to_owned() }).await?;
+async fn result(client: &dyn Client, id: &str) -> Outcome<fleet_core::outcome::RunResult> {
+    let found = fleet_api::call(client, None, &run_result::Request { id: id.to_owned() }).await?;
     found.result.ok_or_else(|| {
         Problem::new(Code::NotHere, format!("run {} has no result yet", found.run.id))
             .hint("`wait` waits for its end")
     })
 }
 
-async fn diff(engine: &Engine, id: &str) -> Outcome<String> {
+async fn diff(client: &dyn Client, id: &str) -> Outcome<String> {
     let limit = u32::try_from(MOST_BYTES).ok();
     let style = Some(run_diff::Style::Patch);
     let request = run_diff::Request { id: id.to_owned(), style, limit, ..run_diff::Request::default() };
-    let page = fleet_api::call(engine, None, &request).await?;
+    let page = fleet_api::call(client, None, &request).await?;
     let rest = if page.next.is_some() { "\n… there is more: get_diff gives it in parts …\n" } else { "" };
     Ok(format!("{}{rest}", String::from_utf8_lossy(&page.text.0)))
 }

@@ -1,9 +1,11 @@
 //! The server: what a client can ask of it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use fleet_api::Client;
 use fleet_core::problem::{Kind, Problem};
-use fleet_engine::Engine;
+use fleet_engine::Service;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
     GetPromptResponse, Implementation, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
@@ -19,7 +21,9 @@ use super::{answer, prompts, resources, tools};
 /// One client's view of the fleet. Holds nothing that is not in the store: any number of them may be at work on one home.
 #[derive(Clone)]
 pub(crate) struct Server {
-    engine: Arc<Engine>,
+    client: Arc<dyn Client>,
+    /// The directory that calls without a `repo_path` are about.
+    directory: Option<PathBuf>,
     closing: Closing,
 }
 
@@ -45,13 +49,13 @@ const SHAPES: [(&str, &str); 9] = [
 ];
 
 impl Server {
-    pub(crate) fn new(engine: &Engine) -> Self {
-        Self::sharing(Arc::new(engine.nowhere()))
+    pub(crate) fn new(service: Service) -> Self {
+        let directory = service.directory();
+        Self { client: Arc::new(service), directory, closing: Closing::new() }
     }
 
-    /// For one more client of the same process.
-    pub(crate) fn sharing(engine: Arc<Engine>) -> Self {
-        Self { engine, closing: Closing::new() }
+    pub(crate) fn for_another_client(&self) -> Self {
+        Self { closing: Closing::new(), ..self.clone() }
     }
 
     pub(crate) fn closing(&self) -> Closing {
@@ -59,7 +63,12 @@ impl Server {
     }
 
     fn call(&self, context: RequestContext<RoleServer>) -> Call {
-        Call::new(Arc::clone(&self.engine), self.closing.clone(), context)
+        Call {
+            client: Arc::clone(&self.client),
+            directory: self.directory.clone(),
+            closing: self.closing.clone(),
+            context,
+        }
     }
 }
 

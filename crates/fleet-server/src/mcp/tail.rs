@@ -42,8 +42,17 @@ pub(super) async fn read(client: &dyn Client, tail: &Tail<'_>) -> Outcome<String
     Ok(if cut { format!("…{}", text.trim_start_matches('\u{fffd}')) } else { text.into_owned() })
 }
 
-/// The same; a sentence where there is none to be had.
-pub(super) async fn end(client: &dyn Client, tail: Tail<'_>) -> Outcome<String> {
+/// The ends of standard output and standard error; a sentence where there is none.
+pub(super) async fn of_both(
+    client: &dyn Client,
+    run: &str,
+    lines: u32,
+) -> Outcome<(Option<String>, Option<String>)> {
+    let end = |stream| end(client, Tail { run, stream, lines });
+    Ok((Some(end(Stream::Out).await?), Some(end(Stream::Err).await?)))
+}
+
+async fn end(client: &dyn Client, tail: Tail<'_>) -> Outcome<String> {
     match read(client, &tail).await {
         Err(problem) if problem.code == Code::NotHere => Ok(format!("({problem})")),
         other => other,

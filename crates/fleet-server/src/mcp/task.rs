@@ -5,6 +5,7 @@ use fleet_api::views::TaskView;
 use fleet_core::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::worker;
 
@@ -98,5 +99,23 @@ pub(super) fn named(field: &str, problem: Problem) -> Problem {
             ..problem
         },
         _ => problem,
+    }
+}
+
+/// Where work starts. Clients write `HEAD`, or nothing, for where it starts anyway.
+pub(super) fn base(base_ref: Option<String>) -> Option<String> {
+    base_ref.filter(|base| !base.is_empty() && base != "HEAD")
+}
+
+/// The limits of a task that is stopped after so many seconds; none for 0.
+pub(super) fn time_limit(seconds: Option<u64>) -> Vec<String> {
+    seconds.filter(|seconds| *seconds > 0).map(|seconds| format!("time={seconds}s")).into_iter().collect()
+}
+
+/// A value as text: anything but a text is kept as JSON.
+pub(super) fn text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
     }
 }

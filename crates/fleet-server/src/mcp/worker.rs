@@ -2,8 +2,6 @@
 //!
 //! Owns the names and meanings of its fields. Must never ask the store itself.
 
-mod status;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,7 +19,7 @@ use fleet_engine::clock;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(super) use self::status::WorkerStatus;
+use super::status::{self, WorkerStatus};
 
 /// The metadata that holds the worker on whose behalf one was made, and the profile that was asked for.
 pub(super) const PARENT: &str = "fleet.parent";
@@ -122,13 +120,11 @@ pub(super) fn unknown((field, what): (&str, &str), typed: &str) -> Problem {
     Problem { code: Code::TaskNotFound, ..Problem::field(field, message) }
 }
 
-/// The worker of one task.
 pub(super) async fn one(client: &dyn Client, task: TaskId) -> Outcome<Worker> {
     let gone = || Problem::new(Code::TaskNotFound, format!("the worker {task} was deleted just now"));
     shown(client, &[task]).await?.pop().ok_or_else(gone)
 }
 
-/// The workers of these tasks.
 pub(super) async fn shown(client: &dyn Client, tasks: &[TaskId]) -> Outcome<Vec<Worker>> {
     let ids = tasks.iter().map(ToString::to_string).collect();
     let request = task_wait::Request { ids, details: true, ..task_wait::Request::default() };
@@ -155,7 +151,7 @@ fn worker(seen: &Followed, known: &Details, now: Millis) -> Worker {
         task.meta.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value.to_string())
     };
     let tuning = Tuning::of(&task.meta).unwrap_or_default();
-    let label = status.label();
+    let label = status::label(status);
     let (heartbeat, active) = (known.kept_at.map(|at| at.0), known.printed_at.map(|at| at.0));
     Worker {
         worker_id: task.id.to_string(),
@@ -207,7 +203,7 @@ fn worker(seen: &Followed, known: &Details, now: Millis) -> Worker {
         heartbeat_age: age(heartbeat, now),
         last_output_age: age(active, now),
         elapsed,
-        status_label: label.to_owned(),
+        status_label: label,
     }
 }
 
@@ -225,7 +221,6 @@ fn is_cancelled_alone(state: TaskState, run: Option<&RunView>) -> bool {
     state == TaskState::Cancelled && run.is_none_or(|run| run.state != RunState::Cancelled)
 }
 
-/// Why it did not succeed.
 fn error(seen: &Followed, status: WorkerStatus) -> Option<String> {
     if !matches!(status, WorkerStatus::Failed | WorkerStatus::TimedOut | WorkerStatus::Cancelled) {
         return None;
@@ -297,15 +292,8 @@ pub(super) fn duration(seconds: Option<u64>) -> String {
     }
 }
 
-/// `3 workers: 2 running, 1 ok`.
 pub(super) fn summary(workers: &[Worker]) -> String {
-    let counts = WorkerStatus::COUNTED.iter().filter_map(|(status, word)| {
-        let count = workers.iter().filter(|worker| worker.status == *status).count();
-        (count > 0).then(|| format!("{count} {word}"))
-    });
-    let counts = counts.collect::<Vec<_>>().join(", ");
-    let colon = if counts.is_empty() { "" } else { ": " };
-    format!("{} worker{}{colon}{counts}", workers.len(), if workers.len() == 1 { "" } else { "s" })
+    status::summary("worker", workers.iter().map(|worker| worker.status))
 }
 
 /// How long something has taken that began at this uptime.

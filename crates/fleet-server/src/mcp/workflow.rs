@@ -2,100 +2,18 @@
 //!
 //! Owns the names and meanings of its fields, and which state is which status. Must never ask the store itself.
 
+use fleet_api::Client;
 use fleet_api::verbs::workflow_show::{Depth, Request};
 use fleet_api::views::{Progress, StageView, WorkflowDetail};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::workflow::{PartState, WorkflowState};
-use fleet_engine::Engine;
+use fleet_engine::clock;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::answer::lost;
 use super::place;
+use super::status::{self, StageStatus, WorkflowStatus};
 use super::worker::{age, dollars, seconds};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum WorkflowStatus {
-    Pending,
-    Running,
-    Succeeded,
-    Failed,
-    Cancelled,
-}
-
-impl WorkflowStatus {
-    const fn of(state: WorkflowState) -> Self {
-        match state {
-            WorkflowState::Running | WorkflowState::Cancelling => Self::Running,
-            WorkflowState::Succeeded => Self::Succeeded,
-            WorkflowState::Failed => Self::Failed,
-            WorkflowState::Cancelled => Self::Cancelled,
-        }
-    }
-
-    /// The states that have this status. A workflow runs from its beginning, so that none has the first one.
-    pub(super) fn states(self) -> impl Iterator<Item = WorkflowState> {
-        WorkflowState::ALL.iter().copied().filter(move |state| Self::of(*state) == self)
-    }
-
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Pending => "[PENDING]",
-            Self::Running => "[RUNNING]",
-            Self::Succeeded => "[OK]",
-            Self::Failed => "[FAILED]",
-            Self::Cancelled => "[CANCELLED]",
-        }
-    }
-
-    /// As a list is summed up, in its order.
-    const COUNTED: [(Self, &'static str); 4] = [
-        (Self::Running, "running"),
-        (Self::Succeeded, "ok"),
-        (Self::Failed, "failed"),
-        (Self::Cancelled, "cancelled"),
-    ];
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum StageStatus {
-    Pending,
-    Running,
-    Succeeded,
-    Failed,
-    Cancelled,
-    TimedOut,
-    Skipped,
-}
-
-impl StageStatus {
-    fn of(stage: &StageView) -> Self {
-        match stage.state {
-            PartState::Pending => Self::Pending,
-            // A stage whose task waits for a slot has not begun.
-            PartState::Running if stage.status != "running" => Self::Pending,
-            PartState::Running => Self::Running,
-            PartState::Done => Self::Succeeded,
-            PartState::Failed if stage.timed_out => Self::TimedOut,
-            PartState::Failed => Self::Failed,
-            PartState::Cancelled => Self::Cancelled,
-            PartState::Skipped => Self::Skipped,
-        }
-    }
-
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Pending => "[PENDING]",
-            Self::Running => "[RUNNING]",
-            Self::Succeeded => "[OK]",
-            Self::Failed => "[FAILED]",
-            Self::Cancelled => "[CANCELLED]",
-            Self::TimedOut => "[TIMED OUT]",
-            Self::Skipped => "[SKIPPED]",
-        }
-    }
-}
 
 /// A workflow. Moments are seconds since 1970.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -163,30 +81,27 @@ pub(super) fn named(problem: Problem) -> Problem {
 }
 
 /// A workflow as it stands. What all attempts used is counted, so that it is the same wherever one is shown.
-pub(super) async fn look(engine: &Engine, workflow_id: &str, depth: Depth) -> Outcome<WorkflowDetail> {
+pub(super) async fn look(client: &dyn Client, workflow_id: &str, depth: Depth) -> Outcome<WorkflowDetail> {
     let request = Request { id: workflow_id.to_owned(), depth, ..Request::default() };
-    Ok(fleet_api::call(engine, None, &request).await.map_err(named)?.workflow)
+    Ok(fleet_api::call(client, None, &request).await.map_err(named)?.workflow)
 }
 
-/// These workflows.
-pub(super) async fn shown(engine: &Engine, workflows: &[WorkflowDetail]) -> Outcome<Vec<Workflow>> {
-    let projects = place::paths(engine).await?;
+pub(super) async fn shown(client: &dyn Client, workflows: &[WorkflowDetail]) -> Outcome<Vec<Workflow>> {
+    let projects = place::paths(client).await?;
     let path = |seen: &WorkflowDetail| Some(projects.get(&seen.workflow.project)?.display().to_string());
-    let one = |seen: &WorkflowDetail| workflow(engine, seen, path(seen));
+    let one = |seen: &WorkflowDetail| workflow(seen, path(seen));
     Ok(workflows.iter().map(one).collect())
 }
 
-/// One workflow.
-pub(super) async fn one(engine: &Engine, seen: WorkflowDetail) -> Outcome<Workflow> {
-    let gone = || Problem::new(Code::Internal, "the workflow was lost on the way");
-    shown(engine, &[seen]).await?.pop().ok_or_else(gone)
+pub(super) async fn one(client: &dyn Client, seen: WorkflowDetail) -> Outcome<Workflow> {
+    shown(client, &[seen]).await?.pop().ok_or_else(|| lost("the workflow"))
 }
 
-fn workflow(engine: &Engine, seen: &WorkflowDetail, repo_path: Option<String>) -> Workflow {
+fn workflow(seen: &WorkflowDetail, repo_path: Option<String>) -> Workflow {
     let view = &seen.workflow;
     let status = WorkflowStatus::of(view.state);
     let ended = view.ended_at.map(|at| at.0);
-    let elapsed = age(Some(view.created_at.0), ended.unwrap_or(engine.now()));
+    let elapsed = age(Some(view.created_at.0), ended.unwrap_or(clock::now()));
     let progress = progress(&view.progress);
     Workflow {
         workflow_id: view.id.to_string(),
@@ -197,20 +112,20 @@ fn workflow(engine: &Engine, seen: &WorkflowDetail, repo_path: Option<String>) -
         repo_path,
         task_prompt: seen.task.clone(),
         base_commit: view.base.clone(),
-        stage_summary: seen.stages.iter().map(|stage| summary_of(engine, stage)).collect(),
+        stage_summary: seen.stages.iter().map(summary_of).collect(),
         created_at: seconds(view.created_at.0),
         completed_at: ended.map(seconds),
         error_message: view.why.clone(),
         input_tokens: seen.stages.iter().map(|stage| stage.input_tokens).sum(),
         output_tokens: seen.stages.iter().map(|stage| stage.output_tokens).sum(),
         cost_usd: dollars(seen.stages.iter().map(|stage| stage.micro_usd).sum()),
-        summary_line: format!("{} {} — {progress} — {elapsed}", status.label(), view.name),
+        summary_line: format!("{} {} — {progress} — {elapsed}", status::label(status), view.name),
         elapsed,
         progress,
     }
 }
 
-fn summary_of(engine: &Engine, stage: &StageView) -> StageSummary {
+fn summary_of(stage: &StageView) -> StageSummary {
     let status = StageStatus::of(stage);
     let is_over = stage.state.is_over();
     let ended = stage.ended_at.map(|at| at.0);
@@ -221,8 +136,8 @@ fn summary_of(engine: &Engine, stage: &StageView) -> StageSummary {
         executor: stage.agent.clone(),
         status,
         worker_id: stage.task.map(|task| task.to_string()),
-        status_label: status.label().to_owned(),
-        elapsed: age(stage.started_at.map(|at| at.0), ended.unwrap_or(engine.now())),
+        status_label: status::label(status),
+        elapsed: age(stage.started_at.map(|at| at.0), ended.unwrap_or(clock::now())),
         model: stage.model.clone(),
         needs: stage.needs.clone(),
         item: stage.item.clone(),
@@ -254,35 +169,13 @@ fn progress(counts: &Progress) -> String {
     )
 }
 
-/// `3 workflows: 2 running, 1 ok`.
 pub(super) fn summary(workflows: &[Workflow]) -> String {
-    let counts = WorkflowStatus::COUNTED.iter().filter_map(|(status, word)| {
-        let count = workflows.iter().filter(|workflow| workflow.status == *status).count();
-        (count > 0).then(|| format!("{count} {word}"))
-    });
-    let counts = counts.collect::<Vec<_>>().join(", ");
-    let colon = if counts.is_empty() { "" } else { ": " };
-    format!("{} workflow{}{colon}{counts}", workflows.len(), if workflows.len() == 1 { "" } else { "s" })
+    status::summary("workflow", workflows.iter().map(|workflow| workflow.status))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_state_has_one_status_that_finds_it() {
-        let statuses = [
-            WorkflowStatus::Pending,
-            WorkflowStatus::Running,
-            WorkflowStatus::Succeeded,
-            WorkflowStatus::Failed,
-            WorkflowStatus::Cancelled,
-        ];
-        let found: Vec<WorkflowState> = statuses.iter().flat_map(|status| status.states()).collect();
-        assert_eq!(found.len(), WorkflowState::ALL.len());
-        assert!(WorkflowState::ALL.iter().all(|state| found.contains(state)));
-        assert_eq!(WorkflowStatus::Pending.states().count(), 0);
-    }
 
     #[test]
     fn progress_names_what_is_rare_only_where_it_is() {

@@ -1,11 +1,15 @@
 //! Who adds tasks.
 
-use fleet_core::id::RunId;
+use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::RunState;
 use fleet_core::task::Spawn;
 
 use crate::StoreError;
 use crate::tx::{Tx, sql};
+
+/// At most this many tasks that are not over come from the agents of one task: more than any plan has, and few enough for a
+/// queue that people look at.
+pub const MOST_ADDED: usize = 1_000;
 
 /// Who adds tasks.
 #[derive(Debug, Clone)]
@@ -25,15 +29,15 @@ pub enum Author {
 }
 
 impl Author {
-    /// Where their tasks come from, if they may add any. An agent needs a run that lives; whose agent it is and how far it
+    /// Where their tasks come from, if they may add so many. An agent needs a run that lives; whose agent it is and how far it
     /// may go is what the store knows about that run.
-    pub(super) async fn spawn(&self, tx: &mut dyn Tx) -> Result<Spawn, StoreError> {
+    pub(super) async fn spawn(&self, tx: &mut dyn Tx, count: usize) -> Result<Spawn, StoreError> {
         let (run, wish) = match self {
             Self::Person { spawn_depth } => return Ok(Spawn::of_a_person(*spawn_depth)),
             Self::Agent { run, spawn_depth } => (*run, *spawn_depth),
         };
         let find = sql!(
-            "SELECT r.state, t.depth, t.spawn_depth FROM runs r JOIN tasks t ON t.id = r.task WHERE r.id = $1",
+            "SELECT r.state, r.task, t.depth, t.spawn_depth FROM runs r JOIN tasks t ON t.id = r.task WHERE r.id = $1",
             run,
         );
         let row = tx.query_one(find).await?;
@@ -42,8 +46,25 @@ impl Author {
         if !state.is_live() {
             return Err(StoreError::LeaseLost { run });
         }
+        refuse_too_many(tx, row.parse()?, count).await?;
         let mut number = || row.int().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         let own = Spawn { parent: None, depth: number()?, most: number()? };
         Ok(own.child(run, wish)?)
     }
+}
+
+/// Refuses the agent of a task to add so many more.
+async fn refuse_too_many(tx: &mut dyn Tx, task: TaskId, count: usize) -> Result<(), StoreError> {
+    let open = sql!(
+        "SELECT count(*) FROM tasks WHERE parent IN (SELECT id FROM runs WHERE task = $1) \
+         AND state IN ('queued', 'held', 'running', 'waiting')",
+        task,
+    );
+    let row = tx.query_one(open).await?;
+    let mut row = row.ok_or_else(|| StoreError::Malformed("a count without an answer".to_owned()))?;
+    let open = usize::try_from(row.int()?).unwrap_or(usize::MAX);
+    if open.saturating_add(count) <= MOST_ADDED {
+        return Ok(());
+    }
+    Err(StoreError::TooManyAdded { task, most: MOST_ADDED })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use fleet_core::id::{ProjectId, TaskId};
-use fleet_core::task::{BranchName, Task};
+use fleet_core::task::{BranchName, Task, owner_of_branch};
 
 use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
@@ -49,6 +49,10 @@ pub(super) async fn refuse_taken_by_any(tx: &mut dyn Tx, tasks: &[Task]) -> Resu
     let mut wanted = Vec::new();
     for task in tasks.iter().filter(|task| !task.state().is_settled()) {
         let Some(branch) = &task.spec.branch else { continue };
+        // The other task need not have made it yet.
+        if let Some(other) = owner_of_branch(branch.as_str()).filter(|owner| *owner != task.id) {
+            return Err(StoreError::BranchReserved { branch: branch.to_string(), task: other });
+        }
         if let Some(other) = seen.insert((task.project, branch), task.id) {
             return Err(taken(branch, other));
         }

@@ -137,36 +137,6 @@ async fn newest(
     Ok(events)
 }
 
-/// What happened to one run after a sequence number, oldest first.
-#[derive(Debug, Clone, Copy)]
-pub struct RunEvents {
-    /// Which.
-    pub run: RunId,
-    /// Only later ones; 0 begins.
-    pub since: i64,
-    /// So many at most.
-    pub limit: i64,
-}
-
-#[async_trait]
-impl Op for RunEvents {
-    type Out = Vec<Event>;
-    const MODE: Mode = Mode::Read;
-    const READS_EVENTS: bool = true;
-
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Event>, StoreError> {
-        // By its task, which has an index: a second one would cost every event that is written.
-        let tail = sql!(
-            "SELECT seq, at, project, task, run, kind, data FROM events \
-             WHERE task = (SELECT task FROM runs WHERE id = $1) AND run = $1 AND seq > $2 ORDER BY seq LIMIT $3",
-            self.run,
-            self.since,
-            self.limit,
-        );
-        tx.query_alone(tail).await?.into_iter().map(rows::event).collect()
-    }
-}
-
 /// The newest events of one run that are of certain kinds.
 #[derive(Debug, Clone, Copy)]
 pub struct RunEventsOf {
@@ -185,6 +155,7 @@ impl Op for RunEventsOf {
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Event>, StoreError> {
         let kinds = format!("[\"{}\"]", self.kinds.join("\",\""));
+        // By its task, which has an index: a second one would cost every event that is written.
         let numbered = sql!(
             "SELECT seq, at, project, task, run, kind, data FROM events \
              WHERE task = (SELECT task FROM runs WHERE id = $2) AND run = $2 AND kind IN {list 1} \

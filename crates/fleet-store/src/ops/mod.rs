@@ -29,11 +29,11 @@ mod workflows;
 
 pub use all::{All, Both};
 pub use audit::Audit;
-pub use author::Author;
+pub use author::{Author, MOST_ADDED};
 pub use branches::BranchHolder;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
-pub use events::{Newest, NewestSeq, RunEvents, RunEventsOf, Tail, TaskEvents};
+pub use events::{Newest, NewestSeq, RunEventsOf, Tail, TaskEvents};
 pub use follow::{FollowTasks, FollowedTask};
 pub use hosts::{Host, ListHosts, OfferHost};
 pub use ledger::{ReserveMore, Spending};

@@ -55,7 +55,7 @@ impl Op for AddTasks {
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Task>, StoreError> {
-        let spawn = self.author.spawn(tx).await?;
+        let spawn = self.author.spawn(tx, self.tasks.len()).await?;
         let states = self.dependency_states(tx).await?;
         let fences = earlier_claims(tx, self.tasks.iter().map(|new| new.id)).await?;
         let mut added = Vec::with_capacity(self.tasks.len());

@@ -168,7 +168,8 @@ fn program(arguments: &[u8]) -> Program {
         return Program::Unknown;
     }
     match arguments.next().as_deref() {
-        Some("shim") => Program::Keeper,
+        // `shim` is what earlier versions called it.
+        Some("keeper" | "shim") => Program::Keeper,
         Some("run") => Program::Runner,
         Some("repair") => Program::Repair,
         _ => Program::Command,
@@ -202,7 +203,8 @@ mod tests {
 
     #[test]
     fn processes_are_known_by_their_arguments() {
-        assert_eq!(program(b"/usr/bin/fleet\0shim\0r1\0"), Program::Keeper);
+        assert_eq!(program(b"/usr/bin/fleet\0keeper\0r1\0"), Program::Keeper);
+        assert_eq!(program(b"/usr/bin/fleet\0shim\0r1\0"), Program::Keeper, "of an earlier version");
         assert_eq!(program(b"fleet\0run\0--background\0"), Program::Runner);
         assert_eq!(program(b"flt\0repair\0r1\0"), Program::Repair);
         assert_eq!(program(b"fleet\0task\0add\0"), Program::Command);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fleet_core::budget::Used;
-use fleet_core::event::{Event, Fact};
+use fleet_core::event::{AgentEvent, Event, Fact};
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::Run;
 use fleet_core::task::TaskState;
@@ -65,7 +65,9 @@ impl Verdict {
     fn assert_all_was_said_once(&self, runs: &[Run]) {
         let mut said: BTreeMap<RunId, i64> = BTreeMap::new();
         for event in &self.events {
-            let (Fact::RunSaid { text }, Some(run)) = (&event.fact, event.subject.run) else { continue };
+            let (Fact::Agent(AgentEvent::Text { text }), Some(run)) = (&event.fact, event.subject.run) else {
+                continue;
+            };
             let next = said.entry(run).or_default();
             assert_eq!(*text, next.to_string(), "{run} said something twice or not at all");
             *next += 1;

@@ -2,7 +2,7 @@
 
 use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, Reason};
-use fleet_core::task::{BranchName, TaskEdit, TaskMove, TaskState};
+use fleet_core::task::{BranchName, TaskEdit, TaskMove, TaskState, own_branch};
 use fleet_store::StoreError;
 use fleet_store::ops::{BranchHolder, EditTask, NewTask};
 
@@ -15,6 +15,7 @@ story! {
     a_task_comes_back_only_if_its_branch_is_free
     many_who_want_a_branch_agree_on_one
     a_task_is_found_by_the_branch_that_it_has_chosen
+    the_name_that_is_made_from_an_id_is_for_that_task
 }
 
 fn branch() -> BranchName {
@@ -152,4 +153,18 @@ async fn a_task_is_found_by_the_branch_that_it_has_chosen(rig: &Rig) {
     let last = rig.add_one(last).await;
     rig.moved(last, TaskMove::Cancel).await;
     assert_eq!(rig.ok(holder(project, "feature/login")).await, Some(last), "the newest");
+}
+
+async fn the_name_that_is_made_from_an_id_is_for_that_task(rig: &Rig) {
+    let victim = rig.task("one").await;
+    let own: BranchName = own_branch(victim).parse().unwrap();
+    let mut thief = rig.draft("two").await;
+    thief.spec.branch = Some(own.clone());
+    let refused = rig.refused(rig.adding(vec![thief])).await;
+    assert!(matches!(refused, StoreError::BranchReserved { task, .. } if task == victim), "{refused}");
+    let edit = TaskEdit { branch: Some(Some(own.clone())), ..TaskEdit::default() };
+    let other = rig.task("three").await;
+    let refused = rig.refused(EditTask { id: other, edit: edit.clone(), now: rig.now() }).await;
+    assert!(matches!(refused, StoreError::BranchReserved { .. }), "{refused}");
+    rig.ok(EditTask { id: victim, edit, now: rig.now() }).await;
 }

@@ -1,5 +1,6 @@
 //! Conversations that a later run can go on with: what the agent calls them, and where their counters stood.
 
+use fleet_core::event::Tokens;
 use fleet_core::run::{Meter, Run};
 use fleet_store::ops::AppendRunEvents;
 
@@ -10,7 +11,8 @@ story! {
     a_meter_stands_where_it_was_seen_last
 }
 
-const METER: Meter = Meter { input: 1 << 40, output: 7, cache_read: 3, cache_write: 2, micro_usd: 12 };
+const METER: Meter =
+    Meter { tokens: Tokens { input: 1 << 40, output: 7, cache_read: 3, cache_write: 2 }, micro_usd: 12 };
 
 fn hearing(run: &Run, to: i64, session: Option<&str>, meter: Option<Meter>) -> AppendRunEvents {
     AppendRunEvents {
@@ -50,7 +52,7 @@ async fn a_meter_stands_where_it_was_seen_last(rig: &Rig) {
     rig.ok(hearing(&run, 2, None, None)).await;
     let run = rig.detail(&run).await.run;
     assert_eq!((run.meter, run.decoded), (Some(METER), 2), "nothing new was said of it");
-    let most = Meter { input: u64::MAX, ..Meter::default() };
+    let most = Meter { micro_usd: u64::MAX, ..Meter::default() };
     rig.ok(hearing(&run, 3, None, Some(most))).await;
     assert_eq!(rig.detail(&run).await.run.meter, Some(most));
     assert_eq!(rig.get(id).await.runs[0].meter, Some(most), "whoever reads the run sees it");

@@ -1,9 +1,9 @@
 //! Tasks that agents add.
 
 use fleet_core::id::RunId;
-use fleet_core::task::{Spawn, Task, TooDeep};
+use fleet_core::task::{Spawn, Task, TaskMove, TooDeep};
 use fleet_store::StoreError;
-use fleet_store::ops::{AddTasks, Author};
+use fleet_store::ops::{AddTasks, Author, MOST_ADDED};
 
 use crate::harness::Rig;
 
@@ -12,6 +12,7 @@ story! {
     so_many_generations_and_no_more
     a_run_that_is_not_there_adds_nothing
     a_run_that_is_over_adds_nothing
+    the_agents_of_a_task_add_no_more_than_people_can_look_at
 }
 
 async fn adding(rig: &Rig, author: Author) -> AddTasks {
@@ -61,4 +62,17 @@ async fn a_run_that_is_over_adds_nothing(rig: &Rig) {
     rig.succeed(&run).await;
     let error = rig.refused(adding(rig, agent(run.id)).await).await;
     assert!(matches!(error, StoreError::LeaseLost { .. }), "{error}");
+}
+
+async fn the_agents_of_a_task_add_no_more_than_people_can_look_at(rig: &Rig) {
+    let run = rig.start(rig.task("one").await).await;
+    let many = |count: usize| async move {
+        AddTasks { author: agent(run.id), ..rig.adding(rig.drafts(count).await) }
+    };
+    let added = rig.ok(many(MOST_ADDED).await).await;
+    let refused = rig.refused(many(1).await).await;
+    assert!(matches!(refused, StoreError::TooManyAdded { task, .. } if task == run.task), "{refused}");
+    rig.moved(added[0].id, TaskMove::Cancel).await;
+    rig.ok(many(1).await).await;
+    rig.task("a person adds what they want").await;
 }

@@ -1,7 +1,7 @@
 //! Operations whose answers may be lost: whoever runs one again changes nothing with it, and nor does one that comes
 //! late, after others. See `relay::table`.
 
-use fleet_core::event::Fact;
+use fleet_core::event::{AgentEvent, Fact};
 use fleet_core::run::{Ending, Reason, Run, RunMove, Stop, StopKind};
 use fleet_store::ops::{AppendRunEvents, CloseRun, Prepared, RequestStop};
 use fleet_store::{Op, StoreError};
@@ -52,7 +52,7 @@ fn stretch(rig: &Rig, run: &Run, (from, to): (i64, i64), batch: i64) -> AppendRu
         from,
         to,
         batch,
-        facts: vec![(rig.now(), Fact::RunSaid { text: format!("batch {batch}") })],
+        facts: vec![(rig.now(), Fact::Agent(AgentEvent::Text { text: format!("batch {batch}") }))],
         usage: None,
         activity: None,
         session: None,

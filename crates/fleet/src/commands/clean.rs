@@ -1,5 +1,3 @@
-//! `fleet clean`
-
 use clap::Args;
 use fleet_api::verbs::clean::{Answer, Request};
 use fleet_api::views::{Kept, Leftover};
@@ -18,9 +16,8 @@ use crate::output::{Column, count, dim, table};
 #[derive(Debug, Args)]
 #[command(display_order = 240)]
 pub(crate) struct Clean {
-    /// Work of tasks that are over but have not landed, too; `fleet undo` brings it back
-    #[arg(long)]
-    all: bool,
+    #[command(flatten)]
+    request: Request,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -28,7 +25,7 @@ pub(crate) struct Clean {
 
 impl Clean {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { all: self.all, dry_run: false, confirmed: None };
+        let request = self.request;
         let plan = context.call(Request { dry_run: true, ..request.clone() }).await?;
         if plan.removed.is_empty() {
             return context.output.show(&plan, || nothing(&plan));
@@ -44,7 +41,6 @@ impl Clean {
     }
 }
 
-/// Before these go.
 pub(super) fn question(items: &[Leftover]) -> String {
     let branches = items.iter().filter(|item| item.branch.is_some()).count();
     let unlanded = items.iter().filter(|item| !item.landed).count();
@@ -70,7 +66,6 @@ fn listed(plan: &Answer) -> String {
     if plan.kept.is_empty() { goes } else { format!("{goes}\n\n{}", stays(&plan.kept)) }
 }
 
-/// What goes, and why.
 pub(super) fn goes(items: &[Leftover]) -> String {
     let cells = |cell: fn(&Leftover) -> String| items.iter().map(cell).collect::<Vec<_>>();
     table(vec![
@@ -83,7 +78,6 @@ pub(super) fn goes(items: &[Leftover]) -> String {
     ])
 }
 
-/// What stays, and why.
 pub(super) fn stays(kept: &[Kept]) -> String {
     let cells = |cell: fn(&Kept) -> String| kept.iter().map(cell).collect::<Vec<_>>();
     table(vec![
@@ -101,7 +95,6 @@ fn said(done: &Answer) -> String {
     lines.join("\n")
 }
 
-/// What is gone.
 pub(super) fn removed(item: &Leftover) -> String {
     let what = item
         .branch

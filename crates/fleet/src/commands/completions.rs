@@ -1,5 +1,3 @@
-//! `fleet completions`
-
 use clap::Args;
 use clap_complete::Shell;
 

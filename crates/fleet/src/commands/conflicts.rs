@@ -1,5 +1,3 @@
-//! `fleet conflicts`
-
 use clap::Args;
 use fleet_api::verbs::conflicts::{Answer, Conflict, Request, Side};
 use fleet_core::conflict::Clash;
@@ -18,9 +16,8 @@ use crate::output::{alarm, count, dim, strong, warn};
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 140)]
 pub(crate) struct Conflicts {
-    /// Only what these tasks have to do with
-    #[arg(value_name = "TASK")]
-    tasks: Vec<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -33,7 +30,7 @@ const SHOWN: usize = 6;
 
 impl Conflicts {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let found = context.call(Request { tasks: self.tasks }).await?;
+        let found = context.call(self.request).await?;
         context.output.show(&found, || render(&found))?;
         for unseen in &found.unseen {
             let why = escaped(&unseen.why).into_owned();

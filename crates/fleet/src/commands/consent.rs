@@ -5,7 +5,6 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use super::Context;
 use crate::output::confirm;
 
-/// What a person said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Consent {
     /// Go on.

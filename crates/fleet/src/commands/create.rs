@@ -1,5 +1,3 @@
-//! `fleet create`
-
 use clap::Args;
 use fleet_api::verbs::create::{Grouping, Job, Request};
 

@@ -1,4 +1,6 @@
-//! `fleet demo`
+mod story;
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fleet_api::verbs::runner_start;
@@ -6,8 +8,8 @@ use fleet_api::views::{Followed, TaskView};
 use fleet_core::problem::{Code, Problem};
 use fleet_core::task::TaskState;
 use fleet_core::time::Span;
-use fleet_engine::clock;
-use fleet_engine::verbs::demo::{self, Stage, Work};
+use fleet_engine::playground::Playground;
+use fleet_engine::{clock, demo};
 use serde::Serialize;
 
 use super::Context;
@@ -37,7 +39,7 @@ struct Response {
     /// From the first task to the last end.
     seconds: f64,
     /// The folder, if it was kept.
-    kept: Option<std::path::PathBuf>,
+    kept: Option<PathBuf>,
 }
 
 /// So many agents at a time: some tasks have to wait.
@@ -45,17 +47,20 @@ const SLOTS: u32 = 3;
 
 impl Demo {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let stage = Stage::build(&context.engine)?;
-        let inside = Context { engine: stage.engine(&context.engine)?, output: context.output };
+        let playground = Playground::build(&context.engine, story::CONTENTS, |_| Ok(()))?;
+        let inside = Context {
+            engine: playground.engine().at(playground.dir().join(story::CONTENTS.repository))?,
+            output: context.output,
+        };
         // Whenever somebody leaves, nothing stays behind.
         let played = tokio::select! {
-            played = play(&inside, &stage) => played,
+            played = play(&inside, playground.dir()) => played,
             _ = tokio::signal::ctrl_c() => Ok(None),
         };
-        let kept = self.keep.then(|| stage.dir().to_owned());
+        let kept = self.keep.then(|| playground.dir().to_owned());
         let cleared = match &kept {
-            Some(dir) => stage.stop(&inside.engine).await.and_then(|()| tell(context, &kept_at(dir))),
-            None => stage.clear(&inside.engine).await,
+            Some(dir) => playground.keep().await.and_then(|()| tell(context, &kept_at(dir))),
+            None => playground.clear().await,
         };
         let played = played?;
         cleared?;
@@ -69,10 +74,10 @@ impl Demo {
 }
 
 /// `None` when the person left.
-async fn play(context: &Context, stage: &Stage) -> Result<Option<Response>, Problem> {
+async fn play(context: &Context, dir: &Path) -> Result<Option<Response>, Problem> {
     let began = clock::uptime();
-    tell(context, &opening(stage))?;
-    let tasks = demo::add_tasks(&context.engine).await?;
+    tell(context, &opening(dir))?;
+    let tasks = story::add_tasks(context).await?;
     tell(context, &format!("\n{}", strong("1. Five tasks, some after others; three agents at a time")))?;
     let ids: Vec<_> = tasks.iter().map(|task| task.id).collect();
     up(context).await?;
@@ -104,8 +109,8 @@ async fn play(context: &Context, stage: &Stage) -> Result<Option<Response>, Prob
     }
     let heading = format!("3. What they did, in {}: each on a branch of its own", Span(taken));
     tell(context, &format!("\n{}", strong(&heading)))?;
-    for work in demo::work(&context.engine, &tasks).await? {
-        tell(context, &shown(&work))?;
+    for task in &tasks {
+        tell(context, &shown(task, &story::patch(context, task).await?))?;
     }
     let tasks = watched.tasks.into_iter().map(|one| one.task).collect();
     Ok(Some(Response { tasks, killed_runner, seconds: taken.as_secs_f64(), kept: None }))
@@ -120,30 +125,30 @@ fn tell(context: &Context, text: &str) -> Done {
     if context.output.is_json() { Ok(()) } else { print(text) }
 }
 
-fn kept_at(dir: &std::path::Path) -> String {
+fn kept_at(dir: &Path) -> String {
     let dir = dir.display();
     format!(
         "\nKept, to look around in:\n  export FLEET_HOME={dir}/home; cd {dir}/settings; fleet list --all\n  rm -r {dir}"
     )
 }
 
-fn opening(stage: &Stage) -> String {
+fn opening(dir: &Path) -> String {
     format!(
         "A scratch repository, a scripted agent, no account and no network.\n{}",
-        dim(&format!("in {}", stage.dir().display()))
+        dim(&format!("in {}", dir.display()))
     )
 }
 
 /// The lines that were added, below the name of the branch.
-fn shown(work: &Work) -> String {
+fn shown(task: &TaskView, patch: &str) -> String {
     let is_change =
         |line: &&str| line.starts_with("+++ b/") || (line.starts_with('+') && !line.starts_with("+++"));
-    let lines = work.patch.lines().filter(is_change).map(|line| match line.strip_prefix("+++ b/") {
+    let lines = patch.lines().filter(is_change).map(|line| match line.strip_prefix("+++ b/") {
         Some(file) => format!("  {file}"),
         None => format!("    {line}"),
     });
     let lines: Vec<String> = lines.collect();
-    format!("{}  {}\n{}", work.title, dim(&work.branch), lines.join("\n"))
+    format!("{}  {}\n{}", task.title, dim(task.branch.as_deref().unwrap_or_default()), lines.join("\n"))
 }
 
 fn closing(kept: bool) -> String {

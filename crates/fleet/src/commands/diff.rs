@@ -1,5 +1,3 @@
-//! `fleet diff`
-
 use std::io::{IsTerminal, Write};
 
 use clap::Args;
@@ -87,7 +85,6 @@ async fn show(context: &Context, request: Request, first: Answer) -> Outcome<boo
     painter.finish().map_err(|error| failed(&error))
 }
 
-/// Writes all pages.
 async fn write(
     context: &Context,
     mut request: Request,
@@ -108,7 +105,6 @@ fn failed(error: &std::io::Error) -> Problem {
     Problem::new(Code::Io, format!("cannot write to standard output: {error}"))
 }
 
-/// Knows whether anything was written.
 struct Counted<W> {
     out: W,
     is_empty: bool,

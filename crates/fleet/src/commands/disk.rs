@@ -1,5 +1,3 @@
-//! `fleet disk`
-
 use clap::Args;
 use fleet_api::verbs::disk::{Amount, Answer, ProjectDisk, Request};
 

@@ -1,5 +1,3 @@
-//! `fleet doctor`
-
 use clap::Args;
 use fleet_api::verbs::doctor::{Check, Request, Verdict};
 use fleet_core::problem::{Code, Problem};
@@ -28,11 +26,7 @@ impl Doctor {
 }
 
 fn line(check: &Check) -> String {
-    let mark = match check.verdict {
-        Verdict::Good => paint_status("done").replace("done", "✓"),
-        Verdict::Warning => paint_status("held").replace("held", "!"),
-        Verdict::Bad => paint_status("failed").replace("failed", "✗"),
-    };
+    let mark = mark(check.verdict);
     let hints = check.hints.iter().map(|hint| format!("\n    {} {}", dim("→"), escaped(hint)));
     format!(
         "{mark} {}  {}{}",
@@ -40,4 +34,12 @@ fn line(check: &Check) -> String {
         escaped(&check.detail),
         hints.collect::<String>()
     )
+}
+
+pub(super) fn mark(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Good => paint_status("done").replace("done", "✓"),
+        Verdict::Warning => paint_status("held").replace("held", "!"),
+        Verdict::Bad => paint_status("failed").replace("failed", "✗"),
+    }
 }

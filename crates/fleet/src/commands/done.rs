@@ -1,5 +1,3 @@
-//! `fleet done`
-
 use clap::Args;
 use fleet_api::verbs::report::Request;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -7,7 +5,7 @@ use fleet_core::run::RunReport;
 use serde_json::{Value, json};
 
 use super::Context;
-use super::text_input::read_all;
+use super::text_input::read_stdin;
 
 /// For agents: report that the task of this run is done
 #[derive(Debug, Args)]
@@ -50,7 +48,7 @@ impl DoneCommand {
                 "next_steps": self.next_steps,
             }));
         }
-        let text = read_all(std::io::stdin().lock(), "standard input")?;
+        let text = read_stdin()?;
         serde_json::from_str::<Value>(&text).ok().filter(Value::is_object).ok_or_else(|| {
             Problem::new(Code::InvalidValue, "standard input is not a JSON object")
                 .hint("`fleet done --help` shows one")

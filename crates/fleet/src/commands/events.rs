@@ -1,5 +1,3 @@
-//! `fleet events`
-
 use clap::Args;
 use fleet_api::verbs::events::Request;
 use fleet_api::views::EventView;
@@ -21,12 +19,8 @@ pub(crate) struct Events {
     /// Keep showing events as they happen
     #[arg(short, long)]
     follow: bool,
-    /// Only events after this number; 0 is all of them [default: the newest]
-    #[arg(long, value_name = "SEQ", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(0..))]
-    since: Option<i64>,
-    /// Only events of this repository
-    #[arg(long)]
-    here: bool,
+    #[command(flatten)]
+    request: Request,
     /// Show so many at most; with --since the oldest, else the newest
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: u32,
@@ -41,8 +35,7 @@ const WAIT: u32 = 30;
 
 impl Events {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let limit = Some(self.limit);
-        let mut request = Request { after: self.since, only_project: self.here, limit, ..Request::default() };
+        let mut request = Request { limit: Some(self.limit), ..self.request };
         loop {
             let seen = context.call(request.clone()).await?;
             show(context, &seen.events)?;

@@ -14,9 +14,8 @@ pub(crate) struct Explain {
     code: Option<String>,
 }
 
-/// One page of the documentation for each code.
-macro_rules! pages {
-    ($($code:ident = $name:literal,)+) => {
+macro_rules! define_page {
+    ($($(#[$doc:meta])+ $code:ident = $name:literal, $kind:ident;)+) => {
         const fn page(code: Code) -> &'static str {
             match code {
                 $(Code::$code => include_str!(concat!("../../docs/errors/", $name, ".md")),)+
@@ -25,54 +24,7 @@ macro_rules! pages {
     };
 }
 
-pages! {
-    Internal = "internal",
-    Io = "io",
-    Usage = "usage",
-    InvalidValue = "invalid-value",
-    ModelRefused = "model-refused",
-    ImportInvalid = "import-invalid",
-    WorkflowInvalid = "workflow-invalid",
-    IdInvalid = "id-invalid",
-    IdAmbiguous = "id-ambiguous",
-    TaskNotFound = "task-not-found",
-    RunNotFound = "run-not-found",
-    WorkflowNotFound = "workflow-not-found",
-    NotHere = "not-here",
-    NothingMatched = "nothing-matched",
-    SnapshotNotFound = "snapshot-not-found",
-    CodeNotFound = "code-not-found",
-    AgentMissing = "agent-missing",
-    NotARepository = "not-a-repository",
-    DependencyCycle = "dependency-cycle",
-    DependencyNotFound = "dependency-not-found",
-    HasDependents = "has-dependents",
-    IllegalTransition = "illegal-transition",
-    TaskExists = "task-exists",
-    SimilarTask = "similar-task",
-    Changed = "changed",
-    BranchTaken = "branch-taken",
-    LeaseLost = "lease-lost",
-    NotInARun = "not-in-a-run",
-    DoorClosed = "door-closed",
-    SpawnRefused = "spawn-refused",
-    NotYours = "not-yours",
-    RepositoryRefused = "repository-refused",
-    Untrusted = "untrusted",
-    SetupRefused = "setup-refused",
-    StoreUnreachable = "store-unreachable",
-    StoreBusy = "store-busy",
-    StoreCorrupt = "store-corrupt",
-    StoreTooNew = "store-too-new",
-    StoreFull = "store-full",
-    StoreUnwritable = "store-unwritable",
-    StoreFailed = "store-failed",
-    ConfigInvalid = "config-invalid",
-    ConfigUnknownKey = "config-unknown-key",
-    DoctorFoundProblems = "doctor-found-problems",
-    RunFailed = "run-failed",
-    KillIncomplete = "kill-incomplete",
-}
+fleet_core::for_each_code!(define_page);
 
 impl Explain {
     pub(crate) fn run(self, output: Output) -> Done {

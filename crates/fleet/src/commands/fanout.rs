@@ -1,5 +1,3 @@
-//! `fleet fanout`
-
 use clap::Args;
 use fleet_api::verbs::fanout::Request;
 

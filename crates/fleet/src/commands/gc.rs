@@ -1,5 +1,3 @@
-//! `fleet gc`
-
 use clap::Args;
 use fleet_api::verbs::gc::{Answer, Item, Kind, Request};
 use fleet_core::problem::{Code, Problem};

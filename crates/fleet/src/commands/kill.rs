@@ -1,5 +1,3 @@
-//! `fleet kill`
-
 use std::time::Duration;
 
 use clap::Args;
@@ -25,15 +23,8 @@ use crate::output::{Column, count, dim, paint_status, strong, table};
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 160)]
 pub(crate) struct Kill {
-    /// Branches, tasks or runs, by name, id or pattern
-    #[arg(value_name = "PATTERN", required_unless_present = "batch")]
-    patterns: Vec<String>,
-    /// Everything of this batch, of whatever repository
-    #[arg(long, value_name = "ID")]
-    batch: Option<String>,
-    /// In every repository
-    #[arg(short = 'A', long)]
-    all_projects: bool,
+    #[command(flatten)]
+    find: run_kill_find::Request,
     /// Delete the branches as well; `fleet undo` brings them back
     #[arg(long)]
     discard: bool,
@@ -57,8 +48,7 @@ const EXAMPLES: &str = "Examples:
 impl Kill {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let wait_millis = self.wait.as_deref().map(wait).transpose()?;
-        let Self { patterns, batch, all_projects, discard, .. } = self;
-        let found = context.call(run_kill_find::Request { patterns, batch, all_projects }).await?;
+        let (discard, found) = (self.discard, context.call(self.find).await?);
         if !self.yes {
             context.output.note(&listed(&found));
         }

@@ -1,6 +1,6 @@
 //! What `create`, `fanout`, `multi` and `resume` share: how work is described, and what happens after it was added.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use fleet_api::verbs::create::{Setup, Wishes};
@@ -11,7 +11,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 
 use super::Context;
-use super::text_input::{read_all, read_file};
+use super::text_input::{read_path, read_stdin};
 use crate::Done;
 use crate::follow::{conclude, follow};
 use crate::output::{count, dim, paint_status, strong};
@@ -35,12 +35,12 @@ impl PromptInput {
                 Err(Problem::new(Code::Usage, "`-` reads the prompt from standard input: give it only once"))
             }
             (Some(text), _) => Ok(text),
-            (None, Some(path)) if path != Path::new("-") => read_file(&path),
+            (None, Some(path)) => read_path(&path),
             (None, None) if !stdin => {
                 Err(Problem::new(Code::Usage, "there is no prompt: say what is to be done")
                     .hint("`-p TEXT`, `--prompt-file FILE`, or `-` for standard input"))
             }
-            (None, _) => read_all(std::io::stdin().lock(), "standard input"),
+            (None, None) => read_stdin(),
         }
     }
 }

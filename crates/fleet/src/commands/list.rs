@@ -1,5 +1,3 @@
-//! `fleet list`
-
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -14,7 +12,8 @@ use fleet_core::time::{Millis, Span};
 use super::Context;
 use crate::Done;
 use crate::output::{
-    Column, Stdout, TITLE, ago, bytes, count, dim, money, number, paint_status, strong, table, terminal,
+    Column, Stdout, TITLE, agent_and_model, ago, bytes, cost, count, dim, paint_status, strong, table,
+    terminal, tokens,
 };
 
 /// List the agents at work: what they do and what they use
@@ -22,28 +21,17 @@ use crate::output::{
 /// CPU is a share of one processor: since the start of the agent, or with --watch since the last look. CPU and memory
 /// count every process that the agent has started. IDLE is how long it has printed nothing.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(visible_alias = "ls", after_help = EXAMPLES)]
 #[command(display_order = 70)]
 pub(crate) struct List {
-    /// Runs that ended, too, newest first
-    #[arg(short, long)]
-    all: bool,
+    #[command(flatten)]
+    request: Request,
     /// One table for each batch
-    #[arg(short, long)]
+    #[arg(short, long, display_order = 0)]
     grouped: bool,
     /// Keep the list on the screen and up to date, until Ctrl-C
-    #[arg(short, long)]
+    #[arg(short, long, display_order = 0)]
     watch: bool,
-    /// Only the runs of this batch, of whatever repository
-    #[arg(long, value_name = "ID")]
-    batch: Option<String>,
-    /// The runs of every repository
-    #[arg(short = 'A', long)]
-    all_projects: bool,
-    /// Show so many at most [default: all at work; with --all `tasks.list_limit`, 50]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    limit: Option<u32>,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -53,9 +41,8 @@ const EXAMPLES: &str = "Examples:
 
 impl List {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { all, grouped, watch, batch, all_projects, limit } = self;
-        let request = Request { all, all_projects, batch, limit, ..Request::default() };
-        let form = Form { grouped, all_projects };
+        let Self { request, grouped, watch } = self;
+        let (all, form) = (request.all, Form { grouped, all_projects: request.all_projects });
         if watch {
             return self::watch(context, request, form).await;
         }
@@ -175,8 +162,12 @@ impl Form {
             Column::new("IDLE", column(idle)).spare(),
             Column::new("CPU", column(cpu)).spare(),
             Column::new("MEM", column(memory)).spare(),
-            Column::new("TOKENS", column(|listed| tokens(&listed.run))).spare(),
-            Column::new("COST", column(|listed| cost(&listed.run))).spare(),
+            Column::new(
+                "TOKENS",
+                column(|listed| tokens(listed.run.input_tokens.saturating_add(listed.run.output_tokens))),
+            )
+            .spare(),
+            Column::new("COST", column(|listed| cost(listed.run.micro_usd))).spare(),
             Column::new("NOTE", column(|listed| note(&listed.run))).painted(dim).giving_way().spare(),
             Column::new("FOLDER", column(|listed| listed.run.workspace.clone().unwrap_or_default())).extra(),
         ];
@@ -200,9 +191,8 @@ fn name(run: &RunView) -> String {
     run.branch.clone().unwrap_or_else(|| run.task.to_string())
 }
 
-/// The agent with its model.
 pub(super) fn agent(run: &RunView) -> String {
-    run.model.as_ref().map_or_else(|| run.agent.clone(), |model| format!("{}/{model}", run.agent))
+    agent_and_model(Some(&run.agent), run.model.as_deref())
 }
 
 fn state(listed: &ListedRunView) -> String {
@@ -234,17 +224,6 @@ fn cpu(listed: &ListedRunView) -> String {
 
 fn memory(listed: &ListedRunView) -> String {
     listed.load.map(|load| bytes(load.memory_bytes)).unwrap_or_default()
-}
-
-fn tokens(run: &RunView) -> String {
-    match run.input_tokens.saturating_add(run.output_tokens) {
-        0 => String::new(),
-        tokens => number(tokens),
-    }
-}
-
-fn cost(run: &RunView) -> String {
-    if run.micro_usd == 0 { String::new() } else { money(run.micro_usd) }
 }
 
 /// What it does, or how it ended.

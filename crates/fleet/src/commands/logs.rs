@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use clap::Args;
-use fleet_api::verbs::run_logs::{Answer, End, LogEntry, Piece, Request, Stream};
+use fleet_api::verbs::run_logs::{Answer, End, Piece, Request, Stream};
+use fleet_core::event::AgentEvent;
 use fleet_core::problem::{Code, Problem};
 
 use super::Context;
@@ -131,12 +132,12 @@ enum Form {
 }
 
 impl Lines {
-    fn take(&mut self, entries: &[LogEntry]) -> Done {
+    fn take(&mut self, events: &[AgentEvent]) -> Done {
         let mut lines = Vec::new();
-        for entry in entries {
+        for event in events {
             match &mut self.form {
-                Form::Json => lines.push(serde_json::json!(entry).to_string()),
-                Form::People(renderer) => lines.extend(renderer.lines(entry)),
+                Form::Json => lines.push(event.log_line(render::trouble(event)).to_string()),
+                Form::People(renderer) => lines.extend(renderer.lines(event)),
             }
         }
         match &mut self.held {

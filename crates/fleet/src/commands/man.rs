@@ -1,5 +1,3 @@
-//! `fleet man`
-
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};

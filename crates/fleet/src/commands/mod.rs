@@ -20,14 +20,12 @@ use crate::output::{Output, choose_color, dim};
 
 all_commands!();
 
-/// What a command works with.
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) output: Output,
 }
 
 impl Context {
-    /// Calls a verb.
     pub(crate) async fn call<V: Verb>(&self, request: V) -> Outcome<V::Answer> {
         fleet_api::call(&self.engine, None, &request).await
     }
@@ -89,7 +87,6 @@ impl Context {
     }
 }
 
-/// How the process was called.
 struct Invocation {
     global: Global,
     output: Output,
@@ -126,7 +123,7 @@ fn engine(global: &Global) -> Result<Engine, Problem> {
     let engine = Engine::new(start)?;
     // A broken configuration is reported by the command that needs it, not here.
     if let (None, Ok(config)) = (global.color, engine.config()) {
-        choose_color(match config.color() {
+        choose_color(match config.general().color {
             Color::Auto => When::Auto,
             Color::Always => When::Always,
             Color::Never => When::Never,

@@ -1,8 +1,6 @@
-//! `fleet multi`
-
 mod list;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use fleet_api::verbs::create::{Grouping, Job, Request};
@@ -11,7 +9,7 @@ use fleet_core::text::escaped;
 
 use super::Context;
 use super::launching::{LaunchOptions, see};
-use super::text_input::{read_all, read_file};
+use super::text_input::read_path;
 use crate::Done;
 
 /// Launch several agents, each on a branch and a prompt of its own
@@ -46,12 +44,7 @@ impl Multi {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let mut jobs = self.work.iter().map(|text| job(text)).collect::<Outcome<Vec<_>>>()?;
         if let Some(path) = &self.file {
-            let text = if path == Path::new("-") {
-                read_all(std::io::stdin().lock(), "standard input")?
-            } else {
-                read_file(path)?
-            };
-            jobs.extend(list::parse(&text)?);
+            jobs.extend(list::parse(&read_path(path)?)?);
         }
         if jobs.is_empty() {
             return Err(Problem::new(Code::InvalidValue, "the file has no work in it: nothing was created")

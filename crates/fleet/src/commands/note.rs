@@ -1,5 +1,3 @@
-//! `fleet note`
-
 use clap::Args;
 use fleet_api::verbs::report::Request;
 use fleet_core::run::RunReport;

@@ -1,5 +1,3 @@
-//! `fleet open`
-
 use std::io::IsTerminal as _;
 
 use clap::Args;
@@ -16,8 +14,8 @@ use crate::Done;
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 120)]
 pub(crate) struct Open {
-    /// The run: its id, the id of its task, or its branch
-    id: String,
+    #[command(flatten)]
+    request: Request,
     /// Start $SHELL in it instead of an editor
     #[arg(long, conflicts_with = "print")]
     shell: bool,
@@ -33,7 +31,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Open {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let found = context.call(Request { id: self.id }).await?;
+        let found = context.call(self.request).await?;
         let is_for_people = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
         if self.print || context.output.is_json() || !(is_for_people || self.shell) {
             return context.output.show(&found, || found.workspace.display().to_string());

@@ -1,5 +1,3 @@
-//! `fleet progress`
-
 use clap::Args;
 use fleet_api::verbs::report::Request;
 use fleet_core::run::RunReport;

@@ -1,6 +1,4 @@
-//! `fleet prompt`
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use fleet_api::verbs::run_prompt::{Answer, Request};
@@ -9,7 +7,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 
 use super::Context;
-use super::text_input::{read_all, read_file};
+use super::text_input::{read_path, read_stdin};
 use crate::Done;
 use crate::output::{paint_status, strong};
 
@@ -56,11 +54,10 @@ impl Prompt {
 }
 
 fn read(text: Option<String>, file: Option<PathBuf>) -> Outcome<String> {
-    let is_input = text.as_deref() == Some("-") || file.as_deref() == Some(Path::new("-"));
     match (text, file) {
-        _ if is_input => read_all(std::io::stdin().lock(), "standard input"),
+        (Some(text), _) if text == "-" => read_stdin(),
         (Some(text), _) => Ok(text),
-        (None, Some(file)) => read_file(&file),
+        (None, Some(file)) => read_path(&file),
         (None, None) => Err(Problem::new(Code::Usage, "there is nothing to say")
             .hint("`fleet prompt ID \"…\"`, `--file FILE`, or `-` for standard input")),
     }

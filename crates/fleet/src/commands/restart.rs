@@ -1,5 +1,3 @@
-//! `fleet restart`
-
 use clap::Args;
 use fleet_api::verbs::runner_stop::Request;
 

@@ -1,5 +1,3 @@
-//! `fleet resume`
-
 use clap::Args;
 use fleet_api::verbs::resume::Request;
 
@@ -14,12 +12,8 @@ use crate::Done;
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 170)]
 pub(crate) struct Resume {
-    /// The tasks, by id, branch, or the id of a run: all of them are taken up, or none
-    #[arg(value_name = "ID", required_unless_present = "batch")]
-    ids: Vec<String>,
-    /// All tasks of this batch that are not done and not on their way
-    #[arg(long, value_name = "ID")]
-    batch: Option<String>,
+    #[command(flatten)]
+    request: Request,
     /// Do not follow them: answer as soon as they are queued
     #[arg(short, long)]
     detach: bool,
@@ -32,8 +26,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Resume {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { ids: self.ids, batch: self.batch };
-        let resumed = context.call(request).await?;
+        let resumed = context.call(self.request).await?;
         see(context, resumed, if self.detach { Stay::Not } else { Stay::ToTheEnd }).await
     }
 }

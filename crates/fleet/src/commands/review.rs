@@ -1,5 +1,3 @@
-//! `fleet review`
-
 use clap::Args;
 use fleet_api::verbs::review::{Answer, Request, Review as Reviewed};
 use fleet_core::review::Verdict;
@@ -8,7 +6,7 @@ use fleet_core::time::Millis;
 
 use super::Context;
 use crate::Done;
-use crate::output::{Column, ago, dim, money, strong, table, warn};
+use crate::output::{Column, ago, arrows, cost, dim, strong, table, warn};
 
 /// Look at the work that ended lately: what was done, whether it can be merged, what to do next
 ///
@@ -19,12 +17,8 @@ use crate::output::{Column, ago, dim, money, strong, table, warn};
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 130)]
 pub(crate) struct Review {
-    /// Only what ended since then: 24h (ago), 2026-12-24, or RFC 3339 [default: 7d]
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
-    /// Show so many at most [default: 20]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    limit: Option<u32>,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -34,8 +28,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Review {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { since, limit } = self;
-        let found = context.call(Request { since, limit }).await?;
+        let found = context.call(self.request).await?;
         if found.reviews.is_empty() && !context.output.is_json() {
             context.output.note("nothing ended in that time; --since 30d looks further back, `fleet list` shows what is at work");
             return Ok(());
@@ -58,7 +51,7 @@ fn render(found: &Answer, now: Millis) -> String {
         Column::new("TITLE", column(|review| review.title.clone())).giving_way(),
         Column::new("FILES", column(|review| number(review.file_count))),
         Column::new("AGENT", column(|review| review.agent.clone())).giving_way().spare(),
-        Column::new("COST", column(cost)).spare(),
+        Column::new("COST", column(|review| cost(review.micro_usd))).spare(),
     ]);
     let next: Vec<String> = found.reviews.iter().filter_map(advice).collect();
     if next.is_empty() { rows } else { format!("{rows}\n\n{}", next.join("\n")) }
@@ -74,7 +67,7 @@ fn advice(review: &Reviewed) -> Option<String> {
     let conflicts = (!review.conflicts.is_empty())
         .then(|| warn(&format!("cannot be merged: {}", escaped(&review.conflicts.join(", ")))));
     lines.extend(conflicts.into_iter().chain(odd).map(|line| format!("  {line}")));
-    lines.extend(review.next.first().map(|next| format!("  {} {}", dim("→"), escaped(next))));
+    lines.extend(review.next.first().map(|next| arrows(std::slice::from_ref(next))));
     Some(lines.join("\n"))
 }
 
@@ -92,8 +85,4 @@ fn ended(review: &Reviewed, now: Millis) -> String {
 
 fn number(count: usize) -> String {
     if count == 0 { String::new() } else { count.to_string() }
-}
-
-fn cost(review: &Reviewed) -> String {
-    if review.micro_usd == 0 { String::new() } else { money(review.micro_usd) }
 }

@@ -1,5 +1,3 @@
-//! `fleet run`
-
 use clap::Args;
 use fleet_core::text::escaped;
 use fleet_engine::runner::{self, Notice, Request};
@@ -35,7 +33,6 @@ const EXAMPLES: &str = "Examples:
 impl Run {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { slots, until_idle, background } = self;
-        fleet_engine::forbid_dumps();
         if background {
             // Away from the terminal that started it: its Ctrl-C and its end are not ours.
             let _ = fleet_engine::detach();

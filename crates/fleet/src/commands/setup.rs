@@ -1,6 +1,4 @@
-//! `fleet setup`
-
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fleet_api::verbs::setup::{Answer, Client, Done, NAME, Request, Scope, Wish};
 use fleet_api::verbs::setup_list::{self, Status};
 
@@ -17,7 +15,7 @@ use crate::output::{Column, dim, table};
 pub(crate) struct Setup {
     /// In whose settings
     #[arg(value_enum)]
-    client: Option<Name>,
+    client: Option<Client>,
     /// Take the registration back, and nothing else
     #[arg(long, requires = "client")]
     remove: bool,
@@ -26,7 +24,7 @@ pub(crate) struct Setup {
     dry_run: bool,
     /// For yourself, or for everybody who works on this repository [default: user]
     #[arg(long, value_enum)]
-    scope: Option<Whom>,
+    scope: Option<Scope>,
     /// Also if `codefleet` is registered there for another program
     #[arg(long, requires = "client")]
     force: bool,
@@ -39,42 +37,15 @@ const EXAMPLES: &str = "Examples:
   fleet setup claude --scope project
   fleet setup claude --remove";
 
-/// A program by its name.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Name {
-    Claude,
-    Codex,
-    Gemini,
-    Opencode,
-}
-
-/// For whom.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Whom {
-    /// In all your projects
-    User,
-    /// In this repository, for everybody
-    Project,
-}
-
 impl Setup {
     pub(crate) async fn run(self, context: &Context) -> crate::Done {
-        let scope = self.scope.map(|whom| match whom {
-            Whom::User => Scope::User,
-            Whom::Project => Scope::Project,
-        });
-        let Some(name) = self.client else {
-            let listing = context.call(setup_list::Request { scope }).await?;
+        let Some(client) = self.client else {
+            let listing = context.call(setup_list::Request { scope: self.scope }).await?;
             return context.output.show(&listing, || listed(&listing));
         };
         let request = Request {
-            client: match name {
-                Name::Claude => Client::Claude,
-                Name::Codex => Client::Codex,
-                Name::Gemini => Client::Gemini,
-                Name::Opencode => Client::Opencode,
-            },
-            scope: scope.unwrap_or(Scope::User),
+            client,
+            scope: self.scope.unwrap_or(Scope::User),
             wish: if self.remove { Wish::Remove } else { Wish::Add },
             force: self.force,
             dry_run: self.dry_run,

@@ -1,5 +1,3 @@
-//! `fleet show`
-
 pub(crate) mod result;
 
 use clap::Args;
@@ -14,15 +12,15 @@ use fleet_engine::clock;
 use super::Context;
 use super::{events, list, messages};
 use crate::Done;
-use crate::output::{Column, ago, bytes, count, dim, fields, money, number, paint_status, strong, table};
+use crate::output::{Column, ago, arrows, bytes, count, dim, fields, paint_status, strong, table, usage};
 
 /// Show everything about a run, and what to do next
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 80)]
 pub(crate) struct Show {
-    /// The run: its id, the id of its task, or its branch
-    id: String,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -31,7 +29,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let shown = context.call(Request { id: self.id }).await?;
+        let shown = context.call(self.request).await?;
         context.output.show(&shown, || render(&shown, context.engine.now()))
     }
 }
@@ -42,7 +40,6 @@ fn render(shown: &Answer, now: Millis) -> String {
     let head = format!("{}  {title}", strong(shown.run.id.as_str()));
     let notes = shown.notes.iter().map(|event| note(event, now)).collect::<Vec<_>>();
     let setup = shown.setup_log.iter().map(|line| format!("  {}", escaped(line))).collect::<Vec<_>>();
-    let next = shown.next.iter().map(|next| format!("  {} {}", dim("→"), escaped(next))).collect::<Vec<_>>();
     let parts = [
         head,
         about(shown, now),
@@ -52,7 +49,7 @@ fn render(shown: &Answer, now: Millis) -> String {
         snapshots(shown, now),
         section("the end of the set-up log", &setup),
         files(shown),
-        next.join("\n"),
+        arrows(&shown.next),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
@@ -92,7 +89,7 @@ fn about(shown: &Answer, now: Millis) -> String {
         ("claimed", when(Some(run.created_at))),
         ("started", when(run.started_at)),
         ("ended", when(run.ended_at)),
-        ("used", used(run)),
+        ("used", usage(run.input_tokens, run.output_tokens, run.micro_usd)),
         ("load", shown.load.map(load).unwrap_or_default()),
         ("progress", progress(run)),
     ])
@@ -123,16 +120,6 @@ fn declared(report: &RunReport) -> String {
 fn attempt(shown: &Answer) -> String {
     let (this, most) = (shown.run.attempt, shown.attempts_allowed);
     if this > most { this.to_string() } else { format!("{this} of at most {most}") }
-}
-
-fn used(run: &RunView) -> String {
-    if (run.input_tokens, run.output_tokens, run.micro_usd) == (0, 0, 0) {
-        return String::new();
-    }
-    let (input, output) = (number(run.input_tokens), number(run.output_tokens));
-    // Nobody has told a price, which is not the same as nothing to pay.
-    let cost = if run.micro_usd == 0 { String::new() } else { format!(", {}", money(run.micro_usd)) };
-    format!("{input} tokens in, {output} out{cost}")
 }
 
 fn load(load: Load) -> String {

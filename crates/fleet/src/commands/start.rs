@@ -1,5 +1,3 @@
-//! `fleet start`
-
 use clap::Args;
 use fleet_api::verbs::runner_start::Request;
 
@@ -13,14 +11,13 @@ use crate::output::{count, strong};
 #[derive(Debug, Args)]
 #[command(display_order = 200)]
 pub(crate) struct Start {
-    /// Run so many agents at a time [default: `runner.slots`, else one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub(crate) slots: Option<u32>,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Start {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let answer = context.call(Request { slots: self.slots }).await?;
+        let answer = context.call(self.request).await?;
         let runner = &answer.runner;
         context.output.show(&answer, || {
             let what = if answer.started { "is up" } else { "was up already" };

@@ -1,5 +1,3 @@
-//! `fleet status`
-
 use clap::Args;
 use fleet_api::verbs::runner_missing::Unattended;
 use fleet_api::verbs::runner_status::{Answer, Request};
@@ -34,7 +32,9 @@ fn said(status: &Answer, unattended: Option<Unattended>, context: &Context) -> S
             let slots = count(runner.slots as usize, "slot");
             let name = strong(&runner.name);
             let outdated = if runner.outdated { "; older than the store: starts no more agents" } else { "" };
-            format!("runner {name}  {slots}, {place}, pid {}, up {since}{outdated}", runner.pid)
+            // An agent is not told.
+            let pid = if runner.pid == 0 { String::new() } else { format!(" pid {},", runner.pid) };
+            format!("runner {name}  {slots}, {place},{pid} up {since}{outdated}")
         })
         .collect();
     if lines.is_empty() {
@@ -65,7 +65,9 @@ fn said(status: &Answer, unattended: Option<Unattended>, context: &Context) -> S
         let of = status.budget_today.map(|most| format!(" of {}", money(most))).unwrap_or_default();
         lines.push(format!("{}{of} used today", money(status.spent_today)));
     }
-    lines.push(dim(&format!("log: {}", status.log)));
+    if !status.log.is_empty() {
+        lines.push(dim(&format!("log: {}", status.log)));
+    }
     lines.join("\n")
 }
 

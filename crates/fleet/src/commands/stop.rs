@@ -1,5 +1,3 @@
-//! `fleet stop`
-
 use clap::Args;
 use fleet_api::verbs::runner_stop::{Answer, Request};
 
@@ -11,14 +9,13 @@ use crate::output::count;
 #[derive(Debug, Args)]
 #[command(display_order = 210)]
 pub(crate) struct Stop {
-    /// Stop the agents as well: their work is kept, their tasks go back to the queue
-    #[arg(long)]
-    agents: bool,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Stop {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let stopped = context.call(Request { agents: self.agents, restart: false }).await?;
+        let stopped = context.call(self.request).await?;
         context.output.show(&stopped, || said(&stopped))
     }
 }

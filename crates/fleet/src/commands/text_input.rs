@@ -10,10 +10,10 @@ use fleet_core::problem::{Code, Outcome, Problem};
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TextInput {
     /// What is to be done, in as many words as needed
-    #[arg(short = 'd', long, value_name = "TEXT", conflicts_with_all = ["file", "stdin"])]
+    #[arg(short = 'd', long, value_name = "TEXT", conflicts_with_all = ["file", "stdin"], display_order = 0)]
     description: Option<String>,
     /// Read the description from a file (`-` is standard input)
-    #[arg(long, value_name = "FILE", conflicts_with = "stdin")]
+    #[arg(long, value_name = "FILE", conflicts_with = "stdin", display_order = 0)]
     file: Option<PathBuf>,
     /// Read the description from standard input
     #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true)]
@@ -25,14 +25,22 @@ const MOST: u64 = 64 << 20;
 
 impl TextInput {
     pub(crate) fn read(self) -> Outcome<Option<String>> {
-        if self.stdin.is_some() || self.file.as_deref() == Some(Path::new("-")) {
-            return read_all(std::io::stdin().lock(), "standard input").map(Some);
-        }
         match self.file {
-            Some(path) => read_file(&path).map(Some),
+            _ if self.stdin.is_some() => read_stdin().map(Some),
+            Some(path) => read_path(&path).map(Some),
             None => Ok(self.description),
         }
     }
+}
+
+/// The whole of a file as text; `-` is standard input.
+pub(crate) fn read_path(path: &Path) -> Outcome<String> {
+    if path == Path::new("-") { read_stdin() } else { read_file(path) }
+}
+
+/// All of standard input as text.
+pub(crate) fn read_stdin() -> Outcome<String> {
+    read_all(std::io::stdin().lock(), "standard input")
 }
 
 /// The whole of a file as text.
@@ -44,7 +52,7 @@ pub(crate) fn read_file(path: &Path) -> Outcome<String> {
 }
 
 /// All of a stream as text.
-pub(crate) fn read_all(stream: impl Read, name: &str) -> Outcome<String> {
+fn read_all(stream: impl Read, name: &str) -> Outcome<String> {
     let mut bytes = Vec::new();
     let read = stream.take(MOST + 1).read_to_end(&mut bytes);
     read.map_err(|error| Problem::new(Code::Io, format!("cannot read {name}: {error}")))?;

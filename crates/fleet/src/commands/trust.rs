@@ -1,17 +1,15 @@
-//! `fleet trust`
-
 use clap::Args;
 use fleet_api::verbs::trust::{self, Answer};
 use fleet_api::verbs::trust_list::{self, Entry};
 use fleet_api::verbs::trust_revoke;
 use fleet_api::verbs::trust_show::{self, FileView, WishesView};
 use fleet_api::views::{SettingValue, SettingView};
-use fleet_core::problem::{Code, Problem};
 use fleet_core::text::escaped;
 
 use super::Context;
+use super::consent::insist;
 use crate::Done;
-use crate::output::{Column, ago, confirm, count, dim, strong, table, value};
+use crate::output::{Column, ago, count, dim, strong, table, value};
 
 /// Agree to what this repository wants: commands, settings, files for agents
 ///
@@ -67,20 +65,10 @@ impl Trust {
             });
         }
         context.output.note(&described(&status));
-        if !self.yes {
-            // A question about what was not shown would be none.
-            let answer = if context.output.is_json() { None } else { confirm("Do you agree?") };
-            match answer {
-                Some(true) => {}
-                Some(false) => {
-                    let answer = Answer { status, changed: false };
-                    return context.output.show(&answer, || "nothing was trusted".to_owned());
-                }
-                None => {
-                    let problem = Problem::new(Code::Usage, "no terminal to confirm, so nothing was trusted");
-                    return Err(problem.hint("`--list` shows what it wants, `--yes` agrees without asking"));
-                }
-            }
+        let insisted = insist(context, self.yes, "Do you agree?", "nothing was trusted");
+        if !insisted.map_err(|problem| problem.hint("`--list` shows what it wants"))? {
+            let answer = Answer { status, changed: false };
+            return context.output.show(&answer, || "nothing was trusted".to_owned());
         }
         let answer = context.call(trust::Request { workflow, asked: status.asked }).await?;
         context.output.show(&answer, || agreed(&answer.status))

@@ -1,5 +1,3 @@
-//! `fleet undo`
-
 use clap::Args;
 use fleet_api::verbs::undo::Request;
 use fleet_api::verbs::undo_list::{self, SnapshotView};

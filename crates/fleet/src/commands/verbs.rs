@@ -1,5 +1,3 @@
-//! `fleet verbs`
-
 use clap::Args;
 use fleet_api::{Access, Nature, Row, TABLE};
 use serde::Serialize;

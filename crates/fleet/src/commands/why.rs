@@ -1,5 +1,3 @@
-//! `fleet why`
-
 use clap::Args;
 use fleet_api::verbs::why::{Answer, Request};
 use fleet_core::text::{escaped, escaped_lines};
@@ -7,15 +5,15 @@ use fleet_core::time::Millis;
 
 use super::Context;
 use crate::Done;
-use crate::output::{dim, fields, paint_status, strong, until};
+use crate::output::{arrows, dim, fields, paint_status, strong, until};
 
 /// Explain where a task stands: what happened, the evidence, and what comes next
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 90)]
 pub(crate) struct Why {
-    /// The task: its id, the id of one of its runs, or its branch
-    id: String,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -24,7 +22,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Why {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let answer = context.call(Request { id: self.id }).await?;
+        let answer = context.call(self.request).await?;
         context.output.show(&answer, || render(&answer, context.engine.now()))
     }
 }
@@ -43,14 +41,12 @@ fn render(answer: &Answer, now: Millis) -> String {
     let at = answer.next_at.as_ref().map(|at| format!(" ({})", until(at.0, now)));
     rows.push(("next", format!("{}{}", escaped(&answer.next), at.unwrap_or_default())));
     let evidence: Vec<String> = answer.evidence.iter().map(|seen| indented(seen)).collect();
-    let advice: Vec<String> =
-        answer.advice.iter().map(|line| format!("  {} {}", dim("→"), escaped(line))).collect();
     let mut parts = vec![head, fields(&rows)];
     if !evidence.is_empty() {
         parts.push(format!("{}\n{}", dim("evidence"), evidence.join("\n")));
     }
-    if !advice.is_empty() {
-        parts.push(advice.join("\n"));
+    if !answer.advice.is_empty() {
+        parts.push(arrows(&answer.advice));
     }
     parts.join("\n\n")
 }

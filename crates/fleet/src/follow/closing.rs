@@ -46,7 +46,6 @@ async fn show_findings(context: &Context, one: &Followed) -> Done {
     found.map_or(Ok(()), |result| print(&escaped_lines(&result.summary)))
 }
 
-/// For somebody who leaves.
 pub(super) fn leave(batch: Option<BatchId>, tasks: &[Followed]) -> String {
     let which = match (batch, tasks) {
         (Some(batch), _) => format!("--batch {batch}"),

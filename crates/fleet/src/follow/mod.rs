@@ -5,7 +5,7 @@
 //! Ctrl-C leaves the work as it is.
 
 mod closing;
-mod lines;
+mod rows;
 mod screen;
 pub(crate) mod stages;
 mod tasks;
@@ -18,20 +18,19 @@ use std::time::Duration;
 
 use fleet_api::verbs::runner_wake;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::time::Millis;
 use fleet_engine::clock;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::Context;
 use crate::exit::interrupted;
 use crate::output::print;
+use rows::{Row, Told, block};
 use screen::Screen;
 
 pub(crate) use closing::conclude;
 pub(crate) use stages::follow_workflow;
 pub(crate) use tasks::{follow, follow_until};
 
-/// How the following ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// Nothing more happens unless a person acts, or it stands as was wanted.
@@ -53,6 +52,10 @@ const WAKE: Duration = Duration::from_secs(3);
 trait Subject {
     /// How it stands.
     type Seen;
+    /// What it is made of.
+    type Row: Row;
+
+    fn rows(seen: &Self::Seen) -> &[Self::Row];
 
     /// Looks at it: the first time at once, then when it has changed, and at the latest after [`LOOK`] seconds.
     async fn look(&mut self) -> Outcome<Self::Seen>;
@@ -62,12 +65,6 @@ trait Subject {
 
     /// Whether a part of it waits for a runner.
     fn is_queued(&self, seen: &Self::Seen) -> bool;
-
-    /// For a terminal: at most so many rows, or all of them.
-    fn block(&self, seen: &Self::Seen, room: Option<usize>, now: Millis) -> Vec<String>;
-
-    /// For pipes and logs: what has changed since the last time.
-    fn news(&mut self, seen: &Self::Seen, now: Millis) -> Vec<String>;
 }
 
 /// Shows it until it is over, or until Ctrl-C.
@@ -83,36 +80,34 @@ async fn stay<S: Subject>(context: &Context, subject: &mut S) -> Outcome<(S::See
             // A store that does not answer keeps nobody here.
             _ = interrupt.recv() => Err(Interrupted),
         };
-        let Ok(looked) = looked else { return left(&mut view, subject, before) };
+        let Ok(looked) = looked else { return left::<S>(&mut view, before) };
         let seen = looked.map_err(|problem| problem.hint("agents keep running: `fleet list` shows them"))?;
         if subject.is_over(&seen) {
-            view.last(subject, &seen)?;
+            view.last(S::rows(&seen))?;
             return Ok((seen, End::Over));
         }
-        view.show(subject, &seen)?;
+        view.show(S::rows(&seen))?;
         waking.look(context, subject.is_queued(&seen)).await;
         tokio::select! {
             () = tokio::time::sleep(view.pause()) => {}
-            _ = interrupt.recv() => return left(&mut view, subject, Some(seen)),
+            _ = interrupt.recv() => return left::<S>(&mut view, Some(seen)),
         }
         before = Some(seen);
     }
 }
 
-/// Somebody pressed Ctrl-C.
 struct Interrupted;
 
-/// Shows what was seen last.
-fn left<S: Subject>(view: &mut View, subject: &mut S, before: Option<S::Seen>) -> Outcome<(S::Seen, End)> {
+fn left<S: Subject>(view: &mut View, before: Option<S::Seen>) -> Outcome<(S::Seen, End)> {
     let Some(seen) = before else { interrupted() };
-    view.last(subject, &seen)?;
+    view.last(S::rows(&seen))?;
     Ok((seen, End::Left))
 }
 
 /// Where it is shown.
 enum View {
     Screen(Screen),
-    Lines,
+    Lines(Told),
     Nowhere,
 }
 
@@ -124,22 +119,22 @@ impl View {
         } else if std::io::stdout().is_terminal() && !is_dumb {
             Self::Screen(Screen::default())
         } else {
-            Self::Lines
+            Self::Lines(Told::default())
         }
     }
 
     const fn pause(&self) -> Duration {
         match self {
             Self::Screen(_) => FRAME,
-            Self::Lines | Self::Nowhere => BREATH,
+            Self::Lines(_) | Self::Nowhere => BREATH,
         }
     }
 
-    fn show<S: Subject>(&mut self, subject: &mut S, seen: &S::Seen) -> Outcome<()> {
+    fn show<R: Row>(&mut self, rows: &[R]) -> Outcome<()> {
         match self {
-            Self::Screen(screen) => screen.draw(subject.block(seen, Some(Screen::room()), clock::now())),
-            Self::Lines => {
-                let news = subject.news(seen, clock::now());
+            Self::Screen(screen) => screen.draw(block(rows, Some(Screen::room()), clock::now())),
+            Self::Lines(told) => {
+                let news = told.news(rows, clock::now());
                 if news.is_empty() { Ok(()) } else { print(&news.join("\n")) }
             }
             Self::Nowhere => Ok(()),
@@ -147,10 +142,10 @@ impl View {
     }
 
     /// The last look, which stays: what does not fit rolls up.
-    fn last<S: Subject>(&mut self, subject: &mut S, seen: &S::Seen) -> Outcome<()> {
+    fn last<R: Row>(&mut self, rows: &[R]) -> Outcome<()> {
         match self {
-            Self::Screen(screen) => screen.draw(subject.block(seen, None, clock::now())),
-            Self::Lines | Self::Nowhere => self.show(subject, seen),
+            Self::Screen(screen) => screen.draw(block(rows, None, clock::now())),
+            Self::Lines(_) | Self::Nowhere => self.show(rows),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! A workflow that is followed: one line for each stage.
 
-use std::collections::BTreeMap;
-
 use fleet_api::verbs::workflow_show::Request;
 use fleet_api::views::{StageView, WorkflowDetail};
 use fleet_core::id::WorkflowId;
@@ -10,27 +8,30 @@ use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
 use fleet_core::workflow::PartState;
 
-use super::screen::narrowed;
+use super::rows::{Cells, Facts, Row};
 use super::words::span;
 use super::{End, LOOK, Subject, stay};
 use crate::commands::Context;
-use crate::output::{Column, ago, count, dim, paint_status, strong, table};
+use crate::output::{Column, agent_and_model, ago, dim, paint_status, strong};
 
 /// Shows a workflow until it is over, until nothing happens any more unless a person acts, or until Ctrl-C.
 pub(crate) async fn follow_workflow(context: &Context, id: WorkflowId) -> Outcome<(WorkflowDetail, End)> {
     let request = Request { id: id.to_string(), ..Request::default() };
-    stay(context, &mut Stages { context, request, told: BTreeMap::new() }).await
+    stay(context, &mut Stages { context, request }).await
 }
 
 struct Stages<'a> {
     context: &'a Context,
     request: Request,
-    /// What was told of each stage: its status, and which attempt it was.
-    told: BTreeMap<String, (String, i64)>,
 }
 
 impl Subject for Stages<'_> {
     type Seen = WorkflowDetail;
+    type Row = StageView;
+
+    fn rows(seen: &WorkflowDetail) -> &[StageView] {
+        &seen.stages
+    }
 
     async fn look(&mut self) -> Outcome<WorkflowDetail> {
         let seen = self.context.call(self.request.clone()).await?;
@@ -45,29 +46,39 @@ impl Subject for Stages<'_> {
     fn is_queued(&self, seen: &WorkflowDetail) -> bool {
         seen.stages.iter().any(|stage| matches!(stage.status.as_str(), "ready" | "scheduled"))
     }
+}
 
-    fn block(&self, seen: &WorkflowDetail, room: Option<usize>, now: Millis) -> Vec<String> {
-        let shown = most_telling(&seen.stages, room.unwrap_or(usize::MAX));
-        let mut lines = narrowed(&["BRANCH", "AGENT"], |without| lay_out(&shown, now, without));
-        if shown.len() < seen.stages.len() {
-            lines.push(dim(&rest(&seen.stages, &shown)));
-        }
-        lines
+impl Row for StageView {
+    const NOUN: &'static str = "stage";
+    const OPTIONAL: [&'static str; 2] = ["BRANCH", "AGENT"];
+
+    fn facts(&self) -> Facts<'_> {
+        // Those at work come first, then those that wait for somebody.
+        let rank = match (self.state, self.status.as_str()) {
+            (PartState::Running, "running") => 0,
+            (PartState::Running, _) => 1,
+            (PartState::Failed, _) => 2,
+            (PartState::Pending, _) => 3,
+            _ => 4,
+        };
+        Facts { key: &self.name, status: &self.status, attempts: self.attempts, rank }
     }
 
-    fn news(&mut self, seen: &WorkflowDetail, _now: Millis) -> Vec<String> {
-        let mut news = Vec::new();
-        for stage in &seen.stages {
-            // What nobody waits for yet is not told: it will be.
-            if stage.state == PartState::Pending {
-                continue;
-            }
-            let is = (stage.status.clone(), stage.attempts);
-            if self.told.insert(stage.name.clone(), is.clone()) != Some(is) {
-                news.push(line(stage));
-            }
-        }
-        news
+    /// A stage that waits for others is told when it does not any more.
+    fn line(&self, _now: Millis) -> Option<String> {
+        (self.state != PartState::Pending).then(|| line(self))
+    }
+
+    fn columns(cells: &Cells<'_, Self>, now: Millis) -> Vec<Column> {
+        vec![
+            cells.column("STAGE", &|stage| stage.name.clone()).giving_way(),
+            // As wide as the longest state, so that the columns stay where they are.
+            cells.column("STATE    ", &|stage| stage.status.clone()).painted(paint_status),
+            cells.column("AGENT", &agent).giving_way(),
+            cells.column("TIME  ", &|stage| elapsed(stage, now)).painted(dim),
+            cells.column("BRANCH", &|stage| stage.branch.clone().unwrap_or_default()).naming(),
+            cells.column("ACTIVITY", &activity).giving_way(),
+        ]
     }
 }
 
@@ -91,32 +102,8 @@ fn line(stage: &StageView) -> String {
     line.trim_end().to_owned()
 }
 
-fn lay_out(stages: &[&StageView], now: Millis, without: &[&str]) -> Vec<String> {
-    let column = |name: &'static str, cell: &dyn Fn(&StageView) -> String| {
-        let is_shown = !without.contains(&name);
-        let cells = stages.iter().map(|stage| if is_shown { cell(stage) } else { String::new() });
-        Column::new(name, cells.collect::<Vec<_>>())
-    };
-    let columns = vec![
-        column("STAGE", &|stage| stage.name.clone()).giving_way(),
-        // As wide as the longest state, so that the columns stay where they are.
-        column("STATE    ", &|stage| stage.status.clone()).painted(paint_status),
-        column("AGENT", &agent).giving_way(),
-        column("TIME  ", &|stage| elapsed(stage, now)).painted(dim),
-        column("BRANCH", &|stage| stage.branch.clone().unwrap_or_default()).naming(),
-        column("ACTIVITY", &activity).giving_way(),
-    ];
-    table(columns).lines().map(ToOwned::to_owned).collect()
-}
-
-/// Who does it.
 pub(crate) fn agent(stage: &StageView) -> String {
-    match (&stage.agent, &stage.model) {
-        (Some(agent), Some(model)) => format!("{agent}/{model}"),
-        (Some(agent), None) => agent.clone(),
-        (None, Some(model)) => format!("-/{model}"),
-        (None, None) => String::new(),
-    }
+    agent_and_model(stage.agent.as_deref(), stage.model.as_deref())
 }
 
 /// How long it takes or took, from the moment on at which it became a task.
@@ -161,34 +148,4 @@ pub(crate) fn cause(why: &str) -> String {
     let first = why.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let more = if why.trim().lines().nth(1).is_some() { " …" } else { "" };
     format!("{}{more}", shortened(first, CAUSE))
-}
-
-/// So many of them at most, in their order; those at work come first, then those that wait for somebody.
-fn most_telling(stages: &[StageView], room: usize) -> Vec<&StageView> {
-    let rank = |stage: &StageView| match (stage.state, stage.status.as_str()) {
-        (PartState::Running, "running") => 0,
-        (PartState::Running, _) => 1,
-        (PartState::Failed, _) => 2,
-        (PartState::Pending, _) => 3,
-        _ => 4,
-    };
-    let mut ranked: Vec<usize> = (0..stages.len()).collect();
-    ranked.sort_by_key(|at| (rank(&stages[*at]), *at));
-    ranked.truncate(room);
-    ranked.sort_unstable();
-    ranked.into_iter().map(|at| &stages[at]).collect()
-}
-
-/// What is not shown, in words.
-fn rest(stages: &[StageView], shown: &[&StageView]) -> String {
-    let hidden = stages.iter().filter(|one| !shown.iter().any(|other| other.name == one.name));
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for one in hidden {
-        match counts.iter_mut().find(|(status, _)| *status == one.status) {
-            Some((_, number)) => *number += 1,
-            None => counts.push((&one.status, 1)),
-        }
-    }
-    let words: Vec<String> = counts.iter().map(|(status, number)| format!("{number} {status}")).collect();
-    format!("… and {} more: {}", count(stages.len() - shown.len(), "stage"), words.join(", "))
 }

@@ -5,22 +5,20 @@ use fleet_api::views::Followed;
 use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
 use fleet_core::task::TaskState;
+use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 
-use super::lines::Lines;
-use super::screen::{most_telling, rest, rows};
-use super::{End, LOOK, Subject, stay};
+use super::rows::{Cells, Facts, Row};
+use super::{End, LOOK, Subject, stay, words};
 use crate::commands::Context;
-use crate::output::dim;
+use crate::output::{Column, dim, paint_status, strong};
 
 /// How the tasks stand at the end.
 #[derive(Debug, Clone)]
 pub(crate) struct Watched {
     /// In the order in which they were named; those that were deleted are missing.
     pub(crate) tasks: Vec<Followed>,
-    /// How many were deleted meanwhile.
     pub(crate) deleted: usize,
-    /// Why it ended.
     pub(crate) end: End,
 }
 
@@ -37,8 +35,7 @@ pub(crate) async fn follow_until(
 ) -> Outcome<Watched> {
     let names = ids.iter().map(ToString::to_string).collect();
     let request = Request { ids: names, ..Request::default() };
-    let (tasks, end) =
-        stay(context, &mut Tasks { context, request, wanted, lines: Lines::default() }).await?;
+    let (tasks, end) = stay(context, &mut Tasks { context, request, wanted }).await?;
     Ok(Watched { deleted: ids.len() - tasks.len(), tasks, end })
 }
 
@@ -46,11 +43,15 @@ struct Tasks<'a> {
     context: &'a Context,
     request: Request,
     wanted: &'a dyn Fn(&[Followed]) -> bool,
-    lines: Lines,
 }
 
 impl Subject for Tasks<'_> {
     type Seen = Vec<Followed>;
+    type Row = Followed;
+
+    fn rows(tasks: &Vec<Followed>) -> &[Followed] {
+        tasks
+    }
 
     async fn look(&mut self) -> Outcome<Vec<Followed>> {
         let seen = self.context.call(self.request.clone()).await?;
@@ -65,17 +66,51 @@ impl Subject for Tasks<'_> {
     fn is_queued(&self, tasks: &Vec<Followed>) -> bool {
         tasks.iter().any(|one| one.task.state == TaskState::Queued)
     }
+}
 
-    fn block(&self, tasks: &Vec<Followed>, room: Option<usize>, now: Millis) -> Vec<String> {
-        let shown = most_telling(tasks, room.unwrap_or(usize::MAX));
-        let mut lines = rows(&shown, now);
-        if shown.len() < tasks.len() {
-            lines.push(dim(&rest(tasks, &shown)));
-        }
-        lines
+impl Row for Followed {
+    const NOUN: &'static str = "task";
+    /// Ids are in every other list, and the agent is known.
+    const OPTIONAL: [&'static str; 2] = ["TASK", "AGENT"];
+
+    fn facts(&self) -> Facts<'_> {
+        // Those at work come before those that wait, and these before those that are over.
+        let rank = match self.task.state {
+            TaskState::Running => 0,
+            TaskState::Waiting => 1,
+            TaskState::Queued | TaskState::Held => 2,
+            TaskState::Failed => 3,
+            TaskState::Done | TaskState::Cancelled => 4,
+        };
+        Facts { key: self.task.id.as_str(), status: &self.task.status, attempts: self.task.attempts, rank }
     }
 
-    fn news(&mut self, tasks: &Vec<Followed>, now: Millis) -> Vec<String> {
-        self.lines.news(tasks, now)
+    fn line(&self, now: Millis) -> Option<String> {
+        let details = match self.task.state {
+            TaskState::Running => words::agent(self),
+            TaskState::Done => words::took(self).map(|took| format!("in {took}")).unwrap_or_default(),
+            _ => words::activity(self, now),
+        };
+        let pad = " ".repeat(9_usize.saturating_sub(self.task.status.len()));
+        let line = format!(
+            "{}  {}{pad}  {}  {}",
+            strong(self.task.id.as_str()),
+            paint_status(&self.task.status),
+            escaped(&self.branch()),
+            escaped(&details)
+        );
+        Some(line.trim_end().to_owned())
+    }
+
+    fn columns(cells: &Cells<'_, Self>, now: Millis) -> Vec<Column> {
+        vec![
+            cells.column("TASK", &|one| one.task.id.to_string()),
+            // As wide as the longest state, so that the columns stay where they are.
+            cells.column("STATE    ", &|one| words::state(one).to_owned()).painted(words::paint_state),
+            cells.column("BRANCH", &|one| one.branch()).naming(),
+            cells.column("AGENT", &words::agent).giving_way(),
+            cells.column("TIME  ", &|one| words::elapsed(one, now)).painted(dim),
+            cells.column("ACTIVITY", &|one| words::activity(one, now)).giving_way(),
+        ]
     }
 }

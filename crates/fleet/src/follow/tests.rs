@@ -8,8 +8,8 @@ use fleet_core::task::{Task, TaskHistory, TaskParts, TaskSpec, TaskState};
 use fleet_core::time::Millis;
 
 use super::closing::{advice, leave, problem};
-use super::lines::Lines;
-use super::screen::{frame, most_telling, rest};
+use super::rows::{Told, most_telling, rest};
+use super::screen::frame;
 use super::words;
 
 const NOW: Millis = Millis(1_800_000_000_000);
@@ -132,7 +132,7 @@ fn what_a_task_is_at() {
 
 #[test]
 fn only_changes_are_told() {
-    let mut lines = Lines::default();
+    let mut lines = Told::default();
     let mut told = |tasks: &[Followed]| lines.news(tasks, NOW).len();
     assert_eq!(told(&[one(1, TaskState::Queued), one(2, TaskState::Queued)]), 2);
     assert_eq!(told(&[one(1, TaskState::Queued), one(2, TaskState::Queued)]), 0);

@@ -5,7 +5,7 @@ use fleet_core::run::RunState;
 use fleet_core::task::TaskState;
 use fleet_core::time::{Millis, Span};
 
-use crate::output::{ago, paint_status, until};
+use crate::output::{agent_and_model, ago, paint_status, until};
 
 /// Where it stands: its status, and while it runs how far its run is.
 pub(super) fn state(one: &Followed) -> &str {
@@ -21,17 +21,13 @@ pub(super) fn paint_state(state: &str) -> String {
     if is_part { paint_status("running").replace("running", state) } else { paint_status(state) }
 }
 
-/// Who does it.
 pub(super) fn agent(one: &Followed) -> String {
-    let of_run = one.run.as_ref().map(|run| run.agent.clone());
-    let agent = of_run.or_else(|| one.task.agent.clone()).unwrap_or_default();
+    let of_run = one.run.as_ref().map(|run| run.agent.as_str());
     // What the task asks for was meant for the agent that it names, and another may do it.
     let wanted = one.task.model.as_ref().filter(|_| one.task.handed_to.is_none());
     let model = one.run.as_ref().and_then(|run| run.model.as_ref()).or(wanted);
-    match model {
-        Some(model) => format!("{agent}/{model}"),
-        None => agent,
-    }
+    let agent = of_run.or(one.task.agent.as_deref()).unwrap_or_default();
+    agent_and_model(Some(agent), model.map(String::as_str))
 }
 
 /// How long its newest run takes or took.

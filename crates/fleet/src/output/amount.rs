@@ -19,6 +19,25 @@ pub(crate) fn money(micro_usd: u64) -> String {
     format!("${}.{:02}", cents / 100, cents % 100)
 }
 
+/// The same; nothing where nobody has told a price, which is not the same as nothing to pay.
+pub(crate) fn cost(micro_usd: u64) -> String {
+    if micro_usd == 0 { String::new() } else { money(micro_usd) }
+}
+
+/// Tokens; nothing for none.
+pub(crate) fn tokens(count: u64) -> String {
+    if count == 0 { String::new() } else { number(count) }
+}
+
+/// What agents used: `1.2k tokens in, 300 out, $0.02`.
+pub(crate) fn usage(input: u64, output: u64, micro_usd: u64) -> String {
+    if (input, output, micro_usd) == (0, 0, 0) {
+        return String::new();
+    }
+    let cost = if micro_usd == 0 { String::new() } else { format!(", {}", money(micro_usd)) };
+    format!("{} tokens in, {} out{cost}", number(input), number(output))
+}
+
 fn short(number: u64, units: &[&str]) -> String {
     let mut at = 0;
     // In tenths, so that no fraction is needed.

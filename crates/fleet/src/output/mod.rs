@@ -6,6 +6,7 @@ mod setting;
 mod style;
 mod table;
 mod when;
+mod words;
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -16,12 +17,13 @@ use serde::Serialize;
 
 use crate::cli::{Global, When};
 
-pub(crate) use amount::{bytes, money, number};
+pub(crate) use amount::{bytes, cost, money, number, tokens, usage};
 pub(crate) use diff::Painter;
 pub(crate) use setting::value;
 pub(crate) use style::{alarm, dim, paint_status, strong, warn};
 pub(crate) use table::{Column, TITLE, cut, fields, table};
 pub(crate) use when::{ago, until};
+pub(crate) use words::{agent_and_model, arrows};
 
 /// Where and how a command shows what it has to say.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +88,6 @@ pub(crate) fn print_json<T: Serialize>(answer: &T) -> Outcome<()> {
     print(&text.map_err(|error| Problem::new(Code::Internal, error.to_string()))?)
 }
 
-/// Whether standard output shows colours.
 pub(crate) fn is_colored() -> bool {
     static COLORED: OnceLock<bool> = OnceLock::new();
     *COLORED.get_or_init(|| anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never)

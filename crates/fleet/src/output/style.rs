@@ -17,12 +17,10 @@ pub(crate) fn strong(text: &str) -> String {
     paint(BOLD, text)
 }
 
-/// Something that went wrong.
 pub(crate) fn alarm(text: &str) -> String {
     paint(RED, text)
 }
 
-/// Something to look at.
 pub(crate) fn warn(text: &str) -> String {
     paint(colored(AnsiColor::Yellow), text)
 }

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use fleet_core::text::escaped;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A column of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     header: &'static str,
@@ -88,7 +87,6 @@ impl Column {
         self.cells.iter().all(String::is_empty)
     }
 
-    /// How narrow it may become.
     fn least(&self, need: Need) -> usize {
         let least = match (self.way, need) {
             (Way::Whole, _) => self.width(),

@@ -205,7 +205,7 @@ fn it_declares_its_end_through_the_binary() {
     // Without a run around it the command refuses; that it was asked is what can be seen here.
     let output = Desk::new().run("done All of it");
     let (events, report) = understood(&output);
-    let declared = |event: &AgentEvent| matches!(event, AgentEvent::ToolCall { name, input_summary, .. } if name == "fleet done" && input_summary == "All of it");
+    let declared = |event: &AgentEvent| matches!(event, AgentEvent::ToolCall { name, summary, .. } if name == "fleet done" && summary == "All of it");
     assert!(events.iter().any(declared), "{events:?}");
     assert!(
         events.iter().any(|event| matches!(event, AgentEvent::ToolResult { ok: false, .. })),

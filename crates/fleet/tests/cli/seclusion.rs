@@ -99,7 +99,7 @@ fn nobody_sees_more_than_is_for_him() {
 
     // A password may be in the address of a store, and everybody can read arguments.
     let keeper = fs::read_to_string(home.join("keeper")).unwrap();
-    assert!(keeper.contains(" shim ") && !keeper.contains("hunter2"), "{keeper}");
+    assert!(keeper.contains(" keeper ") && !keeper.contains("hunter2"), "{keeper}");
     let pid = runner["runner"]["process"]["pid"].as_i64().or(runner["pid"].as_i64());
     if let (Some(pid), true) = (pid, cfg!(target_os = "linux")) {
         let runner = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();

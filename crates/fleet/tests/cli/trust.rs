@@ -36,12 +36,13 @@ fn without_a_person_nothing_is_trusted() {
         npm ci
         echo a, b > 'c d'
     error: no terminal to confirm, so nothing was trusted
-      → `--list` shows what it wants, `--yes` agrees without asking
+      → `--yes` does it without asking
+      → `--list` shows what it wants
       fleet explain usage
     [2]
     ");
     insta::assert_snapshot!(said(&world, &["trust", "--json"]), @r#"
-    {"error":{"code":"usage","message":"no terminal to confirm, so nothing was trusted","hints":["`--list` shows what it wants, `--yes` agrees without asking"]}}
+    {"error":{"code":"usage","message":"no terminal to confirm, so nothing was trusted","hints":["`--yes` does it without asking","`--list` shows what it wants"]}}
     [2]
     "#);
     assert!(!world.fleet.home().join("trust.json").exists());

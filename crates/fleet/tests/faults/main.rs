@@ -21,6 +21,7 @@ mod adoption;
 mod broken;
 mod bulk;
 mod checks;
+mod closed;
 mod crowd;
 mod damage;
 mod disk;

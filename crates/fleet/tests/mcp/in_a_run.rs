@@ -140,7 +140,7 @@ fn no_way_round_the_door_leads_to_the_store_or_to_another_run() {
         // What is for people and for codefleet itself is not for agents.
         (format!("{forget} FLEET_HOME='{home}' $fleet run --until-idle --json"), "not-yours"),
         (
-            format!("{forget} FLEET_HOME='{home}' $fleet shim {} 1 --json", theirs.as_str().unwrap()),
+            format!("{forget} FLEET_HOME='{home}' $fleet keeper {} 1 --json", theirs.as_str().unwrap()),
             "not-yours",
         ),
         (

@@ -11,7 +11,7 @@ fn what_create_worker_does_not_take() {
     let plain = std::env::temp_dir();
     for (name, value, code, message, hint) in [
         ("repo_path", json!("here"), "invalid-value", "repo_path: \"here\" is not absolute", "whole path"),
-        ("repo_path", json!("/no/such/place"), "not-a-repository", "does not exist", "absolute path"),
+        ("repo_path", json!("/no/such/place"), "not-a-repository", "there is no directory", "absolute path"),
         ("repo_path", json!(plain), "not-a-repository", "repo_path: ", "absolute path"),
         ("task_name", json!(" "), "invalid-value", "task_name: it is empty", ""),
         ("executor", json!("dmeo"), "invalid-value", "executor: there is no agent `dmeo`", "`demo`"),

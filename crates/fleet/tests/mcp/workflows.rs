@@ -370,7 +370,7 @@ fn assert_ready_ones(play: &Stage, client: &mut McpClient) {
         (ready("write-reveiw-refine"), "nothing-matched", "workflow: ", "`write-review-refine`"),
         (ready("/etc/passwd"), "invalid-value", "is not a name", ".fleet/workflows"),
         (ready("./flow.toml"), "invalid-value", "is not a name", ".fleet/workflows"),
-        (ready("write-review-refine"), "workflow-invalid", "does not say what it is for", "`task_prompt`"),
+        (ready("write-review-refine"), "workflow-invalid", "does not say what it is for", "give it a task"),
         (
             with(ready("write-review-refine"), &json!({"name": "x"})),
             "invalid-value",
@@ -380,7 +380,7 @@ fn assert_ready_ones(play: &Stage, client: &mut McpClient) {
         (
             with(ready("write-review-refine"), &json!({"task_prompt": "x", "params": {"oops": 1}})),
             "workflow-invalid",
-            "params: there is no parameter `oops`",
+            "there is no parameter `oops`",
             "",
         ),
     ] {

@@ -11,8 +11,9 @@ use agent_client_protocol_schema::v1::{
     Implementation, InitializeRequest, McpServer, PlanEntryStatus, PromptRequest, PromptResponse,
     RequestPermissionRequest, RequestPermissionResponse, SessionNotification, SessionUpdate, StopReason,
 };
+use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 use serde_json::Value;
 
 use super::calls::Calls;
@@ -23,10 +24,9 @@ use super::remark::{self, Remark};
 use super::speech::{Kind, Speech};
 use super::spending::Spending;
 use super::wire::{FIRST_PROMPT, INITIALIZE, Incoming, OPEN, Outbox, tool_server};
-use crate::adapter::{Brief, Conversation, Decoder, Failure, Stream};
+use crate::adapter::{Brief, Conversation, Decoder, Failure};
 use crate::common::refusal;
 use crate::common::words::{self, one_line};
-use crate::event::{AgentEvent, Meter};
 
 /// So many prompts wait for the end of a turn; whoever has more is told to resume later.
 const MOST_WAITING: usize = 100;
@@ -267,7 +267,7 @@ impl AcpDecoder {
         match remark::read(words).filter(|_| self.makes_remarks) {
             Some(Remark::Retry(text)) => {
                 self.tries += 1;
-                vec![AgentEvent::Retry { attempt: Some(self.tries), wait: None, text }]
+                vec![AgentEvent::Retry { attempt: Some(self.tries), wait_ms: None, text }]
             }
             Some(Remark::Error(failure)) => {
                 self.remark = Some(failure);

@@ -5,6 +5,7 @@ use agent_client_protocol_schema::v1::{
     AGENT_METHOD_NAMES as METHODS, Error, InitializeResponse, LoadSessionRequest, NewSessionRequest,
     ResumeSessionRequest,
 };
+use fleet_core::event::AgentEvent;
 use fleet_core::run::Reason;
 use serde_json::Value;
 
@@ -15,7 +16,6 @@ use crate::acp::wire::{FIRST_SETTING, OPEN};
 use crate::adapter::{Failure, Trust};
 use crate::common::json::text;
 use crate::common::words;
-use crate::event::AgentEvent;
 
 impl AcpDecoder {
     /// The protocol is open: now the session.

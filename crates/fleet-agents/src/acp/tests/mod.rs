@@ -8,8 +8,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Acp;
-use crate::adapter::{Adapter, Brief, Decoder, Stream};
-use crate::event::AgentEvent;
+use crate::adapter::{Adapter, Brief, Decoder};
+use fleet_core::event::{AgentEvent, Stream};
 use fleet_core::run::Reason;
 
 /// One side of a conversation, in which the test is the agent.

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Talk, methods, option, plain};
 use crate::adapter::{Brief, Conversation, McpServer, Trust};
-use crate::event::{AgentEvent, Meter};
-use fleet_core::run::Reason;
+use fleet_core::event::AgentEvent;
+use fleet_core::run::{Meter, Reason};
 
 #[test]
 fn a_new_session_is_opened_with_what_the_brief_has() {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{Acp, Talk, begun, methods, option, plain};
-use crate::adapter::{Adapter, Ask, Brief, Conversation, PromptVia, Stream, Trust};
-use crate::event::{AgentEvent, Counted, Meter, Tokens};
+use crate::adapter::{Adapter, Ask, Brief, Conversation, PromptVia, Trust};
+use fleet_core::event::{AgentEvent, Counted, Stream, Tokens};
 use fleet_core::outcome::AgentExit;
-use fleet_core::run::Reason;
+use fleet_core::run::{Meter, Reason};
 
 fn asks(kind: &str, file: &str) -> Value {
     json!({ "id": "q7", "method": "session/request_permission", "params": {
@@ -175,7 +175,7 @@ fn a_tool_is_told_when_it_says_what_it_does() {
             AgentEvent::ToolCall {
                 id: "c1".to_owned(),
                 name: "Write".to_owned(),
-                input_summary: "/w/a.txt".to_owned(),
+                summary: "/w/a.txt".to_owned(),
                 files: files.clone(),
             },
             AgentEvent::ToolResult { id: "c1".to_owned(), ok: false, summary: "disk full".to_owned(), files },

@@ -26,11 +26,14 @@ fn everything_about_an_agent_comes_as_what_it_is() {
     assert_eq!(mine.args, ["run", "", "-c a=[1,2]"]);
     assert_eq!((mine.models.len(), mine.aliases["fast"].as_str()), (2, "small-1"));
     assert_eq!((mine.system_prompt.as_deref(), mine.structured), (Some("a\nb"), Some(true)));
-    assert_eq!(mine.own.resume_args.as_deref(), Some(&[][..]), "none is not the same as not set");
-    assert_eq!(mine.own.trust_args, [vec![], vec!["--ask-not".to_owned()], vec![]]);
+    assert_eq!(mine.resume_args.as_deref(), Some(&[][..]), "none is not the same as not set");
+    assert_eq!(
+        [mine.args_read_only, mine.args_sandbox, mine.args_full],
+        [vec![], vec!["--ask-not".to_owned()], vec![]]
+    );
     let errors =
         [(Reason::RateLimited, "429|slow, please".to_owned()), (Reason::Auth, "a=b".to_owned())].to_vec();
-    assert_eq!((mine.own.error_patterns, mine.own.context_limit), (errors, Some(200_000)));
+    assert_eq!((mine.error_patterns, mine.context_limit), (errors, Some(200_000)));
     assert_eq!(config.fallback_for("mine"), ["claude"], "never itself");
     assert_eq!(config.fallback_for("codex"), ["gemini"]);
     assert_eq!(config.agent_settings("codex"), AgentSettings::default());
@@ -100,10 +103,10 @@ fn variables_of_keys_that_end_alike_are_told_apart() {
     let config = world.load().unwrap();
     let x = config.agent_settings("x");
     assert_eq!(
-        (x.args, x.own.resume_args.unwrap()),
+        (x.args, x.resume_args.unwrap()),
         (vec!["one, argument".into()], vec!["a".into(), "b".into()])
     );
-    assert_eq!((x.system_prompt.as_deref(), x.own.prompt.as_deref()), (Some("be brief"), Some("stdin")));
+    assert_eq!((x.system_prompt.as_deref(), x.prompt.as_deref()), (Some("be brief"), Some("stdin")));
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn amounts_are_written_with_and_without_quotes() {
     assert_eq!(*World::new().load().unwrap().spending(), usual);
     let text =
         "[budget]\nday_usd = 20\ntotal_usd = 99.5\nday_tokens = '20M'\nrun_usd = '0.25'\nwarn_percent = 50\n";
-    let spending = *World::new().user(text).load().unwrap().spending();
+    let spending = World::new().user(text).load().unwrap().spending().clone();
     assert_eq!((spending.day_micro_usd, spending.total_micro_usd), (Some(20_000_000), Some(99_500_000)));
     assert_eq!((spending.day_tokens, spending.run_micro_usd), (Some(20_000_000), 250_000));
     let world = World::new();

@@ -1,22 +1,22 @@
 use std::collections::BTreeSet;
 
-use crate::config::keys::{self, Named, Variable};
+use crate::config::names::{self, Named, Variable, is_agent_name};
 use crate::config::value::Value;
-use crate::config::{KEYS, is_agent_name, template};
+use crate::config::{keys, template};
 
 use super::World;
 
 #[test]
 fn the_table_is_sound() {
     let mut names = BTreeSet::new();
-    for key in KEYS {
+    for key in keys::all() {
         assert!(names.insert(key.name), "{} stands twice", key.name);
         assert!(key.doc.ends_with('.') && !key.doc.contains('\n'), "{}: one sentence, please", key.name);
         let parts: Vec<&str> = key.name.split('.').collect();
         let wild: Vec<usize> = (0..parts.len()).filter(|at| parts[*at] == "*").collect();
         assert!(matches!((wild.as_slice(), parts.len()), ([], _) | ([1], 3) | ([1, 3], 4)), "{}", key.name);
-        if let Some(fixed) = key.default {
-            let value = Value::fixed(key.kind, fixed);
+        if let Some(default) = key.default {
+            let value = Value::from_text(key.kind, default).unwrap();
             assert_eq!(Value::from_toml(key.kind, &value.to_toml().unwrap()).unwrap(), value, "{}", key.name);
         }
     }
@@ -24,13 +24,13 @@ fn the_table_is_sound() {
 
 #[test]
 fn every_key_has_one_variable_but_those_about_variables() {
-    for key in KEYS {
+    for key in keys::all() {
         let name = key.name_for("my_agent2", "NAME");
         let suffix = name.replace('.', "_").to_ascii_uppercase();
-        match keys::variable(&suffix) {
+        match names::variable(&suffix) {
             Variable::Sets(found, set) => assert_eq!((found.name, set), (key.name, name)),
             Variable::Unknown(_) => assert_eq!(key.name, "agents.*.env.*"),
-            Variable::Reserved | Variable::Earlier => panic!("FLEET_{suffix} does not set {name}"),
+            Variable::NotConfiguration | Variable::Earlier => panic!("FLEET_{suffix} does not set {name}"),
         }
     }
 }
@@ -38,9 +38,9 @@ fn every_key_has_one_variable_but_those_about_variables() {
 #[test]
 fn some_variables_are_not_settings() {
     for reserved in ["HOME", "RUN", "RUN_DIR", "DOOR", "TASK", "PROJECT", "PORT", "PORTS", "TEST_POSTGRES"] {
-        assert!(matches!(keys::variable(reserved), Variable::Reserved), "{reserved}");
+        assert!(matches!(names::variable(reserved), Variable::NotConfiguration), "{reserved}");
     }
-    let meant = |suffix| match keys::variable(suffix) {
+    let meant = |suffix| match names::variable(suffix) {
         Variable::Unknown(meant) => meant,
         _ => panic!("{suffix} is known"),
     };
@@ -55,7 +55,7 @@ fn some_variables_are_not_settings() {
 
 #[test]
 fn segments_name_keys_sections_or_nothing() {
-    let name = |segments: &[&str]| match keys::named(segments) {
+    let name = |segments: &[&str]| match names::named(segments) {
         Named::Key(key) => key.name,
         Named::Section => "section",
         Named::Nothing(_) => "nothing",
@@ -101,7 +101,7 @@ fn every_line_of_the_template_can_be_used_as_it_is() {
         .filter_map(|line| line.strip_prefix("# ").filter(|line| line.contains(" = ")))
         .map(str::to_owned)
         .collect();
-    assert_eq!(used.len(), KEYS.len());
+    assert_eq!(used.len(), keys::all().count());
     let world = World::new().user(used.join("\n"));
     assert_eq!(world.problems(), "");
     let defaults = World::new().load().unwrap();

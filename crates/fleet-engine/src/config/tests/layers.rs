@@ -199,10 +199,10 @@ fn settings_come_as_what_they_are() {
          [agents]\nclaude = {{ cap = 3, model = 'opus' }}\ncodex.cap = 0\n"
     ));
     let config = world.load().unwrap();
-    assert_eq!((config.store(), config.agent(), config.color()), (STORE, "claude", Color::Always));
-    assert_eq!((config.priority(), config.retries(), config.list_limit()), (3, 2, 50));
+    assert_eq!((config.store(), config.agent(), config.general().color), (STORE, "claude", Color::Always));
+    assert_eq!((config.tasks().priority, config.tasks().retries, config.tasks().list_limit), (3, 2, 50));
     let per_agent = [("claude".to_owned(), 3)].into();
-    assert_eq!(*config.caps(), Caps { total: Some(8), per_project: None, per_agent });
+    assert_eq!(config.caps(), Caps { total: Some(8), per_project: None, per_agent });
     assert_eq!((config.model_for("claude"), config.model_for("codex")), (Some("opus"), None));
 }
 

@@ -11,6 +11,7 @@ use super::{Config, ConfigFile, Sources};
 use crate::environment::Environment;
 
 mod agents;
+mod documentation;
 mod earlier;
 mod editing;
 mod keys;

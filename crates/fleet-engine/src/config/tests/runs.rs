@@ -11,7 +11,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 #[test]
 fn defaults_come_as_what_they_are() {
     let config = World::new().load().unwrap();
-    assert!(config.autostart());
+    assert!(config.general().autostart);
     assert_eq!(config.runner().lease, Duration::from_secs(30));
     assert_eq!([1, 2, 12].map(|cores| config.runner().slots(cores)), [2, 2, 12]);
     let limits = RunLimits {
@@ -32,7 +32,7 @@ fn defaults_come_as_what_they_are() {
         snapshot_every: Some(5 * MINUTE),
     };
     assert_eq!(*config.workspaces(), workspaces);
-    assert_eq!(*config.ports(), Ports { range: 21_000..=28_999, block: 10 });
+    assert_eq!(*config.ports(), Ports { first: 21_000, last: 28_999, block: 10 });
     assert_eq!(config.variables_for("claude"), AgentVariables::default());
 }
 
@@ -45,7 +45,7 @@ fn a_file_sets_all_of_them() {
          snapshot_every = 'none'\n",
     );
     let config = world.load().unwrap();
-    assert!(!config.autostart());
+    assert!(!config.general().autostart);
     assert_eq!((config.runner().slots(64), config.runner().lease), (3, Duration::from_secs(2)));
     let (limits, workspaces) = (config.limits(), config.workspaces());
     assert_eq!((limits.time, limits.idle), (None, Some(90 * MINUTE)));
@@ -107,7 +107,7 @@ fn ports_that_do_not_go_together_are_told_by_whoever_set_them() {
       hint: raise `ports.last`, or lower one of the others
     ");
     let world = World::new().flags(&["ports.first=21000", "ports.last=21009"]);
-    assert_eq!(world.load().unwrap().ports().range, 21_000..=21_009);
+    assert_eq!(world.load().unwrap().ports().range(), 21_000..=21_009);
 }
 
 #[test]

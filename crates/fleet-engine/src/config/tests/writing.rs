@@ -5,7 +5,7 @@ use std::path::Path;
 use fleet_core::problem::Code;
 
 use super::World;
-use crate::config::{ConfigFile, KEYS, Value, set, template, unset};
+use crate::config::{ConfigFile, Value, keys, set, template, unset};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -56,7 +56,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
         "ports.block" => "1",
         _ => "5",
     };
-    for key in KEYS.iter().rev() {
+    for key in keys::all().rev() {
         let name = key.name_for("my-agent", "cap");
         let setting = set(&world.user_file(), &name, pick(key.name)).unwrap();
         assert_eq!(world.load().unwrap().get(&name).unwrap(), setting);
@@ -64,7 +64,7 @@ fn every_key_can_be_set_in_a_template_and_taken_out_again() {
     let config = world.load().unwrap();
     assert_eq!((config.store(), config.model_for("my-agent")), (pick("store"), Some("opus-\"4\"")));
     assert!(world.text().starts_with(&template()), "{}", world.text());
-    for key in KEYS {
+    for key in keys::all() {
         let name = key.name_for("my-agent", "cap");
         assert!(unset(&world.user_file(), &name).unwrap(), "{name}");
         assert!(!unset(&world.user_file(), &name).unwrap(), "{name}");

@@ -32,7 +32,7 @@ fn every_batch_has_a_number_of_its_own() {
         Stored { batch: 4, ..Stored::default() },
     );
     for expected in [5, 6] {
-        journal.note(Fact::RunWarned { text: "soon".to_owned() }, Millis(1));
+        journal.warn("soon".to_owned(), Millis(1));
         let batch = journal.batch(Millis(1));
         assert_eq!((batch.from, batch.to, batch.batch), (0, 0, expected));
     }
@@ -62,7 +62,7 @@ fn what_only_the_record_of_an_agent_tells_is_worth_storing_by_itself() {
     assert!(!journal.is_empty());
     let batch = journal.batch(Millis(1));
     let usage = Totals { input_tokens: 900, output_tokens: 10, micro_usd: 0 };
-    assert_eq!((batch.usage, batch.meter.map(|meter| meter.input)), (Some(usage), Some(900)));
+    assert_eq!((batch.usage, batch.meter.map(|meter| meter.tokens.input)), (Some(usage), Some(900)));
     journal.record(line, Millis(2));
     assert!(journal.is_empty(), "once is enough");
 }

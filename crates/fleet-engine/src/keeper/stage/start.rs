@@ -8,7 +8,7 @@ use fleet_host::git::{self, Area, GitError, Merge, Oid, Paths};
 use super::{StageRun, head};
 use crate::problems::chain;
 
-/// So many files of a conflict are named.
+/// At most this many files of a conflict are named.
 const NAMED: usize = 20;
 
 /// What one of those before it left.

@@ -15,11 +15,11 @@ use super::{StageRun, Unmerged, base, head};
 /// So much is told of what others did. What the author of the workflow wrote is there in full, and bounded before anything
 /// starts.
 const LONGEST: usize = 384 * 1024;
-/// So many parts are listed.
+/// At most this many parts are listed.
 const LISTED: usize = 100;
 /// What stands in the place of what is too long even in its shortest form.
 const LEFT_OUT: &str = "[left out: too long]";
-/// The reason of a failure is told in so many bytes.
+/// The reason of a failure is cut after this many bytes.
 const LONGEST_DETAIL: usize = 500;
 
 /// The task of a stage, in words, and what its agent is to return.

@@ -9,9 +9,9 @@ use fleet_store::ops::Upstream;
 use super::cut::{cut, patch};
 use super::{StageRun, base, head};
 
-/// So much is told of one field of a stage.
+/// A field of a stage is cut after this many bytes.
 pub(super) const MOST: usize = 64 * 1024;
-/// However many parts a stage has, each is told of in so many bytes.
+/// However many parts a stage has, each gets at least this many bytes.
 pub(super) const LEAST: usize = 256;
 
 /// What stands in one place: a text, or one for each part of a stage.

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use fleet_agents::About;
-use fleet_api::verbs::run_logs::{LogEntry, Request};
+use fleet_api::verbs::run_logs::Request;
+use fleet_core::event::AgentEvent;
 use fleet_core::id::TaskId;
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
@@ -65,8 +66,8 @@ async fn lines(engine: &Engine, id: &str) -> Outcome<(usize, usize)> {
     let request = Request { id: id.to_owned(), ..Request::default() };
     let mut decoded = run_logs::find(engine, &request).await?.decoded();
     let mut counted = (0, 0);
-    let mut count = |entries: &[LogEntry]| {
-        let unknown = entries.iter().filter(|entry| matches!(entry, LogEntry::Line { .. })).count();
+    let mut count = |entries: &[AgentEvent]| {
+        let unknown = entries.iter().filter(|entry| matches!(entry, AgentEvent::Raw { .. })).count();
         counted = (counted.0 + entries.len() - unknown, counted.1 + unknown);
     };
     while let Some(entries) = decoded.entries()? {
@@ -76,7 +77,6 @@ async fn lines(engine: &Engine, id: &str) -> Outcome<(usize, usize)> {
     Ok(counted)
 }
 
-/// What works, step by step.
 pub(super) fn steps(seen: &Seen, is_over: bool, patience: Duration) -> Vec<Step> {
     let Some(run) = &seen.run else {
         return vec![step("starts", Verdict::Bad, "no run was begun: the runner did not take the task")];
@@ -191,7 +191,6 @@ fn ended(run: &Run, is_over: bool, patience: Duration) -> Step {
     step("ended", Verdict::Bad, why(run))
 }
 
-/// What to do about it.
 pub(super) fn next(agent: &str, about: &About, reason: Option<Reason>) -> Vec<String> {
     let first = match reason {
         Some(Reason::Auth) => format!("log in: {}", about.login),

@@ -1,102 +1,23 @@
-//! The place of a test: a repository, and a home that knows the user's agents and nothing else of the user's.
+//! The place of a test: a playground that knows the user's agents and nothing else of the user's.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use fleet_api::verbs::runner_stop::Request;
 use fleet_core::problem::Outcome;
 use fleet_core::run::Reason;
 
 use crate::config::{self, Config, ConfigFile, Value};
-use crate::environment::{Environment, PREFIX};
-use crate::home::make_private;
-use crate::verbs::runner_stop;
-use crate::{Engine, Start, agents, clock, problems};
+use crate::playground::{Contents, Playground};
+use crate::{Engine, agents, problems};
 
-/// A folder that is made for one test. Dropped in the middle of that, it removes everything.
-pub(super) struct Stage {
-    dir: PathBuf,
-    engine: Engine,
-    is_over: bool,
-}
+const CONTENTS: Contents<'_> = Contents {
+    name: "test",
+    repository: "repository",
+    files: &[("README.md", "# A scratch repository\n\nIt is removed in a moment.\n")],
+};
 
-impl Drop for Stage {
-    /// Stopping runners and agents waits for them, which a drop cannot do where it is: it does it elsewhere, and waits for
-    /// that.
-    fn drop(&mut self) {
-        if self.is_over {
-            return;
-        }
-        std::thread::scope(|scope| {
-            let clear = || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                let _ = runtime.map(|runtime| runtime.block_on(stop(&self.engine)));
-            };
-            let _ = scope.spawn(clear).join();
-        });
-        let _ = fs::remove_dir_all(&self.dir);
-    }
-}
-
-impl Stage {
-    /// Makes it.
-    pub(super) fn build(outer: &Engine) -> Outcome<Self> {
-        let environment = outer.environment();
-        let temporary = environment.get_os("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
-        let name = format!("codefleet-test-{:08x}", clock::entropy()? & 0xffff_ffff);
-        let dir = temporary.join(name);
-        let (home, repository) = (dir.join("home"), dir.join("repository"));
-        let engine = furnish(&home, &repository)
-            .map_err(|error| problems::io(&dir, &error))
-            .and_then(|()| configure(outer, &ConfigFile::User(home.join("config.toml"))))
-            .and_then(|()| {
-                let others = environment.variables().filter(|(name, _)| !name.starts_with(PREFIX));
-                let others = others.map(|(name, value)| (name.to_owned(), value.to_owned()));
-                let variables = others.chain([("FLEET_HOME".to_owned(), home.into_os_string())]);
-                let environment = Environment::from_pairs(variables).with_current_directory(&repository);
-                Engine::new(Start { environment, directory: Some(repository), flags: Vec::new() })
-            });
-        match engine {
-            Ok(engine) => Ok(Self { dir, engine, is_over: false }),
-            Err(problem) => {
-                let _ = fs::remove_dir_all(&dir);
-                Err(problem)
-            }
-        }
-    }
-
-    /// An engine that sees nothing of the user's fleet.
-    pub(super) const fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
-    /// Stops runners and agents; what they did stays. Returns the folder.
-    pub(super) async fn rest(mut self) -> Outcome<String> {
-        self.is_over = true;
-        stop(&self.engine).await?;
-        Ok(self.dir.display().to_string())
-    }
-
-    /// Removes everything, runners and agents first.
-    pub(super) async fn clear(mut self) -> Outcome<()> {
-        let stopped = stop(&self.engine).await;
-        self.is_over = true;
-        let removed = fs::remove_dir_all(&self.dir).map_err(|error| problems::io(&self.dir, &error));
-        stopped.and(removed)
-    }
-}
-
-async fn stop(engine: &Engine) -> Outcome<()> {
-    let everything = Request { agents: true, restart: false };
-    runner_stop::run(engine, everything).await.map(drop)
-}
-
-fn furnish(home: &Path, repository: &Path) -> std::io::Result<()> {
-    make_private(home)?;
-    make_private(repository)?;
-    fs::write(repository.join("README.md"), "# A scratch repository\n\nIt is removed in a moment.\n")?;
-    fleet_host::demo::new_repository(repository)?;
-    fleet_host::demo::commit(repository, "The beginning").map(drop)
+pub(super) fn build(outer: &Engine) -> Outcome<Playground> {
+    let configure = |home: &std::path::Path| configure(outer, &ConfigFile::User(home.join("config.toml")));
+    Playground::build(outer, CONTENTS, configure)
 }
 
 /// The user's settings of agents, and a queue that tries nothing twice: whoever tests wants to hear at once.
@@ -109,9 +30,7 @@ fn configure(outer: &Engine, file: &ConfigFile) -> Outcome<()> {
     for reason in Reason::ALL {
         config::set(file, &format!("policy.{reason}"), "give_up")?;
     }
-    for (key, text) in
-        [("autostart", "false"), ("workspaces.pool", "0"), ("workspaces.snapshot_every", "none")]
-    {
+    for (key, text) in [("workspaces.pool", "0"), ("workspaces.snapshot_every", "none")] {
         config::set(file, key, text)?;
     }
     let prices = agents::price_file(&user);
@@ -146,6 +65,8 @@ fn in_full(user: &Engine, path: &str) -> Outcome<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Start;
+    use crate::environment::Environment;
 
     #[test]
     fn it_has_the_users_agents_and_nothing_else() {
@@ -162,7 +83,7 @@ mod tests {
         pairs.push(("FLEET_RUN", "r1".into()));
         let environment = Environment::from_pairs(pairs).with_current_directory(dir.path());
         let outer = Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap();
-        let stage = Stage::build(&outer).unwrap();
+        let stage = build(&outer).unwrap();
         let config = stage.engine().config().unwrap();
         assert_eq!(
             (config.store(), config.agent(), config.workspaces().setup.len()),
@@ -182,7 +103,7 @@ mod tests {
         assert!(agents::prices(stage.engine()).unwrap().find("x").is_some());
         assert!(stage.engine().environment().get_os("FLEET_RUN").is_none());
         assert!(stage.engine().repository().is_ok());
-        let dir = stage.dir.clone();
+        let dir = stage.dir().to_owned();
         drop(stage);
         assert!(!dir.exists(), "whoever leaves leaves nothing behind");
     }

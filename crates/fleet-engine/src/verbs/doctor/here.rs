@@ -106,7 +106,6 @@ fn refused(startable: &Startable) -> impl Iterator<Item = Check> {
     })
 }
 
-/// What nobody looks after.
 async fn leftovers(engine: &Engine) -> Outcome<Vec<Check>> {
     let mut checks = Vec::new();
     let orphans = orphans(engine).await?;
@@ -143,7 +142,6 @@ async fn leftovers(engine: &Engine) -> Outcome<Vec<Check>> {
     Ok(checks)
 }
 
-/// Nothing, if there are none.
 fn found(what: &str, names: &[String], hint: &str) -> Option<Check> {
     if names.is_empty() {
         return None;

@@ -37,7 +37,7 @@ pub(super) fn check_all(engine: &Engine, names: &BTreeSet<&str>) -> Outcome<()> 
     let names: Vec<String> = here.iter().map(|agent| format!("`{agent}`")).collect();
     let problem = problem.hint(format!("agents that can be started here: {}", names.join(", ")));
     Err(if missing.contains(&config.agent()) {
-        problem.hint("choose one with `--agent NAME`, or for always with `fleet config set agent NAME`")
+        problem.hint("name one of these, or choose one for always with `fleet config set agent NAME`")
     } else {
         problem
     })

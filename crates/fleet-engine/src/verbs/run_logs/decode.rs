@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use fleet_agents::{AgentEvent, Brief, Conversation, Decoder, When};
-use fleet_api::verbs::run_logs::{LogEntry, Stream};
+use fleet_agents::{AgentEvent, Brief, Conversation, Decoder};
+use fleet_api::verbs::run_logs::Stream;
 use fleet_core::id::RunId;
 use fleet_core::outcome::AgentExit;
 use fleet_core::problem::Outcome;
-use fleet_core::text::shortened;
 use fleet_host::lines::{Line, Lines};
 use fleet_host::log::{LogReader, Piece};
 
@@ -63,7 +62,7 @@ impl Decoded {
     }
 
     /// What comes next; `None` at the present end. A piece may hold no whole line, and so nothing to tell.
-    pub(in crate::verbs) fn entries(&mut self) -> Outcome<Option<Vec<LogEntry>>> {
+    pub(in crate::verbs) fn entries(&mut self) -> Outcome<Option<Vec<AgentEvent>>> {
         let mut entries = Vec::new();
         let decoder = &mut self.decoder;
         let mut each = |line: Line<'_>| decode(decoder, &line, &mut entries);
@@ -72,19 +71,19 @@ impl Decoded {
             Some(Piece::Bytes { bytes, .. }) => self.lines.push(&bytes, &mut each),
             Some(Piece::Gap { offset, left_out }) => {
                 self.lines.skip_to(offset + left_out, &mut each);
-                entries.push(LogEntry::Gap { bytes: left_out });
+                entries.push(AgentEvent::Gap { bytes: left_out });
             }
         }
         Ok(Some(entries))
     }
 
     /// Nothing more will come: what is left of a last line, and what the decoder makes of the end.
-    pub(in crate::verbs) fn finish(&mut self) -> Vec<LogEntry> {
+    pub(in crate::verbs) fn finish(&mut self) -> Vec<AgentEvent> {
         let mut entries = Vec::new();
         let decoder = &mut self.decoder;
         self.lines.finish(&mut |line| decode(decoder, &line, &mut entries));
         if let (Some(decoder), Some(exit)) = (decoder, self.log.exit()) {
-            entries.extend(decoder.end(exit).into_iter().filter_map(entry));
+            entries.extend(decoder.end(exit).into_iter().filter(AgentEvent::is_logged));
         }
         entries
     }
@@ -96,53 +95,16 @@ impl Log {
     }
 }
 
-/// A line that nobody understands is shown up to here; `--raw` has all of it.
+/// The longest line that is shown of an agent that this version does not know; `--raw` has all of it.
 const LONGEST_SHOWN: usize = 16 * 1024;
 
-fn decode(decoder: &mut Option<Box<dyn Decoder>>, line: &Line<'_>, entries: &mut Vec<LogEntry>) {
+fn decode(decoder: &mut Option<Box<dyn Decoder>>, line: &Line<'_>, entries: &mut Vec<AgentEvent>) {
     if let Some(decoder) = decoder {
         let events = decoder.line(fleet_agents::Stream::Out, line.bytes, line.cut);
-        entries.extend(events.into_iter().filter_map(entry));
+        entries.extend(events.into_iter().filter(AgentEvent::is_logged));
         return;
     }
     let kept = &line.bytes[..line.bytes.len().min(LONGEST_SHOWN)];
-    let cut = line.cut || kept.len() < line.bytes.len();
-    entries.push(LogEntry::Line { text: String::from_utf8_lossy(kept).into_owned(), cut });
-}
-
-fn entry(event: AgentEvent) -> Option<LogEntry> {
-    Some(match event {
-        AgentEvent::SessionStarted { session } => LogEntry::Session { session },
-        AgentEvent::Text { text } => LogEntry::Text { text },
-        AgentEvent::Reasoning { text } => LogEntry::Thought { text },
-        AgentEvent::ToolCall { name, input_summary, files, .. } => {
-            LogEntry::Tool { name, summary: input_summary, files }
-        }
-        AgentEvent::ToolResult { ok, summary, files, .. } => LogEntry::ToolResult { ok, summary, files },
-        AgentEvent::Usage { tokens, .. } => LogEntry::Usage {
-            input: tokens.input.saturating_add(tokens.cache_read).saturating_add(tokens.cache_write),
-            output: tokens.output,
-        },
-        AgentEvent::Cost { .. } | AgentEvent::Model { .. } | AgentEvent::WorksIn { .. } => return None,
-        AgentEvent::RateLimit { until, text } => {
-            LogEntry::Trouble { text: format!("{text}{}", pause(until)) }
-        }
-        AgentEvent::Retry { text, .. } | AgentEvent::Warning { text } => LogEntry::Trouble { text },
-        AgentEvent::Denied { tool, text } => LogEntry::Trouble { text: format!("{tool} was denied: {text}") },
-        AgentEvent::Error { reason, text } => LogEntry::Error { reason, text },
-        AgentEvent::Question { text } => LogEntry::Question { text },
-        AgentEvent::Ended { text } => LogEntry::End { text },
-        AgentEvent::Raw { text, cut, .. } => {
-            LogEntry::Line { text: shortened(&text, LONGEST_SHOWN).into_owned(), cut }
-        }
-    })
-}
-
-fn pause(until: Option<When>) -> String {
-    match until {
-        Some(When::At(at)) => format!(" (until {})", crate::clock::local(at)),
-        Some(When::Local(time)) => format!(" (until {time})"),
-        Some(When::After(span)) => format!(" (for {})", fleet_core::time::Span(span)),
-        None => String::new(),
-    }
+    let (text, cut) = (String::from_utf8_lossy(kept).into_owned(), line.cut || kept.len() < line.bytes.len());
+    entries.push(AgentEvent::Raw { stream: fleet_agents::Stream::Out, text, cut });
 }

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use fleet_api::Bytes;
-use fleet_api::verbs::run_logs::{LogEntry, Piece, Request};
+use fleet_api::verbs::run_logs::{Piece, Request};
+use fleet_core::event::AgentEvent;
 use fleet_core::problem::Outcome;
 use fleet_host::log::{self, LogReader};
 
@@ -53,7 +54,7 @@ pub(super) enum Reading {
 /// What was read.
 #[derive(Default)]
 pub(super) struct Page {
-    pub(super) entries: Vec<LogEntry>,
+    pub(super) entries: Vec<AgentEvent>,
     pub(super) pieces: Vec<Piece>,
     pub(super) more: bool,
 }
@@ -143,7 +144,7 @@ fn decoded(open: &mut Open, skip: &mut u64, is_last: bool) -> Outcome<Page> {
     Ok(page)
 }
 
-fn take(entries: Vec<LogEntry>, open: &mut Open, skip: &mut u64, page: &mut Page) {
+fn take(entries: Vec<AgentEvent>, open: &mut Open, skip: &mut u64, page: &mut Page) {
     open.given += entries.len() as u64;
     let skipped = (*skip).min(entries.len() as u64);
     *skip -= skipped;

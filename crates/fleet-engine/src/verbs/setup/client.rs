@@ -29,7 +29,6 @@ pub(super) trait Settings: Copy {
     fn file(self, engine: &Engine, scope: Scope) -> Outcome<PathBuf>;
     /// What the text registers under our name.
     fn found(self, text: &str) -> Result<Option<Entry>, String>;
-    /// The text with our entry.
     fn with(self, text: &str, entry: &Entry) -> Result<Edited, String>;
     /// The text without our entry, and without what was made around it; nothing when nothing else is left.
     fn without(self, text: &str, made: Made) -> Result<Option<String>, String>;

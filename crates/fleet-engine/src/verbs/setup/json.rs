@@ -35,7 +35,6 @@ impl Layout {
         }
     }
 
-    /// The parts of an entry.
     fn parts(self, entry: &Entry) -> Vec<(&'static str, Input)> {
         let list = |words: &[String]| Input::Array(words.iter().cloned().map(Input::String).collect());
         let text = |text: &str| Input::String(text.to_owned());

@@ -69,7 +69,6 @@ struct Notes {
     files: BTreeMap<String, Note>,
 }
 
-/// The notes of one home.
 pub(super) struct Ledger {
     path: PathBuf,
 }

@@ -63,7 +63,6 @@ mod tests {
         settled_in(dir.path(), file, variables, agent)
     }
 
-    /// The same in a directory.
     fn settled_in(dir: &Path, file: &str, variables: &[(&str, &str)], agent: Option<&str>) -> TaskSpec {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("config.toml"), file).unwrap();

@@ -1,6 +1,6 @@
 //! What was seen of a run that tells why it ended as it did.
 
-use fleet_core::event::Fact;
+use fleet_core::event::{AgentEvent, Fact, TROUBLE, When};
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Reason, Run, RunState};
@@ -9,15 +9,11 @@ use fleet_store::ops;
 
 use crate::{Engine, clock};
 
-/// Events that tell of trouble.
-const KINDS: &[&str] =
-    &["run.retrying", "run.limited", "run.denied", "run.error", "run.warned", "run.stopping", "run.reported"];
 /// More of them say nothing new.
 const MOST: i64 = 30;
 
-/// What was seen, oldest first.
 pub(super) async fn of(engine: &Engine, run: &Run) -> Outcome<Vec<String>> {
-    let events = engine.call(ops::RunEventsOf { run: run.id, kinds: KINDS, limit: MOST }).await?;
+    let events = engine.call(ops::RunEventsOf { run: run.id, kinds: TROUBLE, limit: MOST }).await?;
     let mut seen: Vec<String> = Vec::new();
     for event in events {
         let Some(text) = said(event.fact) else { continue };
@@ -50,7 +46,16 @@ fn done(result: &RunResult) -> String {
 
 fn said(fact: Fact) -> Option<String> {
     Some(match fact {
-        Fact::RunRetrying { attempt, wait_ms, text } => {
+        Fact::RunStopping { why } => format!("it was stopped: {why}"),
+        Fact::RunReported { status, summary } => format!("the agent declared `{status}`: {summary}"),
+        Fact::Agent(event) => return by_agent(event),
+        _ => return None,
+    })
+}
+
+fn by_agent(event: AgentEvent) -> Option<String> {
+    Some(match event {
+        AgentEvent::Retry { attempt, wait_ms, text } => {
             let again = match attempt {
                 Some(attempt) => format!("the agent tried again by itself (attempt {attempt})"),
                 None => "the agent tried again by itself".to_owned(),
@@ -58,18 +63,14 @@ fn said(fact: Fact) -> Option<String> {
             let wait = wait_ms.map(|ms| format!(" after {}", Span(std::time::Duration::from_millis(ms))));
             format!("{again}{}: {text}", wait.unwrap_or_default())
         }
-        Fact::RunLimited { until, text } => match until {
-            Some(until) => format!("the provider limits the account until {}: {text}", clock::rfc3339(until)),
-            None => format!("the provider limits the account: {text}"),
-        },
-        Fact::RunDenied { tool, text } => format!("the agent was not allowed to use {tool}: {text}"),
-        Fact::RunError { reason: Some(Reason::OutsideWorkspace), text } => {
-            format!("codefleet saw that {text}")
+        AgentEvent::RateLimit { until: Some(When::At(until)), text } => {
+            format!("the provider limits the account until {}: {text}", clock::rfc3339(until))
         }
-        Fact::RunError { text, .. } => format!("the agent reported an error: {text}"),
-        Fact::RunWarned { text } => format!("warning: {text}"),
-        Fact::RunStopping { why } => format!("it was stopped: {why}"),
-        Fact::RunReported { status, summary } => format!("the agent declared `{status}`: {summary}"),
+        AgentEvent::RateLimit { text, .. } => format!("the provider limits the account: {text}"),
+        AgentEvent::Denied { tool, text } => format!("the agent was not allowed to use {tool}: {text}"),
+        AgentEvent::Error { reason: Reason::OutsideWorkspace, text } => format!("codefleet saw that {text}"),
+        AgentEvent::Error { text, .. } => format!("the agent reported an error: {text}"),
+        AgentEvent::Warning { text } => format!("warning: {text}"),
         _ => return None,
     })
 }
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn what_codefleet_saw_is_not_told_as_the_words_of_the_agent() {
-        let error = |reason| said(Fact::RunError { reason: Some(reason), text: "it wrote /x".to_owned() });
+        let error = |reason| by_agent(AgentEvent::Error { reason, text: "it wrote /x".to_owned() });
         assert_eq!(error(Reason::OutsideWorkspace).unwrap(), "codefleet saw that it wrote /x");
         assert_eq!(error(Reason::Auth).unwrap(), "the agent reported an error: it wrote /x");
     }

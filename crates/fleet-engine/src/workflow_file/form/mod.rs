@@ -24,7 +24,6 @@ use super::reader::Reader;
 /// A workflow as far as it could be read.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    /// What the file calls it.
     pub(super) name: Option<String>,
     /// What the file says that it is for.
     pub(super) task: Option<String>,
@@ -64,7 +63,6 @@ impl Marks {
     }
 }
 
-/// Reads a tree.
 pub(super) fn read(reader: &mut Reader<'_>, source: &Source, root: &Node, given: &Given) -> Draft {
     let entries = match &root.value {
         Value::Table(entries) => entries.as_slice(),

@@ -1,4 +1,4 @@
-//! Parameters: names with defaults, and what is said with `--set`.
+//! Parameters: names with defaults, and the values that somebody sets.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(super) fn read(reader: &mut Reader<'_>, field: Option<Field<'_>>, given: &Gi
             draft.missing.push(name.text.clone());
             if given.purpose == Purpose::Run {
                 let message = format!("the parameter {} has no value", quoted(&name.text));
-                let help = format!("say it with `--set {}=VALUE`", name.text);
+                let help = format!("set it: {}=VALUE", name.text);
                 reader.refuse(Some(name.at.start), message, Some(help));
             }
             format!("<{}>", name.text)
@@ -64,7 +64,7 @@ fn unknown(reader: &mut Reader<'_>, name: &str, known: &[String]) {
             .meant(name, known.iter().cloned())
             .unwrap_or_else(|| format!("its parameters are {}", known.join(", "))),
     };
-    reader.refuse(None, format!("--set: there is no parameter {}", quoted(name)), Some(help));
+    reader.refuse(None, format!("there is no parameter {} to set", quoted(name)), Some(help));
 }
 
 /// What was said on the command line; the last word for a name counts.
@@ -74,8 +74,8 @@ fn settings(reader: &mut Reader<'_>, set: &[String]) -> BTreeMap<String, String>
         if let Some((name, value)) = text.split_once('=') {
             settings.insert(name.trim().to_owned(), value.to_owned());
         } else {
-            let help = Some("for example `--set depth=deep`".to_owned());
-            reader.refuse(None, format!("--set: {} is not KEY=VALUE", quoted(text)), help);
+            let help = Some("for example depth=deep".to_owned());
+            reader.refuse(None, format!("the parameter {} is not KEY=VALUE", quoted(text)), help);
         }
     }
     settings

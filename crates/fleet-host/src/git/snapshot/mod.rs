@@ -24,7 +24,7 @@ use super::refs;
 use super::vault::complete;
 
 pub use self::kept::{KeepCommits, keep_commit, keep_commits};
-pub use self::stored::{StoredSnapshot, drop_snapshots, list_snapshots, restore_branch};
+pub use self::stored::{StoredSnapshot, drop_snapshots, is_published, list_snapshots, restore_branch};
 
 /// Where snapshots are.
 const FOLDER: &str = "refs/fleet/snapshots";

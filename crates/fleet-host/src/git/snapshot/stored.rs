@@ -50,6 +50,16 @@ pub fn list_snapshots(repo: &Path, run: Option<&str>) -> Result<Vec<StoredSnapsh
     Ok(all)
 }
 
+/// Whether the user's repository has what a run that began at `base` left: then its branch was set. `None` if nothing is
+/// known of the run.
+pub fn is_published((repo, vault): (&Path, &Path), run: &str, base: &Oid) -> Result<Option<bool>, GitError> {
+    let Some(last) = list_snapshots(vault, Some(run))?.pop() else { return Ok(None) };
+    // What an agent did not commit itself is in a commit that is made after the snapshot, with the same files.
+    let left = last.head.filter(|head| head != base).unwrap_or(last.tree);
+    let answer = Git::about(repo).args(["cat-file", "-e", left.as_str()]).answer()?;
+    Ok(Some(answer.code == Some(0)))
+}
+
 /// Makes a branch in the user's repository from a snapshot in the vault. Its name must be free. Files that git refuses do
 /// not get there by this way either.
 pub fn restore_branch((repo, vault): (&Path, &Path), snapshot: &Oid, branch: &str) -> Result<(), GitError> {

@@ -83,7 +83,7 @@ pub(super) fn scrub(area: &Area, held: &Held, checkout: &Checkout) -> Result<boo
         return Ok(false);
     }
     let succeeds = |args: &[&str]| -> Result<bool, WorkspaceError> {
-        let git = Git::within(checkout).args(args).stdin(held.shared_lock()?).patience(LONG);
+        let git = Git::within(checkout).with_filters().args(args).stdin(held.shared_lock()?).patience(LONG);
         Ok(git.answer()?.code == Some(0))
     };
     let clean = match area.keep {

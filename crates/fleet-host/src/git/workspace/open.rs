@@ -280,7 +280,7 @@ fn hold_all(vault: &Vault, at: &Oid, borrowed: &[Oid]) -> Result<Vec<Oid>, GitEr
 }
 
 fn switch(held: &Held, checkout: &Checkout, at: &Oid, how: &[&str]) -> Result<Answer, WorkspaceError> {
-    let git = Git::within(checkout).stdin(held.shared_lock()?).patience(LONG);
+    let git = Git::within(checkout).with_filters().stdin(held.shared_lock()?).patience(LONG);
     let git = git.args(["checkout", "--quiet", "--no-guess", "--detach"]).args(how);
     Ok(git.args([at.as_str(), "--"]).answer()?)
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::{Entry, Io, State};
 use crate::child::drive;
+use crate::inherited;
 
 /// How long `lsof` may take. It is asked when a workspace is opened, and somebody waits.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -128,6 +129,7 @@ fn said_in_time(program: &str, arguments: &[&str]) -> String {
 #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
 fn asking(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
+    command.env_clear().envs(inherited::local());
     command.args(arguments).env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null());
     command
 }

@@ -1,5 +1,3 @@
-//! `analyze_dependencies`
-
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::task_order::Request;
@@ -10,22 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::open::{Open, Word};
-use crate::mcp::{place, task};
-
-pub(super) struct This;
+use crate::mcp::place::Place;
+use crate::mcp::task;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// Only these and what they wait for; all open tasks of the repository if left out
-    #[serde(default)]
     task_ids: Option<Vec<String>>,
     /// So many steps at most; 20 if left out. Everything else is about all of them
-    #[serde(default)]
     #[schemars(range(min = 1, max = 500))]
     count: Option<u32>,
     /// Absolute path of the git repository; the one in which the server was started if left out
-    #[serde(default)]
     repo_path: Option<String>,
 }
 
@@ -53,21 +47,19 @@ const USUAL: u32 = 20;
 const WORDS: [Word; 4] =
     [("id", "task_id"), ("task", "task_id"), ("after", "depends_on"), ("on", "depends_on")];
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Analyze dependencies";
     const ABOUT: &'static str = "The open tasks of a repository as a whole: the best order, what could run together, the longest chain, what holds \
          up most, what is stuck, and dependencies that seem to be missing. Use it to plan phases, and when nothing moves.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let here = place::backlog(&engine, args.repo_path.as_deref(), false)?;
-        let request = Request { tasks: args.task_ids.unwrap_or_default() };
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let request = Request { tasks: self.task_ids.unwrap_or_default() };
         let found = fleet_api::call(&here, None, &request).await;
         let found = found.map_err(|problem| task::named("task_id", problem))?;
-        let count = args.count.unwrap_or(USUAL) as usize;
+        let count = self.count.unwrap_or(USUAL) as usize;
         let shown = found.order.get(..count).unwrap_or(&found.order);
         Ok(Answer {
             order: Open::all(shown, &WORDS)?,

@@ -1,5 +1,3 @@
-//! `assign_task`
-
 use fleet_api::verbs::task_assign::{Request, Start};
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
@@ -9,26 +7,20 @@ use super::{Call, Nature, Tool};
 use crate::mcp::task::{self, Task};
 use crate::mcp::wake::woken;
 
-pub(super) struct This;
-
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// The task, from search_backlog or create_task
     task_id: String,
     /// Which agent does it, see list_agents
-    #[serde(default)]
     executor: Option<String>,
     /// A model of that executor; without one, that of another executor is forgotten
-    #[serde(default)]
     model: Option<String>,
     /// From 1 to 5; 5 is served first
-    #[serde(default)]
     #[schemars(range(min = 1, max = 5))]
     priority: Option<i64>,
     /// queue: as soon as its turn comes, also if it was held, failed or cancelled; hold: not until you say so; unchanged if
     /// left out
-    #[serde(default)]
     start: Option<Start>,
 }
 
@@ -44,8 +36,7 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Assign a task";
     const ABOUT: &'static str = "Says who does a task of the backlog, how urgent it is, and whether it may start: all of it at once, or nothing. \
@@ -53,14 +44,13 @@ impl Tool for This {
          is not disturbed.";
     const NATURE: Nature = Nature::Adds;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let Args { task_id: task, executor: agent, model, priority, start } = args;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let Args { task_id: task, executor: agent, model, priority, start } = self;
         let start = start.unwrap_or_default();
-        let done = fleet_api::call(&engine, None, &Request { task, agent, model, priority, start }).await;
+        let done = fleet_api::call(&call, None, &Request { task, agent, model, priority, start }).await;
         let done =
             done.map_err(|problem| task::named("task_id", problem).in_words_of(&[("agent", "executor")]))?;
-        let note = if start == Start::Queue { woken(&engine).await } else { None };
+        let note = if start == Start::Queue { woken(&call).await } else { None };
         Ok(Answer {
             task: Task::from(&done.task),
             changed: done.changed.iter().map(|field| in_our_word(field).to_owned()).collect(),

@@ -1,5 +1,3 @@
-//! `cancel_workflow`
-
 use fleet_api::verbs::workflow_cancel::Request;
 use fleet_api::verbs::workflow_show::Depth;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -7,9 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
+use crate::mcp::answer::lost;
 use crate::mcp::workflow::{self, Workflow};
-
-pub(super) struct This;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -28,8 +25,7 @@ pub(super) struct Answer {
     unstarted: Vec<String>,
 }
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Cancel a workflow";
     const ABOUT: &'static str = "Ends a workflow that is not wanted any more, with every process of every stage, and answers when they have ended. \
@@ -37,11 +33,10 @@ impl Tool for This {
          only, use cancel_worker with its worker_id: the workflow then treats it as failed.";
     const NATURE: Nature = Nature::Ends;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let seen = workflow::look(&engine, &args.workflow_id, Depth::Usage).await?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let seen = workflow::look(&call, &self.workflow_id, Depth::Usage).await?;
         let id = seen.workflow.id;
-        let now = workflow::one(&engine, seen).await?;
+        let now = workflow::one(&call, seen).await?;
         if now.completed_at.is_some() {
             let message = format!("the workflow {id} is over already: {}", now.summary_line);
             return Err(Problem::new(Code::IllegalTransition, message)
@@ -49,14 +44,13 @@ impl Tool for This {
         }
         let remark = Some("Cancelled by user".to_owned());
         let request = Request { ids: vec![id.to_string()], remark, wait: true, dry_run: false };
-        let done = fleet_api::call(&engine, None, &request).await?;
+        let done = fleet_api::call(&call, None, &request).await?;
         if let Some(problem) = done.problem() {
             return Err(problem);
         }
-        let lost = || Problem::new(Code::Internal, "the workflow was lost on the way");
-        let one = done.workflows.into_iter().next().ok_or_else(lost)?;
-        let seen = workflow::look(&engine, id.as_str(), Depth::Results).await?;
-        let workflow = workflow::one(&engine, seen).await?;
+        let one = done.workflows.into_iter().next().ok_or_else(|| lost("the workflow"))?;
+        let seen = workflow::look(&call, id.as_str(), Depth::Results).await?;
+        let workflow = workflow::one(&call, seen).await?;
         Ok(Answer { workflow, stopped: one.stopped, unstarted: one.unstarted })
     }
 }

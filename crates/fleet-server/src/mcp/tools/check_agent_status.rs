@@ -1,5 +1,3 @@
-//! `check_agent_status`
-
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::agents_status::Request;
@@ -9,15 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::open::{Open, Word};
-use crate::mcp::{place, worker};
-
-pub(super) struct This;
+use crate::mcp::place::Place;
+use crate::mcp::worker;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// Only agents at work in this git repository, by its absolute path; those of all if left out
-    #[serde(default)]
     repo_path: Option<String>,
 }
 
@@ -52,8 +48,7 @@ pub(super) struct Answer {
 const WORDS: [Word; 4] =
     [("id", "run_id"), ("task", "task_id"), ("agent", "executor"), ("branch", "branch_name")];
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Check the agents";
     const ABOUT: &'static str = "How the fleet is doing right now: every agent at work and its health, free slots, what waits, what is paused, what \
@@ -61,11 +56,9 @@ impl Tool for This {
          list_agents.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        // An agent has nothing to do with other repositories than its own.
-        let this_project = args.repo_path.is_some() || engine.is_inside_a_run();
-        let here = place::backlog(&engine, args.repo_path.as_deref(), !this_project)?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let this_project = self.repo_path.is_some();
+        let here = Place::of_backlog(&call, self.repo_path.as_deref(), !this_project)?;
         let found = fleet_api::call(&here, None, &Request { this_project }).await?;
         Ok(Answer {
             agents: Open::all(&found.agents, &WORDS)?,

@@ -1,14 +1,11 @@
-//! `cleanup_worker`
-
 use fleet_api::verbs::task_clean::{Branch, Folders, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
-use crate::mcp::worker::{self, WorkerStatus};
-
-pub(super) struct This;
+use crate::mcp::status::WorkerStatus;
+use crate::mcp::worker;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -16,13 +13,10 @@ pub(super) struct Args {
     /// A worker that is over
     worker_id: String,
     /// Remove its branch, if its commits have landed elsewhere or it has none; true if left out
-    #[serde(default)]
     remove_branch: Option<bool>,
     /// Remove the folder with its prompt, logs and result; true if left out
-    #[serde(default)]
     remove_worktree_dir: Option<bool>,
     /// Remove the branch even if its commits have not landed; they are kept as a snapshot for `fleet undo`
-    #[serde(default)]
     discard_unlanded: Option<bool>,
 }
 
@@ -40,8 +34,7 @@ pub(super) struct Answer {
     errors: Vec<String>,
 }
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Clean up after a worker";
     const ABOUT: &'static str = "Removes what a worker left behind, once you have its result. Never loses work: a branch whose commits have not \
@@ -49,24 +42,23 @@ impl Tool for This {
          harmless.";
     const NATURE: Nature = Nature::Ends;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let task = worker::seen(&engine, &args.worker_id).await?;
-        let now = worker::one(&engine, task).await?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let task = worker::seen(&call, &self.worker_id).await?;
+        let now = worker::one(&call, task).await?;
         if matches!(now.status, WorkerStatus::Pending | WorkerStatus::Running) {
             let message = format!("the worker {task} is not over: {}", now.status_label);
             return Err(Problem::new(Code::IllegalTransition, message)
                 .hint("wait for its end, or end it with cancel_worker"));
         }
-        let branch = match (args.remove_branch.unwrap_or(true), args.discard_unlanded.unwrap_or_default()) {
+        let branch = match (self.remove_branch.unwrap_or(true), self.discard_unlanded.unwrap_or_default()) {
             (false, _) => Branch::Keep,
             (true, false) => Branch::IfLanded,
             (true, true) => Branch::Discard,
         };
-        let folders = if args.remove_worktree_dir.unwrap_or(true) { Folders::Remove } else { Folders::Keep };
+        let folders = if self.remove_worktree_dir.unwrap_or(true) { Folders::Remove } else { Folders::Keep };
         let worker_id = task.to_string();
         let request = Request { task: worker_id.clone(), branch, folders };
-        let done = fleet_api::call(&engine, None, &request).await?;
+        let done = fleet_api::call(&call, None, &request).await?;
         Ok(Answer {
             worker_id,
             worktree_removed: true,

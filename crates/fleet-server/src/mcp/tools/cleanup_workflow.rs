@@ -1,5 +1,3 @@
-//! `cleanup_workflow`
-
 use std::collections::BTreeSet;
 
 use fleet_api::verbs::workflow_clean::Request;
@@ -12,15 +10,12 @@ use super::{Call, Nature, Tool};
 use crate::mcp::open::{Open, Word};
 use crate::mcp::workflow;
 
-pub(super) struct This;
-
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// A workflow that is over
     workflow_id: String,
     /// Remove branches even if their commits have not landed; they are kept as snapshots for `fleet undo`
-    #[serde(default)]
     discard_unlanded: Option<bool>,
 }
 
@@ -40,8 +35,7 @@ pub(super) struct Answer {
 
 const WORDS: [Word; 2] = [("task", "worker_id"), ("branch", "branch_name")];
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Clean up after a workflow";
     const ABOUT: &'static str = "Removes a workflow with the branches and folders of its stages, once you have its result. Never loses work: what has \
@@ -49,11 +43,10 @@ impl Tool for This {
          snapshots. Merge what you want first, and clean up again.";
     const NATURE: Nature = Nature::Ends;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let discard = args.discard_unlanded.unwrap_or_default();
-        let request = Request { ids: vec![args.workflow_id], discard, ..Request::default() };
-        let done = fleet_api::call(&engine, None, &request).await.map_err(workflow::named)?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let discard = self.discard_unlanded.unwrap_or_default();
+        let request = Request { ids: vec![self.workflow_id], discard, ..Request::default() };
+        let done = fleet_api::call(&call, None, &request).await.map_err(workflow::named)?;
         let kept: BTreeSet<_> = done.kept.iter().map(|kept| kept.task).collect();
         let cleaned: BTreeSet<_> = done.removed.iter().map(|item| item.task).collect();
         Ok(Answer {

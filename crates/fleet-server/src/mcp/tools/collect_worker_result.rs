@@ -1,6 +1,3 @@
-//! `collect_worker_result`
-
-use fleet_api::verbs::run_logs::Stream;
 use fleet_api::verbs::run_result;
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
@@ -8,10 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::open::Open;
-use crate::mcp::tail::{self, Tail};
+use crate::mcp::tail;
 use crate::mcp::worker::{self, Worker};
-
-pub(super) struct This;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,10 +14,8 @@ pub(super) struct Args {
     /// The worker
     worker_id: String,
     /// Also the end of what the agent printed
-    #[serde(default)]
     include_logs: Option<bool>,
     /// So many lines of it; 80 if left out
-    #[serde(default)]
     #[schemars(range(min = 1, max = 2000))]
     log_tail_lines: Option<u32>,
 }
@@ -44,32 +37,29 @@ pub(super) struct Answer {
 
 const USUAL_LINES: u32 = 80;
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Collect a result";
     const ABOUT: &'static str = "What came out of a worker: its summary, and the commits and files that git shows. Use it when wait says that the \
          worker is over; while it works, result is null. With include_logs to find out why one failed.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let task = worker::seen(&engine, &args.worker_id).await?;
-        let worker = worker::one(&engine, task).await?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let task = worker::seen(&call, &self.worker_id).await?;
+        let worker = worker::one(&call, task).await?;
         let found = match &worker.run_id {
             Some(run) => {
                 let request = run_result::Request { id: run.clone() };
-                fleet_api::call(&engine, None, &request).await?.result
+                fleet_api::call(&call, None, &request).await?.result
             }
             None => None,
         };
         let result = found.as_ref().map(Open::result).transpose()?;
         let result_error = (result.is_none() && worker.over).then(|| missing(&worker));
         let (mut stdout_tail, mut stderr_tail) = (None, None);
-        if let (true, Some(run)) = (args.include_logs.unwrap_or_default(), worker.run_id.clone()) {
-            let lines = args.log_tail_lines.unwrap_or(USUAL_LINES);
-            let end = |stream| tail::end(&engine, Tail { run: &run, stream, lines });
-            (stdout_tail, stderr_tail) = (Some(end(Stream::Out).await?), Some(end(Stream::Err).await?));
+        if let (true, Some(run)) = (self.include_logs.unwrap_or_default(), worker.run_id.clone()) {
+            let lines = self.log_tail_lines.unwrap_or(USUAL_LINES);
+            (stdout_tail, stderr_tail) = tail::of_both(&call, &run, lines).await?;
         }
         Ok(Answer { worker, result, result_error, stdout_tail, stderr_tail })
     }

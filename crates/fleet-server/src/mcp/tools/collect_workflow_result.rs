@@ -1,18 +1,15 @@
-//! `collect_workflow_result`
-
-use fleet_api::verbs::run_logs::Stream;
+use fleet_api::Client;
 use fleet_api::verbs::workflow_result::{Request, StageResult};
-use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_engine::Engine;
+use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
+use crate::mcp::answer::lost;
 use crate::mcp::open::Open;
-use crate::mcp::tail::{self, Tail};
-use crate::mcp::workflow::{self, StageStatus, Workflow};
-
-pub(super) struct This;
+use crate::mcp::status::StageStatus;
+use crate::mcp::tail;
+use crate::mcp::workflow::{self, Workflow};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,10 +17,8 @@ pub(super) struct Args {
     /// The workflow
     workflow_id: String,
     /// Also what came of every stage; only of the last ones if left out
-    #[serde(default)]
     include_all_stages: Option<bool>,
     /// Also the end of what the agents of those stages printed, of ten stages at most
-    #[serde(default)]
     include_logs: Option<bool>,
 }
 
@@ -72,8 +67,7 @@ const LINES: u32 = 80;
 /// Logs of more stages are more than a client can hold.
 const MOST_LOGS: usize = 10;
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Collect a workflow's result";
     const ABOUT: &'static str = "What came of a workflow: the results of its last stages, the verdict and the winner if one judged, and the branches \
@@ -81,20 +75,19 @@ impl Tool for This {
          one failed.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let request = Request { id: args.workflow_id, all: true, stage: None, detail: true };
-        let mut found = fleet_api::call(&engine, None, &request).await.map_err(workflow::named)?;
-        let lost = || Problem::new(Code::Internal, "the workflow was lost on the way");
-        let workflow = workflow::one(&engine, found.detail.take().ok_or_else(lost)?).await?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let request = Request { id: self.workflow_id, all: true, stage: None, detail: true };
+        let mut found = fleet_api::call(&call, None, &request).await.map_err(workflow::named)?;
+        let detail = found.detail.take().ok_or_else(|| lost("the workflow"))?;
+        let workflow = workflow::one(&call, detail).await?;
         let (ends, all) = (found.results.iter().filter(|stage| stage.last), found.results.iter());
         let (mut final_results, mut stage_results) =
             (collected(&workflow, ends)?, collected(&workflow, all)?);
-        let wants_all = args.include_all_stages.unwrap_or_default();
-        if args.include_logs.unwrap_or_default() {
+        let wants_all = self.include_all_stages.unwrap_or_default();
+        if self.include_logs.unwrap_or_default() {
             let shown = if wants_all { &mut stage_results } else { &mut final_results };
             for stage in shown.iter_mut().take(MOST_LOGS) {
-                stage.read_logs(&engine).await?;
+                stage.read_logs(&call).await?;
             }
         }
         let best = final_results.iter().find(|stage| stage.result.is_some()).or(final_results.first());
@@ -115,9 +108,8 @@ fn collected<'r>(
     results: impl Iterator<Item = &'r StageResult>,
 ) -> Outcome<Vec<Collected>> {
     let one = |stage: &StageResult| {
-        let lost = || Problem::new(Code::Internal, "a stage was lost on the way");
-        let summary =
-            workflow.stage_summary.iter().find(|known| known.name == stage.name).ok_or_else(lost)?;
+        let summary = workflow.stage_summary.iter().find(|known| known.name == stage.name);
+        let summary = summary.ok_or_else(|| lost("a stage"))?;
         Ok(Collected {
             index: summary.index,
             name: stage.name.clone(),
@@ -138,11 +130,9 @@ fn collected<'r>(
 }
 
 impl Collected {
-    async fn read_logs(&mut self, engine: &Engine) -> Outcome<()> {
+    async fn read_logs(&mut self, client: &dyn Client) -> Outcome<()> {
         let Some(run) = &self.run_id else { return Ok(()) };
-        let end = |stream| tail::end(engine, Tail { run, stream, lines: LINES });
-        let (out, err) = (end(Stream::Out).await?, end(Stream::Err).await?);
-        (self.stdout_tail, self.stderr_tail) = (Some(out), Some(err));
+        (self.stdout_tail, self.stderr_tail) = tail::of_both(client, run, LINES).await?;
         Ok(())
     }
 }

@@ -1,16 +1,12 @@
-//! `create_task`
-
 use fleet_api::verbs::task_add::{self, Duplicates};
 use fleet_core::problem::{Outcome, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
-use crate::mcp::place;
+use crate::mcp::place::Place;
 use crate::mcp::task::{self, Alike, Task};
 use crate::mcp::wake::woken;
-
-pub(super) struct This;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,50 +14,35 @@ pub(super) struct Args {
     /// What is to be done, in one line
     title: String,
     /// All that its agent has to know: what to build, which files to touch and which not, how to tell that it is done
-    #[serde(default)]
     description: Option<String>,
     /// From 1 to 5; 5 is served first
-    #[serde(default)]
     #[schemars(range(min = 1, max = 5))]
     priority: Option<i64>,
     /// Ids of tasks that have to be done before
-    #[serde(default)]
     depends_on: Option<Vec<String>>,
     /// The files that it may touch, such as src/api/**; tasks that claim the same never run together
-    #[serde(default)]
     file_scope: Option<Vec<String>>,
     /// Words to find it by, without spaces
-    #[serde(default)]
     labels: Option<Vec<String>>,
     /// trivial (one line), small, medium, large or xl (architecture)
-    #[serde(default)]
     estimated_complexity: Option<String>,
     /// Which agent does it, see list_agents; the user's default if left out
-    #[serde(default)]
     executor: Option<String>,
     /// A model of that executor
-    #[serde(default)]
     model: Option<String>,
     /// The commit, branch or tag that the work starts from; the current commit, when it starts, if left out
-    #[serde(default)]
     base_ref: Option<String>,
     /// The agent is stopped after so long, and its work kept; the user's limit if left out or 0
-    #[serde(default)]
     timeout_seconds: Option<u64>,
     /// True if nothing is to be changed: then an end without changes is a success
-    #[serde(default)]
     read_only: Option<bool>,
     /// True if it must not start before assign_task says so
-    #[serde(default)]
     hold: Option<bool>,
     /// Do not create it if there is one that says nearly the same; true if left out
-    #[serde(default)]
     check_duplicates: Option<bool>,
     /// Create it all the same, and say which others are like it
-    #[serde(default)]
     force: Option<bool>,
     /// Absolute path of the git repository; the one in which the server was started if left out
-    #[serde(default)]
     repo_path: Option<String>,
 }
 
@@ -80,8 +61,7 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Create a task";
     const ABOUT: &'static str = "Puts a task into the backlog of a repository; agents take tasks by priority as soon as what they depend on is \
@@ -90,15 +70,14 @@ impl Tool for This {
          create_worker.";
     const NATURE: Nature = Nature::Adds;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
-        let duplicates = match (args.force.unwrap_or_default(), args.check_duplicates.unwrap_or(true)) {
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let duplicates = match (self.force.unwrap_or_default(), self.check_duplicates.unwrap_or(true)) {
             (true, _) => Duplicates::Name,
             (false, true) => Duplicates::Refuse,
             (false, false) => Duplicates::Ignore,
         };
-        let request = task_add::Request { duplicates, ..wanted(args) };
+        let request = task_add::Request { duplicates, ..wanted(self) };
         let done = fleet_api::call(&here, None, &request).await.map_err(in_our_words)?;
         let note = match &done.task {
             Some(_) => woken(&here).await,
@@ -116,7 +95,6 @@ impl Tool for This {
 }
 
 fn wanted(args: Args) -> task_add::Request {
-    let seconds = args.timeout_seconds.filter(|seconds| *seconds > 0);
     task_add::Request {
         title: args.title,
         description: args.description,
@@ -127,8 +105,8 @@ fn wanted(args: Args) -> task_add::Request {
         after: args.depends_on.unwrap_or_default(),
         agent: args.executor,
         model: args.model,
-        base: args.base_ref.filter(|base| !base.is_empty() && base != "HEAD"),
-        limits: seconds.map(|seconds| format!("time={seconds}s")).into_iter().collect(),
+        base: task::base(args.base_ref),
+        limits: task::time_limit(args.timeout_seconds),
         read_only: args.read_only.unwrap_or_default(),
         hold: args.hold.unwrap_or_default(),
         ..task_add::Request::default()

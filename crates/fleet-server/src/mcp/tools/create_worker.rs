@@ -1,23 +1,21 @@
-//! `create_worker`
-
 use std::collections::BTreeMap;
 
+use fleet_api::Client;
 use fleet_api::verbs::create::{Grouping, Job, Request, Wishes};
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{OWN_META, Tuning};
 use fleet_core::text::escaped;
-use fleet_engine::Engine;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Call, Nature, Tool};
-use crate::mcp::place;
+use crate::mcp::answer::lost;
+use crate::mcp::place::Place;
+use crate::mcp::task::{base, text, time_limit};
 use crate::mcp::wake::woken;
 use crate::mcp::worker::{self, PARENT, PROFILE, Worker};
-
-pub(super) struct This;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -30,45 +28,32 @@ pub(super) struct Args {
     /// All that the agent has to know: it sees the repository and this text, not your conversation
     prompt: String,
     /// The commit, branch or tag that the work starts from; the current commit if left out
-    #[serde(default)]
     base_ref: Option<String>,
     /// A model of that executor; its default if left out
-    #[serde(default)]
     model: Option<String>,
     /// Which agent does it, see list_agents; the user's default if left out
-    #[serde(default)]
     executor: Option<String>,
     /// How hard the model thinks, in the executor's words, such as low, medium or high
-    #[serde(default)]
     reasoning_effort: Option<String>,
     /// The agent is stopped after so long, and its work kept; the user's limit if left out or 0
-    #[serde(default)]
     timeout_seconds: Option<u64>,
     /// A note for whoever reads the worker later; has no effect
-    #[serde(default)]
     profile: Option<String>,
     /// Words to find it by, without spaces
-    #[serde(default)]
     tags: Option<Vec<String>>,
     /// Notes of yours, by name
-    #[serde(default)]
     metadata: Option<BTreeMap<String, Value>>,
     /// Further arguments for the agent's program; only options that the user allowed
-    #[serde(default)]
     extra_args: Option<Vec<String>>,
     /// The older name of extra_args
-    #[serde(default)]
     extra_codex_args: Option<Vec<String>>,
     /// The worker on whose behalf this one is made
-    #[serde(default)]
     parent_worker_id: Option<String>,
     /// True if nothing is to be changed, such as for a review: then an end without changes is a success
-    #[serde(default)]
     read_only: Option<bool>,
 }
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Worker;
     const TITLE: &'static str = "Start a worker";
     const ABOUT: &'static str = "Hands a self-contained piece of work to a coding agent, on a branch and worktree of its own. Answers at once with \
@@ -76,22 +61,20 @@ impl Tool for This {
          Start several for independent work.";
     const NATURE: Nature = Nature::Adds;
 
-    async fn run(call: Call, args: Args) -> Outcome<Worker> {
-        let engine = call.engine().await?;
-        let here = place::repository(&engine, &args.repo_path)?;
-        let mut meta = metadata(args.metadata.clone().unwrap_or_default())?;
-        let profile = args.profile.as_ref().filter(|profile| !profile.is_empty());
+    async fn run(self, call: Call) -> Outcome<Worker> {
+        let here = Place::of(&call, Some(&self.repo_path))?;
+        let mut meta = metadata(self.metadata.clone().unwrap_or_default())?;
+        let profile = self.profile.as_ref().filter(|profile| !profile.is_empty());
         meta.extend(profile.map(|profile| format!("{PROFILE}={profile}")));
-        if let Some(parent) = &args.parent_worker_id {
-            meta.push(format!("{PARENT}={}", parent_task(&engine, parent).await?));
+        if let Some(parent) = &self.parent_worker_id {
+            meta.push(format!("{PARENT}={}", parent_task(&call, parent).await?));
         }
-        let wishes = wishes(&args);
-        let request = Request { jobs: vec![job(args, meta)], wishes, grouping: Grouping::Alone };
+        let wishes = wishes(&self);
+        let request = Request { jobs: vec![job(self, meta)], wishes, grouping: Grouping::Alone };
         let launched = fleet_api::call(&here, None, &request).await.map_err(in_our_words)?;
         let unattended = woken(&here).await;
-        let lost = || Problem::new(Code::Internal, "the new worker was lost on the way");
-        let task = launched.tasks.first().ok_or_else(lost)?.task.id;
-        let mut worker = worker::one(&engine, task).await?;
+        let task = launched.tasks.first().ok_or_else(|| lost("the new worker"))?.task.id;
+        let mut worker = worker::one(&call, task).await?;
         worker.heartbeat_message = unattended.or(worker.heartbeat_message);
         Ok(worker)
     }
@@ -112,20 +95,19 @@ fn job(args: Args, meta: Vec<String>) -> Job {
 }
 
 fn wishes(args: &Args) -> Wishes {
-    let seconds = args.timeout_seconds.filter(|seconds| *seconds > 0);
     Wishes {
-        base: args.base_ref.clone().filter(|base| !base.is_empty() && base != "HEAD"),
-        limits: seconds.map(|seconds| format!("time={seconds}s")).into_iter().collect(),
+        base: base(args.base_ref.clone()),
+        limits: time_limit(args.timeout_seconds),
         read_only: args.read_only.unwrap_or_default(),
         ..Wishes::default()
     }
 }
 
-async fn parent_task(engine: &Engine, parent: &str) -> Outcome<TaskId> {
+async fn parent_task(client: &dyn Client, parent: &str) -> Outcome<TaskId> {
     let names = [("worker_id", "parent_worker_id")];
-    let task = worker::seen(engine, parent).await.map_err(|problem| problem.in_words_of(&names))?;
+    let task = worker::seen(client, parent).await.map_err(|problem| problem.in_words_of(&names))?;
     // Only a worker that may be seen can be a parent.
-    worker::one(engine, task).await.map(|_| task)
+    worker::one(client, task).await.map(|_| task)
 }
 
 /// `KEY=VALUE` for each entry; what is no text is kept as JSON.
@@ -135,10 +117,7 @@ fn metadata(given: BTreeMap<String, Value>) -> Outcome<Vec<String>> {
             let message = format!("metadata: the name {:?} belongs to codefleet", escaped(&key));
             return Err(Problem::new(Code::InvalidValue, message).hint("choose another name"));
         }
-        let text = match value {
-            Value::String(text) => text,
-            other => other.to_string(),
-        };
+        let text = text(value);
         // The one would be cut in two, the other be forgotten.
         let why = match (key.contains('='), text.is_empty()) {
             (true, _) => "a name cannot have `=` in it",

@@ -1,55 +1,44 @@
-//! `create_workflow`
-
 use std::collections::BTreeMap;
 
+use fleet_api::Client;
 use fleet_api::verbs::workflow_check;
 use fleet_api::verbs::workflow_run::Request;
 use fleet_api::views::WorkflowSource;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::Engine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Call, Nature, Tool};
-use crate::mcp::place;
+use crate::mcp::answer::lost;
+use crate::mcp::place::Place;
 use crate::mcp::stages::{Sent, Stage};
+use crate::mcp::task;
 use crate::mcp::wake::woken;
 use crate::mcp::workflow::{self, Workflow};
-
-pub(super) struct This;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// Absolute path of the git repository, or of a directory in it; the one in which the server was started if left out
-    #[serde(default)]
     repo_path: Option<String>,
     /// What all of it is for: stands in for {task_prompt}
-    #[serde(default)]
     task_prompt: Option<String>,
     /// What your workflow is called; needed with stages
-    #[serde(default)]
     name: Option<String>,
     /// The stages of your workflow. Commands (checks) and files (prompt_file) can only come from the user's workflow files
-    #[serde(default)]
     stages: Option<Vec<Stage>>,
     /// A ready one instead, by its name: write-review-refine, parallel-review, compete-judge, plan-fanout-integrate, bug-hunt,
     /// or one of the repository or the user
-    #[serde(default)]
     workflow: Option<String>,
     /// Values for its parameters
-    #[serde(default)]
     params: Option<BTreeMap<String, Value>>,
     /// The agent of every stage, whatever they say
-    #[serde(default)]
     executor: Option<String>,
     /// The commit, branch or tag that it starts from; the current commit if left out
-    #[serde(default)]
     base_ref: Option<String>,
     /// The agent of a stage that says nothing else is stopped after so long; only with stages
-    #[serde(default)]
     timeout_seconds: Option<u64>,
 }
 
@@ -61,8 +50,7 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Start a workflow";
     const ABOUT: &'static str = "Has several agents work together: a graph of stages, each a worker on a branch of its own, that starts when the \
@@ -71,46 +59,45 @@ impl Tool for This {
          wait with workflow_ids, and collect_workflow_result. Either stages or workflow is needed.";
     const NATURE: Nature = Nature::Adds;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let here = place::repository_or_own(&engine, args.repo_path.as_deref())?;
-        let (workflow, set) = match (args.stages, args.workflow) {
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let (workflow, set) = match (self.stages, self.workflow) {
             (Some(stages), None) => {
-                let name = args.name.ok_or_else(unnamed)?;
-                let params = args.params.unwrap_or_default();
-                let sent = Sent { name, timeout_seconds: args.timeout_seconds, params, stages };
-                (checked(&here, &sent, (&args.task_prompt, &args.executor)).await?, Vec::new())
+                let name = self.name.ok_or_else(unnamed)?;
+                let params = self.params.unwrap_or_default();
+                let sent = Sent { name, timeout_seconds: self.timeout_seconds, params, stages };
+                (checked(&here, &sent, (&self.task_prompt, &self.executor)).await?, Vec::new())
             }
             (None, Some(workflow)) => {
                 for (field, is_given) in
-                    [("name", args.name.is_some()), ("timeout_seconds", args.timeout_seconds.is_some())]
+                    [("name", self.name.is_some()), ("timeout_seconds", self.timeout_seconds.is_some())]
                 {
                     refuse_beside_workflow(field, is_given)?;
                 }
-                (by_name(workflow)?, settings(args.params.unwrap_or_default()))
+                (by_name(workflow)?, settings(self.params.unwrap_or_default()))
             }
             (stages, _) => return Err(neither_or_both(stages.is_some())),
         };
         let request = Request {
             workflow,
             from: None,
-            task: args.task_prompt,
+            task: self.task_prompt,
             set,
-            agent: args.executor,
-            base: args.base_ref.filter(|base| !base.is_empty() && base != "HEAD"),
+            agent: self.executor,
+            base: task::base(self.base_ref),
             priority: None,
             dry_run: false,
         };
         let done = fleet_api::call(&here, None, &request).await.map_err(in_our_words)?;
         let note = woken(&here).await;
-        let lost = || Problem::new(Code::Internal, "the workflow was lost on the way");
-        Ok(Answer { workflow: workflow::one(&engine, done.workflow.ok_or_else(lost)?).await?, note })
+        let started = done.workflow.ok_or_else(|| lost("the workflow"))?;
+        Ok(Answer { workflow: workflow::one(&call, started).await?, note })
     }
 }
 
 /// A workflow that a client sent, if nothing is wrong with it.
 async fn checked(
-    engine: &Engine,
+    client: &dyn Client,
     sent: &Sent,
     (task, agent): (&Option<String>, &Option<String>),
 ) -> Outcome<WorkflowSource> {
@@ -122,7 +109,7 @@ async fn checked(
         for_run: true,
         ..Default::default()
     };
-    let found = fleet_api::call(engine, None, &request).await.map_err(in_our_words)?.workflows;
+    let found = fleet_api::call(client, None, &request).await.map_err(in_our_words)?.workflows;
     match found.iter().find(|one| !one.ok) {
         Some(wrong) => Err(sent.refusal(&wrong.diagnostics)),
         None => Ok(source),
@@ -140,11 +127,7 @@ fn by_name(name: String) -> Outcome<WorkflowSource> {
 }
 
 fn settings(params: BTreeMap<String, Value>) -> Vec<String> {
-    let text = |value: Value| match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    };
-    params.into_iter().map(|(name, value)| format!("{name}={}", text(value))).collect()
+    params.into_iter().map(|(name, value)| format!("{name}={}", task::text(value))).collect()
 }
 
 fn unnamed() -> Problem {
@@ -169,18 +152,11 @@ fn neither_or_both(both: bool) -> Problem {
         .hint("give the stages of your own workflow, or name a ready one such as write-review-refine")
 }
 
-/// Fields have other names here.
 fn in_our_words(problem: Problem) -> Problem {
     let mut problem =
         problem.in_words_of(&[("agent", "executor"), ("base", "base_ref"), ("task", "task_prompt")]);
     if problem.code == Code::NothingMatched && problem.field.is_none() {
         problem.field = Some("workflow".to_owned());
     }
-    let message = problem.message.replace("--set: ", "params: ");
-    let hints = problem.hints.iter().map(|hint| {
-        hint.replace("`--task TEXT`", "`task_prompt`")
-            .replace("--set", "params")
-            .replace("--agent", "executor")
-    });
-    Problem { message, hints: hints.collect(), ..problem }
+    problem
 }

@@ -1,5 +1,3 @@
-//! `detect_conflicts`
-
 use fleet_api::verbs::conflicts::Request;
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
@@ -7,18 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::open::{Open, Word};
-use crate::mcp::{place, task};
-
-pub(super) struct This;
+use crate::mcp::place::Place;
+use crate::mcp::task;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// Only conflicts of these, with whatever other task; all if left out
-    #[serde(default)]
     task_ids: Option<Vec<String>>,
     /// Absolute path of the git repository; the one in which the server was started if left out
-    #[serde(default)]
     repo_path: Option<String>,
 }
 
@@ -41,8 +36,7 @@ pub(super) struct Answer {
 
 const WORDS: [Word; 2] = [("task", "task_id"), ("branch", "branch_name")];
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Detect conflicts";
     const ABOUT: &'static str = "Which tasks get in each other's way: by the files that they claim, by those that they have changed, and by what git \
@@ -50,10 +44,9 @@ impl Tool for This {
          you merge, and before you start work on the same files.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let here = place::backlog(&engine, args.repo_path.as_deref(), false)?;
-        let tasks = args.task_ids.unwrap_or_default();
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let tasks = self.task_ids.unwrap_or_default();
         let found = fleet_api::call(&here, None, &Request { tasks }).await;
         let found = found.map_err(|problem| task::named("task_id", problem))?;
         Ok(Answer {

@@ -1,15 +1,11 @@
-//! `find_similar_tasks`
-
 use fleet_api::verbs::task_similar::{Of, Request};
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
-use crate::mcp::place;
+use crate::mcp::place::Place;
 use crate::mcp::task::{self, Alike};
-
-pub(super) struct This;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -17,17 +13,13 @@ pub(super) struct Args {
     /// What the task says, its title on the first line; or the id of a task
     query: String,
     /// So many at most; 5 if left out
-    #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     count: Option<u32>,
     /// Only tasks that are as alike as this, from 0 to 1; 0.4, which is about the same things, if left out
-    #[serde(default)]
     threshold: Option<f64>,
     /// Absolute path of the git repository; the one in which the server was started if left out
-    #[serde(default)]
     repo_path: Option<String>,
     /// True for the tasks of all repositories
-    #[serde(default)]
     all_repositories: Option<bool>,
 }
 
@@ -44,20 +36,18 @@ pub(super) struct Answer {
 
 const USUAL: u32 = 5;
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Find similar tasks";
     const ABOUT: &'static str = "Tasks, open or over, that say nearly the same as a text or another task, by their words and paths. Use it before \
          you create a task, and to learn how something like it went.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let all_projects = args.all_repositories.unwrap_or_default();
-        let here = place::backlog(&engine, args.repo_path.as_deref(), all_projects)?;
-        let (of, limit) = (Of::guess(args.query), Some(args.count.unwrap_or(USUAL)));
-        let request = Request { of, threshold: args.threshold, all_projects, limit };
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let all_projects = self.all_repositories.unwrap_or_default();
+        let here = Place::of_backlog(&call, self.repo_path.as_deref(), all_projects)?;
+        let (of, limit) = (Of::guess(self.query), Some(self.count.unwrap_or(USUAL)));
+        let request = Request { of, threshold: self.threshold, all_projects, limit };
         let found = fleet_api::call(&here, None, &request).await;
         let found = found.map_err(|problem| task::named("task_id", problem))?;
         let tasks: Vec<Alike> = found.similar.iter().map(Alike::from).collect();

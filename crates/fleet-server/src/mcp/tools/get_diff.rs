@@ -1,14 +1,11 @@
-//! `get_diff`
-
 use fleet_api::verbs::run_diff::{self, CommitView, FileView, Request, Style, Summary};
-use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
+use crate::mcp::answer::lost;
 use crate::mcp::worker;
-
-pub(super) struct This;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -16,14 +13,11 @@ pub(super) struct Args {
     /// The worker, or one of its runs
     worker_id: String,
     /// stat: files and numbers only; patch: the changes themselves; stat if left out
-    #[serde(default)]
     format: Option<Format>,
     /// So much of the patch at once; 50000 if left out
-    #[serde(default)]
     #[schemars(range(min = 1000, max = 500_000))]
     max_bytes: Option<u32>,
     /// next_cursor of the part before
-    #[serde(default)]
     cursor: Option<String>,
 }
 
@@ -56,31 +50,28 @@ pub(super) struct Answer {
 
 const USUAL: u32 = 50_000;
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "See what a worker changed";
     const ABOUT: &'static str = "What a worker changed since it started, while it works or afterwards. Look at the stat first; ask for the patch, \
          part by part, when you review or compare. To see single files, use git with branch_name and base_commit.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let (task, id) = worker::seen_run(&engine, &args.worker_id).await?;
-        let is_patch = args.format.map_or(args.cursor.is_some(), |format| format == Format::Patch);
-        let wanted = Request { id, limit: Some(args.max_bytes.unwrap_or(USUAL)), ..Request::default() };
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let (task, id) = worker::seen_run(&call, &self.worker_id).await?;
+        let is_patch = self.format.map_or(self.cursor.is_some(), |format| format == Format::Patch);
+        let wanted = Request { id, limit: Some(self.max_bytes.unwrap_or(USUAL)), ..Request::default() };
         let style = is_patch.then_some(Style::Patch);
         let first =
-            Request { summary: true, style: style.filter(|_| args.cursor.is_none()), ..wanted.clone() };
-        let mut found = fleet_api::call(&engine, None, &first).await?;
-        if is_patch && args.cursor.is_some() {
-            let later = Request { style, after: args.cursor, ..wanted };
-            let page = fleet_api::call(&engine, None, &later).await;
+            Request { summary: true, style: style.filter(|_| self.cursor.is_none()), ..wanted.clone() };
+        let mut found = fleet_api::call(&call, None, &first).await?;
+        if is_patch && self.cursor.is_some() {
+            let later = Request { style, after: self.cursor, ..wanted };
+            let page = fleet_api::call(&call, None, &later).await;
             let page = page.map_err(|problem| problem.in_words_of(&[("after", "cursor")]))?;
             found = run_diff::Answer { summary: found.summary, ..page };
         }
-        let lost = || Problem::new(Code::Internal, "the difference was lost on the way");
-        let summary = found.summary.ok_or_else(lost)?;
+        let summary = found.summary.ok_or_else(|| lost("the difference"))?;
         let patch = is_patch.then(|| String::from_utf8_lossy(&found.text.0).into_owned());
         Ok(answer(task.to_string(), summary, patch, found.next))
     }

@@ -1,13 +1,9 @@
-//! `get_worker_status`
-
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Call, Nature, Tool};
 use crate::mcp::worker::{self, Worker};
-
-pub(super) struct This;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -16,17 +12,15 @@ pub(super) struct Args {
     worker_id: String,
 }
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Worker;
     const TITLE: &'static str = "Look at a worker";
     const ABOUT: &'static str = "How one worker stands right now: status, what its agent is doing, cost. To wait for its end, use wait instead \
          of calling this again and again; for the outcome, use collect_worker_result.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Worker> {
-        let engine = call.engine().await?;
-        let task = worker::seen(&engine, &args.worker_id).await?;
-        worker::one(&engine, task).await
+    async fn run(self, call: Call) -> Outcome<Worker> {
+        let task = worker::seen(&call, &self.worker_id).await?;
+        worker::one(&call, task).await
     }
 }

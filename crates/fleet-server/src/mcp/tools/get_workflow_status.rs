@@ -1,5 +1,3 @@
-//! `get_workflow_status`
-
 use fleet_api::verbs::workflow_show::Depth;
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
@@ -8,8 +6,6 @@ use serde::Deserialize;
 use super::{Call, Nature, Tool};
 use crate::mcp::workflow::{self, Workflow};
 
-pub(super) struct This;
-
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
@@ -17,17 +13,15 @@ pub(super) struct Args {
     workflow_id: String,
 }
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Workflow;
     const TITLE: &'static str = "Look at a workflow";
     const ABOUT: &'static str = "How one workflow and each of its stages stand right now. To wait for its end, use wait with workflow_ids instead of \
          calling this again and again; for the outcome, use collect_workflow_result.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Workflow> {
-        let engine = call.engine().await?;
-        let seen = workflow::look(&engine, &args.workflow_id, Depth::Results).await?;
-        workflow::one(&engine, seen).await
+    async fn run(self, call: Call) -> Outcome<Workflow> {
+        let seen = workflow::look(&call, &self.workflow_id, Depth::Results).await?;
+        workflow::one(&call, seen).await
     }
 }

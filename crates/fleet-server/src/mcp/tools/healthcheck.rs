@@ -1,19 +1,19 @@
-//! `healthcheck`
-
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::agents_list::{self, AgentView};
 use fleet_api::verbs::{about, runner_status};
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::list_agents::auth_status;
-use super::{Call, Nature, Nothing, Tool};
+use super::{Call, Nature, Tool};
 use crate::mcp::answer;
 
-pub(super) struct This;
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
@@ -50,36 +50,26 @@ pub(super) struct Answer {
     problems: Vec<String>,
 }
 
-impl Tool for This {
-    type Args = Nothing;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Check the fleet";
     const ABOUT: &'static str = "Whether workers can be run here: git, the agents and their logins, the store, the runner. Use it once when \
          something does not work; list_agents is the better way to choose an executor.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, _args: Nothing) -> Outcome<Answer> {
+    async fn run(self, call: Call) -> Outcome<Answer> {
         let mut problems = Vec::new();
-        // The store may be what is wrong.
-        let engine = match call.engine().await {
-            Ok(engine) => engine,
-            Err(problem) => {
-                problems.push(answer::text(&problem));
-                call.engine_without_store()
-            }
-        };
-        let has_store = problems.is_empty();
-        let agents = match fleet_api::call(&engine, None, &agents_list::Request::default()).await {
-            Ok(response) => response.agents,
-            Err(problem) => {
-                problems.push(answer::text(&problem));
-                Vec::new()
-            }
-        };
         let asked = runner_status::Request::default();
-        let status = if has_store { fleet_api::call(&engine, None, &asked).await.ok() } else { None };
-        let about = fleet_api::call(&engine, None, &about::Request::default()).await?;
-        Ok(report(about, &agents, status.as_ref(), problems))
+        let status =
+            fleet_api::call(&call, None, &asked).await.map_err(|why| problems.push(answer::text(&why)));
+        let asked = agents_list::Request::default();
+        let agents =
+            fleet_api::call(&call, None, &asked).await.map_err(|why| problems.push(answer::text(&why)));
+        // Both may want what is missing.
+        problems.dedup();
+        let about = fleet_api::call(&call, None, &about::Request::default()).await?;
+        let agents = agents.map(|answer| answer.agents).unwrap_or_default();
+        Ok(report(about, &agents, status.as_ref().ok(), problems))
     }
 }
 

@@ -1,13 +1,13 @@
-//! `list_agents`
-
 use fleet_api::verbs::agents_list::{AgentView, LoginState, Request};
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Nothing, Tool};
+use super::{Call, Nature, Tool};
 
-pub(super) struct This;
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
@@ -51,17 +51,15 @@ const RULES: [&str; 5] = [
     "Raise reasoning_effort for design and hard bugs, lower it for mechanical edits.",
 ];
 
-impl Tool for This {
-    type Args = Nothing;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "List the agents";
     const ABOUT: &'static str = "Which coding agents (executors) can work here, with their models, and how to choose among them. Ask once before \
          you name an executor or a model.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, _args: Nothing) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let found = fleet_api::call(&engine, None, &Request::default()).await?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let found = fleet_api::call(&call, None, &Request::default()).await?;
         let agents: Vec<Agent> = found.agents.into_iter().map(agent).collect();
         let default = agents.iter().find(|agent| agent.is_default).map(|agent| agent.name.clone());
         let routing_rules = RULES.iter().map(ToString::to_string).collect();

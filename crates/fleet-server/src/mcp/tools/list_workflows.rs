@@ -1,5 +1,3 @@
-//! `list_workflows`
-
 use fleet_api::verbs::workflow_list::Request;
 use fleet_api::verbs::workflow_show::Depth;
 use fleet_core::problem::Outcome;
@@ -7,22 +5,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
-use crate::mcp::workflow::{self, Workflow, WorkflowStatus};
-
-pub(super) struct This;
+use crate::mcp::status::WorkflowStatus;
+use crate::mcp::workflow::{self, Workflow};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// Only workflows of these statuses; all if left out
-    #[serde(default)]
     statuses: Option<Vec<WorkflowStatus>>,
     /// So many at most; 25 if left out
-    #[serde(default)]
     #[schemars(range(min = 1, max = 100))]
     limit: Option<u32>,
     /// next_cursor of the page before
-    #[serde(default)]
     cursor: Option<String>,
 }
 
@@ -38,29 +32,27 @@ pub(super) struct Answer {
 
 const USUAL: u32 = 25;
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "List workflows";
     const ABOUT: &'static str = "The workflows of all repositories, newest first, a page at a time. Use it to find workflows of earlier sessions; for \
          one that you started, use wait.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let statuses = args.statuses.unwrap_or_default();
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let statuses = self.statuses.unwrap_or_default();
         let states: Vec<String> =
             statuses.iter().flat_map(|status| status.states()).map(|state| state.to_string()).collect();
         // No workflow is ever in the one status that has no states.
-        let limit = if !statuses.is_empty() && states.is_empty() { 0 } else { args.limit.unwrap_or(USUAL) };
+        let limit = if !statuses.is_empty() && states.is_empty() { 0 } else { self.limit.unwrap_or(USUAL) };
         let request =
-            Request { states, all: true, all_projects: true, limit: Some(limit), before: args.cursor };
-        let page = fleet_api::call(&engine, None, &request).await?;
+            Request { states, all: true, all_projects: true, limit: Some(limit), before: self.cursor };
+        let page = fleet_api::call(&call, None, &request).await?;
         let mut seen = Vec::with_capacity(page.workflows.len());
         for listed in &page.workflows {
-            seen.push(workflow::look(&engine, listed.id.as_str(), Depth::Usage).await?);
+            seen.push(workflow::look(&call, listed.id.as_str(), Depth::Usage).await?);
         }
-        let workflows = workflow::shown(&engine, &seen).await?;
+        let workflows = workflow::shown(&call, &seen).await?;
         Ok(Answer {
             count: workflows.len(),
             summary: workflow::summary(&workflows),

@@ -1,6 +1,6 @@
 //! The tools, one file each, of the tool's name.
 //!
-//! Owns the list of them and how each is described and called. A new tool is one file with a `This`, and one line below.
+//! Owns the list of them and how each is described and called. A new tool is one file with its `Args`, and one line below.
 
 use std::pin::Pin;
 use std::sync::OnceLock;
@@ -17,11 +17,8 @@ use serde::de::DeserializeOwned;
 use super::call::Call;
 use super::{answer, arguments, schema};
 
-/// A tool.
-trait Tool: 'static {
-    /// What it takes; the comments on its fields are what a model reads.
-    type Args: DeserializeOwned + JsonSchema + Send;
-    /// What it gives.
+/// A tool, by what it takes; the comments on the fields are what a model reads.
+trait Tool: DeserializeOwned + JsonSchema + Send + 'static {
     type Answer: Serialize + JsonSchema;
     /// What people see.
     const TITLE: &'static str;
@@ -30,8 +27,7 @@ trait Tool: 'static {
     /// What it does to the world.
     const NATURE: Nature;
 
-    /// Does it.
-    fn run(call: Call, args: Self::Args) -> impl Future<Output = Outcome<Self::Answer>> + Send;
+    fn run(self, call: Call) -> impl Future<Output = Outcome<Self::Answer>> + Send;
 }
 
 fn annotations(nature: Nature, title: &str) -> ToolAnnotations {
@@ -57,7 +53,7 @@ const fn entry<T: Tool>(name: &'static str) -> Entry {
 }
 
 fn describe<T: Tool>(name: &'static str) -> model::Tool {
-    let mut tool = model::Tool::new(name, T::ABOUT, schema::arguments::<T::Args>());
+    let mut tool = model::Tool::new(name, T::ABOUT, schema::arguments::<T>());
     tool.title = Some(T::TITLE.to_owned());
     tool.output_schema = Some(schema::answer::<T::Answer>().into());
     tool.annotations = Some(annotations(T::NATURE, T::TITLE));
@@ -69,8 +65,8 @@ fn start<T: Tool>(call: Call, tool: &'static model::Tool, given: JsonObject) -> 
         if matches!(T::NATURE, Nature::Reads) {
             call.look_after_queue();
         }
-        match arguments::read(&tool.name, &tool.input_schema, given) {
-            Ok(args) => answer::answer(T::run(call, args).await),
+        match arguments::read::<T>(&tool.name, &tool.input_schema, given) {
+            Ok(args) => answer::answer(args.run(call).await),
             Err(problem) => answer::refusal(&problem),
         }
     })
@@ -79,7 +75,7 @@ fn start<T: Tool>(call: Call, tool: &'static model::Tool, given: JsonObject) -> 
 macro_rules! tools {
     ($($name:ident,)+) => {
         $(mod $name;)+
-        const TOOLS: &[Entry] = &[$(entry::<$name::This>(stringify!($name)),)+];
+        const TOOLS: &[Entry] = &[$(entry::<$name::Args>(stringify!($name)),)+];
     };
 }
 
@@ -137,8 +133,3 @@ fn unknown(name: &str) -> ErrorData {
     let shown = fleet_core::text::shortened(name, 60);
     ErrorData::invalid_params(format!("there is no tool {shown:?}{hint}"), None)
 }
-
-/// A tool without arguments takes nothing.
-#[derive(Debug, serde::Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}

@@ -1,5 +1,3 @@
-//! `prompt_worker`
-
 use fleet_api::verbs::run_prompt;
 use fleet_core::message::{MessageKind, Reception};
 use fleet_core::problem::Outcome;
@@ -7,10 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
+use crate::mcp::status::WorkerStatus;
 use crate::mcp::wake::woken;
-use crate::mcp::worker::{self, Worker, WorkerStatus};
-
-pub(super) struct This;
+use crate::mcp::worker::{self, Worker};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -30,8 +27,7 @@ pub(super) struct Answer {
     reception: String,
 }
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Tell a worker more";
     const ABOUT: &'static str = "Says something to a worker: a correction while it works, or a follow-up after its end, when it starts again on the \
@@ -39,20 +35,19 @@ impl Tool for This {
          everything again.";
     const NATURE: Nature = Nature::Adds;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let task = worker::seen(&engine, &args.worker_id).await?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let task = worker::seen(&call, &self.worker_id).await?;
         let request =
-            run_prompt::Request { id: task.to_string(), text: args.prompt, kind: MessageKind::Prompt };
-        let reception = fleet_api::call(&engine, None, &request).await?.reception;
-        let unattended = woken(&engine).await;
+            run_prompt::Request { id: task.to_string(), text: self.prompt, kind: MessageKind::Prompt };
+        let reception = fleet_api::call(&call, None, &request).await?.reception;
+        let unattended = woken(&call).await;
         let reception = match reception {
             Reception::Live => "live",
             Reception::Kept => "kept",
             Reception::Held => "held",
             Reception::Reopened => "reopened",
         };
-        let mut worker = worker::one(&engine, task).await?;
+        let mut worker = worker::one(&call, task).await?;
         if worker.status == WorkerStatus::Pending {
             worker.heartbeat_message = unattended.or(worker.heartbeat_message);
         }

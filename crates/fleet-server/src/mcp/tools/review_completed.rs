@@ -1,5 +1,3 @@
-//! `review_completed`
-
 use fleet_api::verbs::review::Request;
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
@@ -7,22 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::open::{Open, Word};
-use crate::mcp::place;
-
-pub(super) struct This;
+use crate::mcp::place::Place;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// So many at most; 20 if left out
-    #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     count: Option<u32>,
     /// Only what ended since then: such as 24h (ago), a date, or RFC 3339; a week if left out
-    #[serde(default)]
     since: Option<String>,
     /// Absolute path of the git repository; the one in which the server was started if left out
-    #[serde(default)]
     repo_path: Option<String>,
 }
 
@@ -40,8 +33,7 @@ pub(super) struct Answer {
 const WORDS: [Word; 4] =
     [("task", "task_id"), ("run", "run_id"), ("agent", "executor"), ("branch", "branch_name")];
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Review what was completed";
     const ABOUT: &'static str = "The work that ended lately in a repository: what the agents say, what git shows, what it cost, whether it has \
@@ -49,10 +41,9 @@ impl Tool for This {
          change itself.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let here = place::backlog(&engine, args.repo_path.as_deref(), false)?;
-        let found = fleet_api::call(&here, None, &Request { since: args.since, limit: args.count }).await?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let here = Place::of(&call, self.repo_path.as_deref())?;
+        let found = fleet_api::call(&here, None, &Request { since: self.since, limit: self.count }).await?;
         let reviews = Open::all(&found.reviews, &WORDS)?;
         Ok(Answer { count: reviews.len(), reviews, more: found.more })
     }

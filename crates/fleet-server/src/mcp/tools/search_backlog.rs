@@ -1,40 +1,29 @@
-//! `search_backlog`
-
 use fleet_api::verbs::task_search::{Hit, Request};
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
-use crate::mcp::place;
+use crate::mcp::place::Place;
 use crate::mcp::task::Task;
-
-pub(super) struct This;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// Words, beginnings of words, or paths; everything in the order of service if left out
-    #[serde(default)]
     query: Option<String>,
     /// Only tasks of these statuses, such as ready, blocked, held or failed; all that are not over if left out
-    #[serde(default)]
     statuses: Option<Vec<String>>,
     /// Only tasks with all of these
-    #[serde(default)]
     labels: Option<Vec<String>>,
     /// So many at most; 10 if left out
-    #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     count: Option<u32>,
     /// next_cursor of the answer before
-    #[serde(default)]
     cursor: Option<String>,
     /// Absolute path of the git repository; the one in which the server was started if left out
-    #[serde(default)]
     repo_path: Option<String>,
     /// True for the tasks of all repositories
-    #[serde(default)]
     all_repositories: Option<bool>,
 }
 
@@ -63,8 +52,7 @@ struct Found {
 
 const USUAL: u32 = 10;
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Search the backlog";
     const ABOUT: &'static str = "The tasks of a repository that are not over, or those that match: what is to be done, in which order, and what is \
@@ -72,18 +60,17 @@ impl Tool for This {
          same as yours, use find_similar_tasks.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
-        let all_projects = args.all_repositories.unwrap_or_default();
+    async fn run(self, call: Call) -> Outcome<Answer> {
+        let all_projects = self.all_repositories.unwrap_or_default();
         let request = Request {
-            query: args.query.unwrap_or_default(),
-            statuses: args.statuses.unwrap_or_default(),
-            labels: args.labels.unwrap_or_default(),
+            query: self.query.unwrap_or_default(),
+            statuses: self.statuses.unwrap_or_default(),
+            labels: self.labels.unwrap_or_default(),
             all_projects,
-            limit: Some(args.count.unwrap_or(USUAL)),
-            cursor: args.cursor,
+            limit: Some(self.count.unwrap_or(USUAL)),
+            cursor: self.cursor,
         };
-        let here = place::backlog(&engine, args.repo_path.as_deref(), all_projects)?;
+        let here = Place::of_backlog(&call, self.repo_path.as_deref(), all_projects)?;
         let found = fleet_api::call(&here, None, &request).await?;
         Ok(Answer {
             count: found.tasks.len(),

@@ -1,10 +1,9 @@
-//! `wait`
-
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use fleet_api::Client;
 use fleet_api::verbs::task_wait;
 use fleet_api::verbs::workflow_show::{self, Depth};
 use fleet_api::views::{Followed, WorkflowDetail};
@@ -12,7 +11,7 @@ use fleet_core::id::{TaskId, WorkflowId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::shortened;
 use fleet_core::workflow::PartState;
-use fleet_engine::{Engine, clock};
+use fleet_engine::clock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,22 +20,16 @@ use crate::mcp::call::Progress;
 use crate::mcp::worker::{self, Worker};
 use crate::mcp::workflow::{self, Workflow};
 
-pub(super) struct This;
-
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// The workers to wait for
-    #[serde(default)]
     worker_ids: Option<Vec<String>>,
     /// The workflows to wait for
-    #[serde(default)]
     workflow_ids: Option<Vec<String>>,
     /// Whether one of them is enough; all if left out
-    #[serde(default)]
     until: Option<Until>,
     /// Answer after so long in any case; 300 if left out
-    #[serde(default)]
     #[schemars(range(min = 0, max = LONGEST.as_secs()))]
     timeout_seconds: Option<u64>,
 }
@@ -77,8 +70,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const NEWS: Duration = Duration::from_millis(500);
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
-impl Tool for This {
-    type Args = Args;
+impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Wait for workers and workflows";
     const ABOUT: &'static str = "Waits until workers and workflows are over (until: all or any), or until the timeout, whichever comes first, and says \
@@ -86,23 +78,22 @@ impl Tool for This {
          or call it again; they go on in any case.";
     const NATURE: Nature = Nature::Reads;
 
-    async fn run(call: Call, args: Args) -> Outcome<Answer> {
-        let engine = call.engine().await?;
+    async fn run(self, call: Call) -> Outcome<Answer> {
         let (workers, workflows) =
-            (args.worker_ids.unwrap_or_default(), args.workflow_ids.unwrap_or_default());
+            (self.worker_ids.unwrap_or_default(), self.workflow_ids.unwrap_or_default());
         check_count("worker_ids", &workers, workflows.len(), MOST)?;
         check_count("workflow_ids", &workflows, workers.len(), MOST_WORKFLOWS)?;
         let watched = Watched {
-            engine: &engine,
-            tasks: tasks(&engine, &workers).await?,
-            workflows: workflows_of(&engine, &workflows).await?,
+            client: &call,
+            tasks: tasks(&call, &workers).await?,
+            workflows: workflows_of(&call, &workflows).await?,
         };
-        let longest = Duration::from_secs(args.timeout_seconds.unwrap_or(USUAL));
-        let waiting = Waiting { until: args.until.unwrap_or(Until::All), longest, progress: call.progress() };
+        let longest = Duration::from_secs(self.timeout_seconds.unwrap_or(USUAL));
+        let waiting = Waiting { until: self.until.unwrap_or(Until::All), longest, progress: call.progress() };
         let seen = waiting.run(&call, &watched).await?;
         let done = waiting.is_met(&seen);
-        let workers = worker::shown(&engine, &watched.tasks).await?;
-        let workflows = workflow::shown(&engine, &seen.workflows).await?;
+        let workers = worker::shown(&call, &watched.tasks).await?;
+        let workflows = workflow::shown(&call, &seen.workflows).await?;
         let all = workers.iter().map(|worker| (worker.over, &worker.worker_id));
         let all = all.chain(workflows.iter().map(|workflow| (workflow.over, &workflow.workflow_id)));
         let (finished, pending): (Vec<_>, Vec<_>) = all.partition(|(over, _)| *over);
@@ -127,10 +118,10 @@ fn check_count(name: &str, ids: &[String], others: usize, most: usize) -> Outcom
     Ok(())
 }
 
-async fn tasks(engine: &Engine, ids: &[String]) -> Outcome<Vec<TaskId>> {
+async fn tasks(client: &dyn Client, ids: &[String]) -> Outcome<Vec<TaskId>> {
     let mut tasks: Vec<TaskId> = Vec::with_capacity(ids.len());
     for id in ids {
-        let task = worker::seen(engine, id).await?;
+        let task = worker::seen(client, id).await?;
         if !tasks.contains(&task) {
             tasks.push(task);
         }
@@ -138,10 +129,10 @@ async fn tasks(engine: &Engine, ids: &[String]) -> Outcome<Vec<TaskId>> {
     Ok(tasks)
 }
 
-async fn workflows_of(engine: &Engine, ids: &[String]) -> Outcome<Vec<WorkflowId>> {
+async fn workflows_of(client: &dyn Client, ids: &[String]) -> Outcome<Vec<WorkflowId>> {
     let mut meant: Vec<WorkflowId> = Vec::with_capacity(ids.len());
     for id in ids {
-        let id = workflow::look(engine, id, Depth::States).await?.workflow.id;
+        let id = workflow::look(client, id, Depth::States).await?.workflow.id;
         if !meant.contains(&id) {
             meant.push(id);
         }
@@ -160,9 +151,8 @@ fn summary(workers: &[Worker], workflows: &[Workflow]) -> String {
 /// Somebody who waits for a change.
 type Wait<'a> = Pin<Box<dyn Future<Output = Outcome<()>> + Send + 'a>>;
 
-/// All that is waited for.
-struct Watched<'e> {
-    engine: &'e Engine,
+struct Watched<'c> {
+    client: &'c dyn Client,
     tasks: Vec<TaskId>,
     workflows: Vec<WorkflowId>,
 }
@@ -183,12 +173,12 @@ impl Watched<'_> {
         for id in &self.workflows {
             let request =
                 workflow_show::Request { id: id.to_string(), depth: Depth::Usage, ..Default::default() };
-            let seen = fleet_api::call(self.engine, None, &request).await?;
+            let seen = fleet_api::call(self.client, None, &request).await?;
             workflows.push(seen.workflow);
             nexts.push(seen.next);
         }
         let request = task_wait::Request { ids: self.ids(), ..task_wait::Request::default() };
-        let seen = fleet_api::call(self.engine, None, &request).await?;
+        let seen = fleet_api::call(self.client, None, &request).await?;
         Ok(Seen { workers: seen.tasks, next: seen.next, workflows, nexts })
     }
 
@@ -199,16 +189,16 @@ impl Watched<'_> {
     /// Waits until something is worth another look, at most for so long.
     async fn changed(&self, seen: &Seen, longest: Duration) -> Outcome<()> {
         let wait_seconds = Some(u32::try_from(longest.as_secs()).unwrap_or(u32::MAX).max(1));
-        let (engine, mut waits) = (self.engine, Vec::<Wait<'_>>::new());
+        let (client, mut waits) = (self.client, Vec::<Wait<'_>>::new());
         if !self.tasks.is_empty() {
             let (ids, after) = (self.ids(), Some(seen.next.clone()));
             let request = task_wait::Request { ids, after, wait_seconds, ..Default::default() };
-            waits.push(Box::pin(async move { fleet_api::call(engine, None, &request).await.map(drop) }));
+            waits.push(Box::pin(async move { fleet_api::call(client, None, &request).await.map(drop) }));
         }
         for (id, next) in self.workflows.iter().zip(&seen.nexts) {
             let (id, after) = (id.to_string(), Some(next.clone()));
             let request = workflow_show::Request { id, depth: Depth::Usage, after, wait_seconds };
-            waits.push(Box::pin(async move { fleet_api::call(engine, None, &request).await.map(drop) }));
+            waits.push(Box::pin(async move { fleet_api::call(client, None, &request).await.map(drop) }));
         }
         // The first one that has something to tell is enough.
         let any = |context: &mut Context<'_>| {

@@ -46,7 +46,7 @@ impl Op for AddWorkflow {
         if let Some(flaw) = check(&self.spec).into_iter().next() {
             return Err(FieldError { field: "workflow", why: flaw.message }.into());
         }
-        let workflow = self.workflow(self.author.spawn(tx).await?);
+        let workflow = self.workflow(self.author.spawn(tx, self.spec.stages.len()).await?);
         // What cannot become a task is refused now, and not when somebody else's run ends.
         for stage in 0..self.spec.stages.len() {
             task_spec(&workflow, &self.spec, &Part::new(stage, 1, None))?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fleet_core::event::Fact;
+use fleet_core::event::{AgentEvent, Fact};
 use fleet_core::run::{Ending, Reason, RunMove, Totals};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Status, TaskMove, TaskState};
@@ -147,7 +147,9 @@ async fn say(worker: &mut Worker, claimed: &Claimed) -> Result<(), StoreError> {
     let mut from = 0;
     for _ in 0..worker.dice.below(3) {
         let to = from + 1 + i64::try_from(worker.dice.below(4)).unwrap();
-        let facts = (from..to).map(|number| (now(), Fact::RunSaid { text: number.to_string() })).collect();
+        let facts = (from..to)
+            .map(|number| (now(), Fact::Agent(AgentEvent::Text { text: number.to_string() })))
+            .collect();
         let stretch = AppendRunEvents {
             run: claimed.run.id,
             fence: claimed.run.fence,

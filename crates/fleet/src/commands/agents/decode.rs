@@ -5,8 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fleet_api::Moment;
 use fleet_api::verbs::agents_decode::Request;
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::time::Millis;
+use serde_json::Value;
 
 use super::super::Context;
 use crate::Done;
@@ -49,7 +52,20 @@ impl Decode {
             text(&mut open(&self.file)?)?
         };
         let Self { name: agent, model, exit_code, .. } = self;
-        print_json(&context.call(Request { agent, model, exit_code, out, err }).await?)
+        let answer = context.call(Request { agent, model, exit_code, out, err }).await?;
+        let mut shown = serde_json::json!(answer);
+        show_moment(&mut shown["outcome"]);
+        for event in shown["events"].as_array_mut().into_iter().flatten() {
+            show_moment(event);
+        }
+        print_json(&shown)
+    }
+}
+
+/// A moment travels as a number, and is shown as a time.
+fn show_moment(value: &mut Value) {
+    if let Some(at) = value["until"].as_i64() {
+        value["until"] = serde_json::json!({ "at": Moment(Millis(at)) });
     }
 }
 

@@ -1,5 +1,3 @@
-//! `fleet agents list`
-
 use clap::Args;
 use fleet_api::verbs::agents_list::{AgentView, LoginState, Request};
 use fleet_core::time::Millis;
@@ -53,7 +51,6 @@ pub(super) fn version(agent: &AgentView) -> String {
     }
 }
 
-/// In a word or two.
 pub(super) fn login(agent: &AgentView) -> &'static str {
     match agent.login.state {
         LoginState::Yes => "yes",

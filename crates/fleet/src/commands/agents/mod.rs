@@ -1,5 +1,3 @@
-//! `fleet agents …`
-
 use clap::Args;
 
 use super::Context;

@@ -1,5 +1,3 @@
-//! `fleet agents pause`
-
 use clap::Args;
 use fleet_api::verbs::agents_pause::Request;
 use fleet_core::time::Span;

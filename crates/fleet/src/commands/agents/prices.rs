@@ -1,5 +1,3 @@
-//! `fleet agents prices`
-
 use clap::Args;
 use fleet_api::verbs::agents_prices::{PriceView, Request};
 

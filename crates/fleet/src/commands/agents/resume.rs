@@ -1,5 +1,3 @@
-//! `fleet agents resume`
-
 use clap::Args;
 use fleet_api::verbs::agents_resume::Request;
 
@@ -10,13 +8,13 @@ use crate::Done;
 #[derive(Debug, Args)]
 #[command(display_order = 70)]
 pub(super) struct Resume {
-    /// The agent
-    name: String,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Resume {
     pub(super) async fn run(self, context: &Context) -> Done {
-        let done = context.call(Request { agent: self.name }).await?;
+        let done = context.call(self.request).await?;
         context.output.show(&done, || {
             if done.changed {
                 format!("{} takes work again", done.account)

@@ -1,5 +1,3 @@
-//! `fleet agents show`
-
 use clap::Args;
 use fleet_api::verbs::agents_list::LoginState;
 use fleet_api::verbs::agents_show::{Answer, Request, TrustLevel};
@@ -15,13 +13,13 @@ use crate::output::{dim, fields, number, strong};
 #[derive(Debug, Args)]
 #[command(display_order = 20)]
 pub(crate) struct Show {
-    /// The agent
-    name: String,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let shown = context.call(Request { agent: self.name }).await?;
+        let shown = context.call(self.request).await?;
         context.output.show(&shown, || render(&shown, context.engine.now()))
     }
 }

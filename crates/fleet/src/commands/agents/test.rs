@@ -1,5 +1,3 @@
-//! `fleet agents test`
-
 use clap::Args;
 use fleet_api::verbs::agents_test::{Answer, Request, Step};
 use fleet_api::verbs::doctor::Verdict;
@@ -9,9 +7,10 @@ use fleet_core::time::Span;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::super::Context;
+use super::super::doctor::mark;
 use crate::Done;
 use crate::exit::interrupted;
-use crate::output::{dim, paint_status, strong};
+use crate::output::{dim, strong};
 
 /// Run a tiny real task with an agent, and say what works
 ///
@@ -21,23 +20,17 @@ use crate::output::{dim, paint_status, strong};
 #[derive(Debug, Args)]
 #[command(display_order = 30)]
 pub(crate) struct Test {
-    /// The agent
-    name: String,
-    /// Which model it uses [default: `agents.NAME.model`]
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
+    #[command(flatten)]
+    request: Request,
     /// How long it may take
-    #[arg(long, value_name = "SPAN", default_value = "5m")]
+    #[arg(long, value_name = "SPAN", default_value = "5m", display_order = 1)]
     time: Span,
-    /// Keep the folder, to look around in it afterwards
-    #[arg(long)]
-    keep: bool,
 }
 
 impl Test {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let seconds = self.time.0.as_secs().max(1);
-        let request = Request { agent: self.name, model: self.model, seconds, keep: self.keep };
+        let request = Request { seconds, ..self.request };
         context.output.note(&dim(&format!("{} gets a small task; this takes a moment …", request.agent)));
         // Whenever somebody leaves, nothing stays behind: the verb sees to that.
         let ran = tokio::select! {
@@ -76,11 +69,7 @@ fn render(response: &Answer) -> String {
 }
 
 fn line(step: &Step) -> String {
-    let mark = match step.verdict {
-        Verdict::Good => paint_status("done").replace("done", "✓"),
-        Verdict::Warning => paint_status("held").replace("held", "!"),
-        Verdict::Bad => paint_status("failed").replace("failed", "✗"),
-    };
+    let mark = mark(step.verdict);
     format!("{mark} {}  {}", strong(&format!("{:<10}", step.name)), escaped(&step.detail))
 }
 

@@ -217,7 +217,6 @@ fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Until somebody ends the process.
 fn hang() -> ! {
     loop {
         thread::park();

@@ -7,14 +7,12 @@ use std::thread;
 use fleet_agents::demo::{Child, Habit};
 use fleet_engine::demo::{self, Inheritance};
 
-/// Starts it.
 pub(super) fn start(child: &Child) -> io::Result<u32> {
     let inheritance =
         Inheritance { environment: !child.is(Habit::ClearEnv), streams: !child.is(Habit::Quiet) };
     demo::leave_behind(&["demo-agent", "--child", &child.to_string()], inheritance)
 }
 
-/// Is it.
 pub(super) fn live(child: Child) -> io::Result<()> {
     if child.is(Habit::Double) {
         return start(&child.orphan()).map(|_| ());

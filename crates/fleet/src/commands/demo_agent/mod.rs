@@ -11,7 +11,7 @@ use clap::Args;
 use fleet_agents::demo::{self, Child};
 use fleet_core::problem::{Code, Problem};
 
-use super::text_input::read_all;
+use super::text_input::read_stdin;
 use crate::Done;
 use crate::output::Output;
 use act::Agent;
@@ -40,7 +40,7 @@ impl DemoAgent {
         if let Some(child) = self.child {
             return child::live(child).map_err(cannot);
         }
-        let prompt = read_all(std::io::stdin().lock(), "the task on standard input")?;
+        let prompt = read_stdin()?;
         let steps = match demo::script(&prompt) {
             Ok(steps) => steps.unwrap_or_else(|| demo::job(&prompt, self.read_only)),
             Err(error) => {

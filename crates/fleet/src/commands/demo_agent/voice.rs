@@ -9,14 +9,12 @@ pub(super) fn line(line: &Line) -> io::Result<()> {
     raw(&serde_json::to_string(line)?)
 }
 
-/// One line as it is.
 pub(super) fn raw(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()
 }
 
-/// One line to standard error.
 pub(super) fn stderr(text: &str) -> io::Result<()> {
     writeln!(io::stderr().lock(), "{text}")
 }

@@ -1,7 +1,9 @@
 //! What an agent says and does, as people read it. Nothing of it can drive their terminal.
 
-use fleet_api::verbs::run_logs::LogEntry;
+use fleet_core::event::{AgentEvent, When};
 use fleet_core::text::{escaped, escaped_lines, shortened};
+use fleet_core::time::Span;
+use fleet_engine::clock;
 
 use crate::output::{alarm, dim, strong, warn};
 
@@ -21,26 +23,27 @@ pub(super) struct Renderer {
 }
 
 impl Renderer {
-    /// The lines for an entry; none for what only matters to programs.
-    pub(super) fn lines(&mut self, entry: &LogEntry) -> Vec<String> {
-        match entry {
-            LogEntry::Text { text } => {
+    /// The lines for an event; none for what only matters to programs.
+    pub(super) fn lines(&mut self, event: &AgentEvent) -> Vec<String> {
+        match event {
+            AgentEvent::Text { text } => {
                 self.remember(text);
                 painted(text, ToOwned::to_owned)
             }
-            LogEntry::Thought { text } => painted(text, dim),
-            LogEntry::Tool { name, summary, files } => vec![tool(name, summary, files)],
-            LogEntry::ToolResult { ok, summary, .. } => result(*ok, summary),
-            LogEntry::Trouble { text } => painted(text, warn),
-            LogEntry::Error { reason, text } => painted(&format!("error: {text} ({reason})"), alarm),
-            LogEntry::Question { text } => painted(&format!("question: {text}"), strong),
-            LogEntry::End { text: Some(text) } if !self.was_said(text) => painted(text, ToOwned::to_owned),
-            LogEntry::Line { text, cut } => {
+            AgentEvent::Reasoning { text } => painted(text, dim),
+            AgentEvent::ToolCall { name, summary, files, .. } => vec![tool(name, summary, files)],
+            AgentEvent::ToolResult { ok, summary, .. } => result(*ok, summary),
+            AgentEvent::Error { reason, text } => painted(&format!("error: {text} ({reason})"), alarm),
+            AgentEvent::Question { text } => painted(&format!("question: {text}"), strong),
+            AgentEvent::Ended { text: Some(text) } if !self.was_said(text) => {
+                painted(text, ToOwned::to_owned)
+            }
+            AgentEvent::Raw { text, cut, .. } => {
                 let more = if *cut { dim(" … (more of it with --raw)") } else { String::new() };
                 vec![format!("{}{more}", line(text))]
             }
-            LogEntry::Gap { bytes } => vec![dim(&gap(*bytes))],
-            LogEntry::Session { .. } | LogEntry::Usage { .. } | LogEntry::End { .. } => Vec::new(),
+            AgentEvent::Gap { bytes } => vec![dim(&gap(*bytes))],
+            _ => trouble(event).map(|text| painted(&text, warn)).unwrap_or_default(),
         }
     }
 
@@ -56,6 +59,24 @@ impl Renderer {
     /// Whether the last that was said ends with this text.
     fn was_said(&self, text: &str) -> bool {
         self.said.ends_with(&text.split_whitespace().collect::<String>())
+    }
+}
+
+/// The text of an event that logs show as trouble: the agent waits, was refused something, or retries.
+pub(super) fn trouble(event: &AgentEvent) -> Option<String> {
+    match event {
+        AgentEvent::RateLimit { until, text } => Some(format!("{text}{}", pause(*until))),
+        AgentEvent::Denied { tool, text } => Some(format!("{tool} was denied: {text}")),
+        _ => event.headline().filter(|_| event.is_trouble()).map(ToOwned::to_owned),
+    }
+}
+
+fn pause(until: Option<When>) -> String {
+    match until {
+        Some(When::At(at)) => format!(" (until {})", clock::local(at)),
+        Some(When::Local(time)) => format!(" (until {time})"),
+        Some(When::After(span)) => format!(" (for {})", Span(span)),
+        None => String::new(),
     }
 }
 
@@ -99,36 +120,40 @@ fn result(ok: bool, summary: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use fleet_core::event::Stream;
+
     use super::*;
 
-    fn lines(entry: &LogEntry) -> Vec<String> {
-        Renderer::default().lines(entry)
+    fn lines(event: &AgentEvent) -> Vec<String> {
+        Renderer::default().lines(event)
+    }
+
+    fn raw(text: &str) -> AgentEvent {
+        AgentEvent::Raw { stream: Stream::Out, text: text.to_owned(), cut: false }
+    }
+
+    fn result_of(ok: bool, summary: &str) -> AgentEvent {
+        AgentEvent::ToolResult { id: String::new(), ok, summary: summary.to_owned(), files: Vec::new() }
     }
 
     #[test]
     fn nothing_that_an_agent_prints_reaches_the_terminal() {
         let text = "\u{1b}[2Ja\u{202e}\r\nb".to_owned();
-        assert_eq!(lines(&LogEntry::Text { text: text.clone() }), [r"\u{1b}[2Ja\u{202e}\r", "b"]);
-        assert_eq!(lines(&LogEntry::Line { text: text.clone(), cut: false }), [r"\u{1b}[2Ja\u{202e}\r\nb"]);
-        let tool = LogEntry::Tool {
+        assert_eq!(lines(&AgentEvent::Text { text: text.clone() }), [r"\u{1b}[2Ja\u{202e}\r", "b"]);
+        assert_eq!(lines(&raw(&text)), [r"\u{1b}[2Ja\u{202e}\r\nb"]);
+        let tool = AgentEvent::ToolCall {
+            id: String::new(),
             name: "\u{7}".to_owned(),
             summary: text.clone(),
             files: vec!["\u{8}".to_owned()],
         };
         assert_eq!(lines(&tool), [r"▸ \u{7} \u{1b}[2Ja\u{202e}\r\nb \u{8}"]);
-        assert_eq!(
-            lines(&LogEntry::ToolResult { ok: true, summary: text, files: Vec::new() })[0],
-            r"  ✓ \u{1b}[2Ja\u{202e}\r"
-        );
+        assert_eq!(lines(&result_of(true, &text))[0], r"  ✓ \u{1b}[2Ja\u{202e}\r");
     }
 
     #[test]
     fn long_answers_of_tools_are_cut_and_empty_ones_shown() {
-        let result = |summary: &str| LogEntry::ToolResult {
-            ok: false,
-            summary: summary.to_owned(),
-            files: Vec::new(),
-        };
+        let result = |summary: &str| result_of(false, summary);
         assert_eq!(lines(&result("a\nb")), ["  ✗ a", "    b"]);
         assert_eq!(lines(&result(&"x\n".repeat(9))).last().unwrap(), "    … 4 more lines");
         assert_eq!(lines(&result("")), ["  ✗"]);
@@ -138,8 +163,8 @@ mod tests {
     fn last_words_are_not_repeated() {
         let mut renderer = Renderer::default();
         let (text, end) =
-            ("I am done.".to_owned(), |text: &str| LogEntry::End { text: Some(text.to_owned()) });
-        renderer.lines(&LogEntry::Text { text });
+            ("I am done.".to_owned(), |text: &str| AgentEvent::Ended { text: Some(text.to_owned()) });
+        renderer.lines(&AgentEvent::Text { text });
         assert!(renderer.lines(&end("I am done.")).is_empty());
         assert_eq!(renderer.lines(&end("Something else")), ["Something else"]);
     }
@@ -148,10 +173,10 @@ mod tests {
     fn what_came_line_by_line_is_not_repeated_as_one_text() {
         let mut renderer = Renderer::default();
         for line in ["  one", "two", "three"] {
-            renderer.lines(&LogEntry::Text { text: line.to_owned() });
+            renderer.lines(&AgentEvent::Text { text: line.to_owned() });
         }
-        assert!(renderer.lines(&LogEntry::End { text: Some("one\n\ntwo\nthree".to_owned()) }).is_empty());
-        assert!(!renderer.lines(&LogEntry::End { text: Some("one\nthree".to_owned()) }).is_empty());
+        assert!(renderer.lines(&AgentEvent::Ended { text: Some("one\n\ntwo\nthree".to_owned()) }).is_empty());
+        assert!(!renderer.lines(&AgentEvent::Ended { text: Some("one\nthree".to_owned()) }).is_empty());
     }
 
     #[test]

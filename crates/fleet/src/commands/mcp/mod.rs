@@ -1,5 +1,3 @@
-//! `fleet mcp`
-
 use clap::Args;
 use fleet_server::{DEFAULT_ADDRESS, Http, serve_stdio};
 
@@ -42,7 +40,6 @@ impl Mcp {
         }
         let Some(address) = self.http else { return Box::pin(serve_stdio(&context.engine)).await };
         context.engine.check_outside()?;
-        fleet_engine::forbid_dumps();
         let server = Http::bind(&address, self.allow_remote, self.allow_host).await?;
         context.output.note(&format!("serving MCP at {}; Ctrl-C ends it", strong(&server.url())));
         server.serve(&context.engine).await

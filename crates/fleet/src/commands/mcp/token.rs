@@ -1,5 +1,3 @@
-//! `fleet mcp token`
-
 use clap::Args;
 use fleet_api::verbs::server_token::Request;
 
@@ -13,14 +11,13 @@ use crate::commands::Context;
 #[derive(Debug, Args)]
 #[command(display_order = 10)]
 pub(crate) struct TokenCommand {
-    /// Make a new one first; servers that are up keep the old one until they are started again
-    #[arg(long)]
-    renew: bool,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl TokenCommand {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let found = context.call(Request { renew: self.renew }).await?;
+        let found = context.call(self.request).await?;
         context.output.show(&found, || found.token.clone())
     }
 }

@@ -1,5 +1,3 @@
-//! `fleet task export`
-
 use clap::Args;
 use fleet_api::verbs::task_export::Request;
 

@@ -1,5 +1,3 @@
-//! `fleet task hold`
-
 use clap::Args;
 use fleet_api::verbs::task_hold::Request;
 
@@ -11,17 +9,12 @@ use crate::Done;
 #[derive(Debug, Args)]
 #[command(display_order = 100)]
 pub(crate) struct Hold {
-    /// The tasks: all of them change, or none
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
-    /// Why, for whoever looks later
-    #[arg(short = 'm', long, value_name = "TEXT")]
-    remark: Option<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Hold {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { ids, remark } = self;
-        moved(context, &context.call(Request { ids, remark }).await?.tasks)
+        moved(context, &context.call(self.request).await?.tasks)
     }
 }

@@ -1,12 +1,10 @@
-//! `fleet task import`
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use fleet_api::verbs::task_import::Request;
 
 use super::super::Context;
-use super::super::text_input::{read_all, read_file};
+use super::super::text_input::read_path;
 use crate::Done;
 use crate::output::count;
 
@@ -17,12 +15,8 @@ use crate::output::count;
 pub(crate) struct Import {
     /// The file (`-` is standard input)
     file: PathBuf,
-    /// Give every task a new id, also those that come with one
-    #[arg(long)]
-    new_ids: bool,
-    /// Check the file, change nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    request: Request,
 }
 
 const FORMAT: &str = "A line is a JSON object. Only `title` is required:
@@ -34,16 +28,12 @@ not_before, meta, batch, read_only, id, state.";
 
 impl Import {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let text = if self.file == Path::new("-") {
-            read_all(std::io::stdin().lock(), "standard input")?
-        } else {
-            read_file(&self.file)?
-        };
+        let text = read_path(&self.file)?;
         let lines = text.lines().count();
         if lines > 5_000 {
             context.output.note(&format!("importing {} …", count(lines, "line")));
         }
-        let request = Request { text, new_ids: self.new_ids, dry_run: self.dry_run };
+        let request = Request { text, ..self.request };
         let imported = context.call(request).await?;
         context.work_was_queued().await;
         context.output.show(&imported, || {

@@ -1,5 +1,3 @@
-//! `fleet task list`
-
 use clap::Args;
 use fleet_api::verbs::task_list::Request;
 
@@ -12,24 +10,8 @@ use crate::Done;
 #[command(visible_alias = "ls", after_help = EXAMPLES)]
 #[command(display_order = 20)]
 pub(crate) struct List {
-    /// Only these: queued, running, waiting, held, done, failed, cancelled, ready, blocked, scheduled; may be repeated
-    #[arg(short, long = "status", value_name = "STATUS", value_delimiter = ',')]
-    statuses: Vec<String>,
-    /// Done and cancelled tasks, too
-    #[arg(short, long, conflicts_with = "statuses")]
-    all: bool,
-    /// Only tasks with this label; repeated: with all of them
-    #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
-    labels: Vec<String>,
-    /// Only the tasks of this batch, of whatever repository
-    #[arg(long, value_name = "ID")]
-    batch: Option<String>,
-    /// The tasks of every repository
-    #[arg(short = 'A', long)]
-    all_projects: bool,
-    /// Show so many at most [default: `tasks.list_limit`, 50]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    limit: Option<u32>,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -39,9 +21,9 @@ const EXAMPLES: &str = "Examples:
 
 impl List {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { statuses, all, labels, batch, all_projects, limit } = self;
-        let narrowed = !statuses.is_empty() || !labels.is_empty() || batch.is_some();
-        let request = Request { statuses, all, labels, batch, all_projects, limit };
+        let request = self.request;
+        let narrowed = !request.statuses.is_empty() || !request.labels.is_empty() || request.batch.is_some();
+        let (all, all_projects) = (request.all, request.all_projects);
         let list = context.call(request).await?;
         context.start_missed_runner().await;
         let empty = match (narrowed, all) {

@@ -1,5 +1,3 @@
-//! `fleet task …`
-
 use clap::Args;
 use fleet_api::views::TaskView;
 use fleet_core::text::escaped;

@@ -1,5 +1,3 @@
-//! `fleet task order`
-
 use std::collections::BTreeMap;
 
 use clap::Args;
@@ -20,9 +18,8 @@ use crate::output::{Column, dim, paint_status, strong, table};
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 60)]
 pub(crate) struct Order {
-    /// Only these tasks and what they wait for
-    #[arg(value_name = "ID")]
-    ids: Vec<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -32,7 +29,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Order {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let order = context.call(Request { tasks: self.ids }).await?;
+        let order = context.call(self.request).await?;
         if order.order.is_empty() && !context.output.is_json() {
             context.output.note("nothing is open; `fleet task add \"…\"` adds a task");
             return Ok(());

@@ -1,5 +1,3 @@
-//! `fleet task release`
-
 use clap::Args;
 use fleet_api::verbs::task_release::Request;
 
@@ -11,14 +9,13 @@ use crate::Done;
 #[derive(Debug, Args)]
 #[command(display_order = 110)]
 pub(crate) struct Release {
-    /// The tasks: all of them change, or none
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Release {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let tasks = context.call(Request { ids: self.ids }).await?.tasks;
+        let tasks = context.call(self.request).await?.tasks;
         context.work_was_queued().await;
         moved(context, &tasks)
     }

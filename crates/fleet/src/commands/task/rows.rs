@@ -6,7 +6,7 @@ use fleet_engine::clock;
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{Column, TITLE, ago, dim, paint_status, table, until};
+use crate::output::{Column, TITLE, agent_and_model, ago, dim, paint_status, table, until};
 
 /// Shows a list, or says that it is empty and what to do about that.
 pub(super) fn show(context: &Context, list: &TaskList, all_projects: bool, empty: &str) -> Done {
@@ -40,7 +40,9 @@ fn render(list: &TaskList, all_projects: bool) -> String {
         Column::new("STATUS", column(|task| task.status.clone())).painted(paint_status),
         Column::new("AGE", column(|task| ago(task.created_at.0, clock::now()))).painted(dim).spare(),
         Column::new("TITLE", column(|task| task.title.clone())).keeping(TITLE),
-        Column::new("AGENT", column(agent)).giving_way().spare(),
+        Column::new("AGENT", column(|task| agent_and_model(task.agent.as_deref(), task.model.as_deref())))
+            .giving_way()
+            .spare(),
         Column::new("LABELS", column(labels)).painted(dim).giving_way().spare(),
         Column::new("NOTE", notes).keeping(NOTE),
     ];
@@ -48,15 +50,6 @@ fn render(list: &TaskList, all_projects: bool) -> String {
         columns.insert(4, Column::new("PROJECT", projects).naming());
     }
     table(columns)
-}
-
-fn agent(task: &TaskView) -> String {
-    match (&task.agent, &task.model) {
-        (Some(agent), Some(model)) => format!("{agent}/{model}"),
-        (Some(agent), None) => agent.clone(),
-        (None, Some(model)) => format!("-/{model}"),
-        (None, None) => String::new(),
-    }
 }
 
 fn labels(task: &TaskView) -> String {

@@ -1,5 +1,3 @@
-//! `fleet task search`
-
 use clap::Args;
 use fleet_api::verbs::task_search::{Answer, Hit, Request};
 
@@ -18,21 +16,8 @@ pub(crate) struct Search {
     /// What to look for
     #[arg(required = true)]
     query: Vec<String>,
-    /// Only these: queued, running, waiting, held, done, failed, cancelled, ready, blocked, scheduled; may be repeated [default: all but done and cancelled]
-    #[arg(short, long = "status", value_name = "STATUS", value_delimiter = ',')]
-    statuses: Vec<String>,
-    /// Only tasks with this label; repeated: with all of them
-    #[arg(short, long = "label", value_name = "LABEL", value_delimiter = ',')]
-    labels: Vec<String>,
-    /// The tasks of every repository
-    #[arg(short = 'A', long)]
-    all_projects: bool,
-    /// Show so many at most [default: `tasks.list_limit`, 50]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    limit: Option<u32>,
-    /// Go on after an earlier answer: its `next_cursor`
-    #[arg(long, value_name = "CURSOR")]
-    cursor: Option<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -42,8 +27,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Search {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { query, statuses, labels, all_projects, limit, cursor } = self;
-        let request = Request { query: query.join(" "), statuses, labels, all_projects, limit, cursor };
+        let request = Request { query: self.query.join(" "), ..self.request };
         let found = context.call(request).await?;
         if found.tasks.is_empty() && !context.output.is_json() {
             context.output.note(&format!(

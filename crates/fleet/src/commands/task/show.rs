@@ -1,5 +1,3 @@
-//! `fleet task show`
-
 use clap::Args;
 use fleet_api::Moment;
 use fleet_api::verbs::task_show::{Answer, Neighbour, Request};
@@ -18,16 +16,13 @@ use crate::output::{self, Column, ago, paint_status, strong, table};
 #[derive(Debug, Args)]
 #[command(display_order = 70)]
 pub(crate) struct Show {
-    /// The task: its id, the id of one of its runs, or its branch
-    id: String,
-    /// Show so many of its newest events
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    events: u32,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let task = context.call(Request { id: self.id, events: self.events }).await?;
+        let task = context.call(self.request).await?;
         context.output.show(&task, || render(&task))
     }
 }

@@ -1,5 +1,3 @@
-//! `fleet task similar`
-
 use clap::Args;
 use fleet_api::verbs::task_similar::{Answer, Of, Request, Similar as Found};
 
@@ -20,15 +18,8 @@ pub(crate) struct Similar {
     /// The id of a task, or a text
     #[arg(required = true, value_name = "ID|TEXT")]
     of: Vec<String>,
-    /// Only what is as alike as this, from 0 to 1 [default: 0.4]
-    #[arg(short, long, value_name = "SCORE")]
-    threshold: Option<f64>,
-    /// The tasks of every repository
-    #[arg(short = 'A', long)]
-    all_projects: bool,
-    /// Show so many at most [default: 10]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    limit: Option<u32>,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -38,10 +29,8 @@ const EXAMPLES: &str = "Examples:
 
 impl Similar {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { of, threshold, all_projects, limit } = self;
-        let of = if of.len() == 1 { Of::guess(of.concat()) } else { Of::Text(of.join(" ")) };
-        let request = Request { of, threshold, all_projects, limit };
-        let found = context.call(request).await?;
+        let of = if self.of.len() == 1 { Of::guess(self.of.concat()) } else { Of::Text(self.of.join(" ")) };
+        let found = context.call(Request { of, ..self.request }).await?;
         if found.similar.is_empty() && !context.output.is_json() {
             let many = count(found.looked_at, "task");
             context

@@ -1,5 +1,3 @@
-//! `fleet workflow cancel`
-
 use clap::Args;
 use fleet_api::verbs::workflow_cancel::{Cancelled, Request};
 use fleet_api::views::WorkflowView;
@@ -17,12 +15,8 @@ use crate::output::{Column, count, dim, paint_status, strong, table};
 #[derive(Debug, Args)]
 #[command(display_order = 90)]
 pub(crate) struct Cancel {
-    /// The workflows: ids, beginnings of ids, or names that only one has
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
-    /// Why, for whoever looks later
-    #[arg(short = 'm', long, value_name = "TEXT")]
-    remark: Option<String>,
+    #[command(flatten)]
+    request: Request,
     /// Do not ask when there are several
     #[arg(short, long)]
     yes: bool,
@@ -33,8 +27,8 @@ pub(crate) struct Cancel {
 
 impl Cancel {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { ids, remark, yes, no_wait } = self;
-        let request = Request { ids, remark, wait: !no_wait, dry_run: false };
+        let Self { request, yes, no_wait } = self;
+        let request = Request { wait: !no_wait, ..request };
         let meant = context.call(Request { dry_run: true, ..request.clone() }).await?.workflows;
         if meant.len() > 1 && !yes {
             let column = |cell: fn(&WorkflowView) -> String| {

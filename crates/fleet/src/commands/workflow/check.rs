@@ -1,9 +1,7 @@
-//! `fleet workflow check`
-
 use clap::Args;
 use fleet_api::verbs::workflow_check::{Checked, Picture, Request, StagePicture};
-use fleet_api::views::{Diagnostic, Severity, WorkflowSource};
-use fleet_core::problem::{Code, Problem};
+use fleet_api::views::{Diagnostic, Severity};
+use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use fleet_core::workflow::{Changes, Returns, Start};
 use unicode_width::UnicodeWidthStr;
@@ -43,7 +41,8 @@ const EXAMPLES: &str = "Examples:
 impl Check {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let Self { workflows: named, task, params: set, agent } = self;
-        let workflows = named.iter().cloned().map(WorkflowSource::Named).collect();
+        let sources = named.iter().cloned().map(|named| super::source(context, named));
+        let workflows = sources.collect::<Outcome<_>>()?;
         let from = std::env::current_dir().ok();
         let checked = context.call(Request { workflows, from, task, set, agent, for_run: false }).await?;
         let all = &checked.workflows;
@@ -76,7 +75,6 @@ fn conclude(context: &Context, all: &[Checked]) -> Done {
     Err(Problem::new(Code::WorkflowInvalid, message))
 }
 
-/// A workflow that is right.
 fn shown(context: &Context, one: &Checked, named: &str) -> Option<String> {
     let picture = one.workflow.as_ref()?;
     let file = strong(&escaped(&context.near(&one.file)));

@@ -1,5 +1,3 @@
-//! `fleet workflow clean`
-
 use clap::Args;
 use fleet_api::verbs::workflow_clean::{Answer, Request};
 use fleet_api::views::{Kept, WorkflowView};
@@ -20,15 +18,8 @@ use crate::output::{Column, count, dim, table};
 #[derive(Debug, Args)]
 #[command(display_order = 100)]
 pub(crate) struct Clean {
-    /// The workflows: ids, beginnings of ids, or names that only one has
-    #[arg(value_name = "ID", required_unless_present = "all_finished")]
-    ids: Vec<String>,
-    /// All of this repository that are over
-    #[arg(long, conflicts_with = "ids")]
-    all_finished: bool,
-    /// Branches that have not landed, too; `fleet undo` brings them back
-    #[arg(long)]
-    discard: bool,
+    #[command(flatten)]
+    request: Request,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -36,9 +27,9 @@ pub(crate) struct Clean {
 
 impl Clean {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { ids, all_finished, discard, yes } = self;
-        let request = Request { ids, all_finished, discard, dry_run: true, confirmed: None };
-        let mut plan = context.call(request).await?;
+        let Self { request, yes } = self;
+        let discard = request.discard;
+        let mut plan = context.call(Request { dry_run: true, ..request }).await?;
         let meant = std::mem::take(&mut plan.workflows);
         if meant.is_empty() {
             return context.output.show(&plan, || "no workflow is over".to_owned());
@@ -51,8 +42,7 @@ impl Clean {
             return context.output.show(&plan, || why);
         }
         let ids = meant.iter().map(|workflow| workflow.id.to_string()).collect();
-        let confirmed = Some(plan.removed);
-        let request = Request { ids, all_finished: false, discard, dry_run: false, confirmed };
+        let request = Request { ids, discard, confirmed: Some(plan.removed), ..Request::default() };
         let done = Answer { workflows: Vec::new(), ..context.call(request).await? };
         context.output.show(&done, || said(&done))
     }

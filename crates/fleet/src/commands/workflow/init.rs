@@ -1,10 +1,8 @@
-//! `fleet workflow init`
-
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fleet_api::verbs::workflow_init::{Answer, Request, Shipped};
 use fleet_api::views::Format;
 use fleet_core::problem::{Code, Outcome, Problem};
@@ -34,15 +32,7 @@ pub(crate) struct Init {
     force: bool,
     /// How it is written [default: what the path says, or toml]; only TOML has the comments
     #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatName>,
-}
-
-/// A format as it is typed.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormatName {
-    Toml,
-    Yaml,
-    Json,
+    format: Option<Format>,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -80,14 +70,9 @@ impl Init {
 
     /// What was asked for, or what the name of the file says.
     fn format(&self) -> Outcome<Option<Format>> {
-        let wanted = self.format.map(|format| match format {
-            FormatName::Toml => Format::Toml,
-            FormatName::Yaml => Format::Yaml,
-            FormatName::Json => Format::Json,
-        });
-        let Some(path) = &self.path else { return Ok(wanted) };
+        let Some(path) = &self.path else { return Ok(self.format) };
         let shown = escaped(&path.display().to_string()).into_owned();
-        match (Format::of(path), wanted) {
+        match (Format::of(path), self.format) {
             (Some(said), Some(wanted)) if said != wanted => {
                 let message = format!("{shown} would not end as a file in {}", wanted.end());
                 Err(Problem::new(Code::InvalidValue, message)
@@ -103,7 +88,6 @@ impl Init {
     }
 }
 
-/// What was written.
 #[derive(Debug, Serialize)]
 struct Written {
     name: String,

@@ -1,5 +1,3 @@
-//! `fleet workflow list`
-
 use clap::Args;
 use fleet_api::verbs::workflow_list::{Answer, Request};
 use fleet_api::views::WorkflowView;
@@ -15,21 +13,8 @@ use crate::output::{Column, ago, dim, paint_status, table};
 #[command(visible_alias = "ls", after_help = EXAMPLES)]
 #[command(display_order = 40)]
 pub(crate) struct List {
-    /// Only these: running, cancelling, succeeded, failed, cancelled; may be repeated
-    #[arg(short, long = "state", value_name = "STATE", value_delimiter = ',')]
-    states: Vec<String>,
-    /// Those that are over, too
-    #[arg(short, long, conflicts_with = "states")]
-    all: bool,
-    /// The workflows of every repository
-    #[arg(short = 'A', long)]
-    all_projects: bool,
-    /// Show so many at most [default: `tasks.list_limit`, 50]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    limit: Option<u32>,
-    /// Only those that are older than this one: the next page
-    #[arg(long, value_name = "ID")]
-    before: Option<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -39,9 +24,10 @@ const EXAMPLES: &str = "Examples:
 
 impl List {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { states, all, all_projects, limit, before } = self;
-        let narrowed = !states.is_empty() || before.is_some();
-        let list = context.call(Request { states, all, all_projects, limit, before }).await?;
+        let request = self.request;
+        let narrowed = !request.states.is_empty() || request.before.is_some();
+        let (all, all_projects) = (request.all, request.all_projects);
+        let list = context.call(request).await?;
         if list.workflows.is_empty() && !context.output.is_json() {
             context.output.note(match (narrowed, all) {
                 (true, _) => "no workflow fits; `fleet workflow list --all` shows every one",

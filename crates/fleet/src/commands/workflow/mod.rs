@@ -1,8 +1,11 @@
-//! `fleet workflow …`
+use std::path::Path;
 
 use clap::Args;
+use fleet_api::views::{Format, WorkflowSource};
+use fleet_core::problem::Outcome;
 
 use super::Context;
+use super::text_input::read_file;
 use crate::Done;
 
 workflow_commands!();
@@ -25,6 +28,16 @@ const EXAMPLES: &str = "Examples:
   fleet workflow init --list
   fleet workflow run write-review-refine --task \"Validate the login form\" --agent demo
   fleet workflow result write-review-refine";
+
+/// What was named on the command line. Inside a run a file is read here: codefleet reads none in the place of an agent.
+fn source(context: &Context, named: String) -> Outcome<WorkflowSource> {
+    if WorkflowSource::is_name(&named) || !context.engine.is_inside_a_run() {
+        return Ok(WorkflowSource::Named(named));
+    }
+    let path = Path::new(&named);
+    let format = Format::of(path).unwrap_or_default();
+    Ok(WorkflowSource::Given { text: read_file(path)?, format, name: named })
+}
 
 impl Workflow {
     pub(crate) async fn run(self, context: &Context) -> Done {

@@ -1,5 +1,3 @@
-//! `fleet workflow result`
-
 use clap::Args;
 use fleet_api::verbs::workflow_result::{Answer, Request, StageResult};
 use fleet_core::text::escaped;
@@ -7,7 +5,7 @@ use fleet_core::text::escaped;
 use super::super::Context;
 use super::super::show::result as run_result;
 use crate::Done;
-use crate::output::{dim, paint_status, strong};
+use crate::output::{arrows, dim, paint_status, strong};
 
 /// Show what came of a workflow: the results of its last stages, and how to take them
 ///
@@ -16,14 +14,8 @@ use crate::output::{dim, paint_status, strong};
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 70)]
 pub(crate) struct ResultCommand {
-    /// The workflow: its id or the beginning of that, or its name if only one has it
-    id: String,
-    /// The results of all stages
-    #[arg(long, conflicts_with = "stage")]
-    all: bool,
-    /// The result of this stage
-    #[arg(long, value_name = "NAME")]
-    stage: Option<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -33,8 +25,7 @@ const EXAMPLES: &str = "Examples:
 
 impl ResultCommand {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { id: self.id, all: self.all, stage: self.stage, detail: false };
-        let found = context.call(request).await?;
+        let found = context.call(self.request).await?;
         context.output.show(&found, || render(&found))
     }
 }
@@ -57,9 +48,7 @@ fn render(found: &Answer) -> String {
             branch.unwrap_or_default()
         )
     });
-    let next: Vec<String> =
-        found.next.iter().map(|line| format!("  {} {}", dim("→"), escaped(line))).collect();
-    let next = if next.is_empty() { None } else { Some(next.join("\n")) };
+    let next = (!found.next.is_empty()).then(|| arrows(&found.next));
     let results = found.results.iter().map(stage);
     [head].into_iter().chain(results).chain(winner).chain(next).collect::<Vec<_>>().join("\n\n")
 }

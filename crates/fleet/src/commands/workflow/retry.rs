@@ -1,5 +1,3 @@
-//! `fleet workflow retry`
-
 use clap::Args;
 use fleet_api::verbs::workflow_retry::Request;
 use fleet_core::text::escaped;
@@ -19,11 +17,8 @@ use crate::output::{dim, paint_status, strong};
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 80)]
 pub(crate) struct Retry {
-    /// The workflow: its id or the beginning of that, or its name if only one has it
-    id: String,
-    /// Do this stage once more, and all that build on it
-    #[arg(long, value_name = "STAGE")]
-    from: Option<String>,
+    #[command(flatten)]
+    request: Request,
     /// Do not follow it: answer as soon as it is queued
     #[arg(short, long)]
     detach: bool,
@@ -35,7 +30,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Retry {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let retried = context.call(Request { id: self.id, from: self.from }).await?;
+        let retried = context.call(self.request).await?;
         wake(context).await;
         let workflow = &retried.workflow;
         if self.detach {

@@ -1,20 +1,17 @@
-//! `fleet workflow run`
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use fleet_api::verbs::workflow_run::{Plan, PlannedStage, Request};
-use fleet_api::views::WorkflowSource;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, escaped_lines};
 
 use super::super::Context;
 use super::super::launching::{left_behind, wake};
-use super::super::text_input::{read_all, read_file};
+use super::super::text_input::{read_path, read_stdin};
 use super::ending;
 use crate::Done;
 use crate::follow::follow_workflow;
-use crate::output::{Column, count, dim, strong, table};
+use crate::output::{Column, agent_and_model, count, dim, strong, table};
 
 /// Run a workflow, and follow it
 ///
@@ -65,7 +62,7 @@ const EXAMPLES: &str = "Examples:
 impl Run {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let (detach, is_here) = (self.detach, self.base.is_none());
-        let answer = context.call(self.request()?).await.map_err(instead)?;
+        let answer = context.call(self.request(context)?).await.map_err(instead)?;
         let (plan, Some(started)) = (&answer.plan, &answer.workflow) else {
             return context.output.show(&answer.plan, || picture(&answer.plan));
         };
@@ -83,38 +80,41 @@ impl Run {
         ending::conclude(context, &seen, end).await
     }
 
-    fn request(self) -> Outcome<Request> {
+    fn request(self, context: &Context) -> Outcome<Request> {
         let task = match (self.task, self.task_file) {
             (Some(text), _) => Some(text),
-            (None, Some(path)) if path != Path::new("-") => Some(read_file(&path)?),
+            (None, Some(path)) => Some(read_path(&path)?),
             (None, None) if self.stdin.is_none() => None,
-            (None, _) => Some(read_all(std::io::stdin().lock(), "standard input")?),
+            (None, None) => Some(read_stdin()?),
         };
         if task.as_deref().is_some_and(|text| text.trim().is_empty()) {
             let problem = Problem::new(Code::InvalidValue, "the task is empty: say what is to be done");
             return Err(problem.hint("`--task TEXT`, `--task-file FILE`, or `-` for standard input"));
         }
         let Self { workflow, params: set, agent, base, priority, only_show: dry_run, .. } = self;
-        let (workflow, from) = (WorkflowSource::Named(workflow), std::env::current_dir().ok());
+        let (workflow, from) = (super::source(context, workflow)?, std::env::current_dir().ok());
         Ok(Request { workflow, from, task, set, agent, base, priority, dry_run })
     }
 }
 
-/// Who has not the agents of a file can still run it.
+/// What the options of this command can do about it.
 fn instead(problem: Problem) -> Problem {
-    if problem.code != Code::AgentMissing {
-        return problem;
+    match problem.code {
+        Code::AgentMissing => problem.hint("`--agent NAME` puts one of these in the place of all"),
+        Code::WorkflowInvalid => {
+            problem.hint("`--task TEXT` and `--set NAME=VALUE` say what the file leaves open")
+        }
+        _ => problem,
     }
-    problem.hint("`--agent NAME` puts one of these in the place of all")
 }
 
-/// What would happen.
 fn picture(plan: &Plan) -> String {
     let column = |cell: fn(&PlannedStage) -> String| plan.stages.iter().map(cell).collect::<Vec<_>>();
     let stages = table(vec![
         Column::new("STAGE", column(|stage| stage.name.clone())).giving_way(),
         Column::new("AFTER", column(|stage| stage.needs.join(", "))).giving_way(),
-        Column::new("AGENT", column(agent)).giving_way(),
+        Column::new("AGENT", column(|stage| agent_and_model(Some(&stage.agent), stage.model.as_deref())))
+            .giving_way(),
         Column::new("START", column(|stage| stage.start.to_string())),
         Column::new("WHEN", column(|stage| stage.when.clone().unwrap_or_default())).giving_way(),
     ]);
@@ -133,11 +133,4 @@ fn picture(plan: &Plan) -> String {
         ))
     });
     [head, stages].into_iter().chain(prompts).collect::<Vec<_>>().join("\n\n")
-}
-
-fn agent(stage: &PlannedStage) -> String {
-    match &stage.model {
-        Some(model) => format!("{}/{model}", stage.agent),
-        None => stage.agent.clone(),
-    }
 }

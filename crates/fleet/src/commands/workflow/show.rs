@@ -1,5 +1,3 @@
-//! `fleet workflow show`
-
 use clap::Args;
 use fleet_api::verbs::workflow_show::{Depth, Request};
 use fleet_api::views::{StageView, WorkflowDetail};
@@ -12,19 +10,21 @@ use super::super::Context;
 use super::list;
 use crate::Done;
 use crate::follow::stages::{agent, elapsed};
-use crate::output::{Column, TITLE, ago, dim, fields, money, number, paint_status, strong, table};
+use crate::output::{
+    Column, TITLE, ago, arrows, cost, dim, fields, paint_status, strong, table, tokens, usage,
+};
 
 /// Show a workflow: its stages, where they stand, what they used, and what to do next
 #[derive(Debug, Args)]
 #[command(display_order = 50)]
 pub(crate) struct Show {
-    /// The workflow: its id or the beginning of that, or its name if only one has it
-    id: String,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { id: self.id, depth: Depth::Results, ..Request::default() };
+        let request = Request { depth: Depth::Results, ..self.request };
         let shown = context.call(request).await?.workflow;
         context.output.show(&shown, || render(&shown, clock::now()))
     }
@@ -33,9 +33,7 @@ impl Show {
 fn render(shown: &WorkflowDetail, now: Millis) -> String {
     let workflow = &shown.workflow;
     let head = format!("{}  {}", strong(workflow.id.as_str()), strong(&escaped(&workflow.name)));
-    let next: Vec<String> =
-        shown.next.iter().map(|line| format!("  {} {}", dim("→"), escaped(line))).collect();
-    let parts = [head, about(shown, now), stages(&shown.stages, now), next.join("\n")];
+    let parts = [head, about(shown, now), stages(&shown.stages, now), arrows(&shown.next)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -61,35 +59,20 @@ fn about(shown: &WorkflowDetail, now: Millis) -> String {
 
 fn used(stages: &[StageView]) -> String {
     let sum = |of: fn(&StageView) -> u64| stages.iter().map(of).sum::<u64>();
-    let (input, output) = (sum(|stage| stage.input_tokens), sum(|stage| stage.output_tokens));
-    if input + output == 0 {
-        return String::new();
-    }
-    let cost = match sum(|stage| stage.micro_usd) {
-        // Nobody has told a price, which is not the same as nothing to pay.
-        0 => String::new(),
-        cost => format!(", {}", money(cost)),
-    };
-    format!("{} tokens in, {} out{cost}", number(input), number(output))
+    usage(sum(|stage| stage.input_tokens), sum(|stage| stage.output_tokens), sum(|stage| stage.micro_usd))
 }
 
 fn stages(stages: &[StageView], now: Millis) -> String {
     let column = |cell: &dyn Fn(&StageView) -> String| stages.iter().map(cell).collect::<Vec<_>>();
-    let tokens = |stage: &StageView| match stage.input_tokens + stage.output_tokens {
-        0 => String::new(),
-        tokens => number(tokens),
-    };
-    let cost = |stage: &StageView| match stage.micro_usd {
-        0 => String::new(),
-        cost => money(cost),
-    };
     table(vec![
         Column::new("STAGE", column(&|stage| stage.name.clone())).naming(),
         Column::new("STATE", column(&|stage| stage.status.clone())).painted(paint_status),
         Column::new("AGENT", column(&agent)).giving_way().spare(),
         Column::new("TIME", column(&|stage| elapsed(stage, now))).painted(dim),
-        Column::new("TOKENS", column(&tokens)).painted(dim).spare(),
-        Column::new("COST", column(&cost)).painted(dim).spare(),
+        Column::new("TOKENS", column(&|stage| tokens(stage.input_tokens + stage.output_tokens)))
+            .painted(dim)
+            .spare(),
+        Column::new("COST", column(&|stage| cost(stage.micro_usd))).painted(dim).spare(),
         Column::new("TASK", column(&|stage| stage.task.map(|id| id.to_string()).unwrap_or_default())).spare(),
         Column::new("BRANCH", column(&|stage| stage.branch.clone().unwrap_or_default())).naming(),
         Column::new("SUMMARY", column(&summary)).keeping(TITLE),

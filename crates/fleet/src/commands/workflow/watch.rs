@@ -1,5 +1,3 @@
-//! `fleet workflow watch`
-
 use clap::Args;
 use fleet_api::verbs::workflow_show::Request;
 
@@ -15,14 +13,13 @@ use crate::follow::follow_workflow;
 #[derive(Debug, Args)]
 #[command(display_order = 60)]
 pub(crate) struct Watch {
-    /// The workflow: its id or the beginning of that, or its name if only one has it
-    id: String,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Watch {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { id: self.id, ..Request::default() };
-        let id = context.call(request).await?.workflow.workflow.id;
+        let id = context.call(self.request).await?.workflow.workflow.id;
         context.tell_unattended().await;
         let (seen, end) = follow_workflow(context, id).await?;
         ending::conclude(context, &seen, end).await

@@ -126,7 +126,7 @@ impl<'a> Havoc<'a> {
         let is_due = |one: &&Value| one["state"] == "running" && one["attempts"].as_i64() < Some(ENOUGH);
         let runs = shown["stages"].as_array().unwrap().iter().filter(is_due);
         let runs: Vec<&str> = runs.filter_map(|one| one["run"].as_str()).collect();
-        let words: Vec<String> = runs.iter().map(|run| format!(" shim {run} ")).collect();
+        let words: Vec<String> = runs.iter().map(|run| format!(" keeper {run} ")).collect();
         let mut keepers = processes::of_home(self.stage.home());
         keepers.retain(|found| words.iter().any(|words| found.command.contains(words)));
         if !keepers.is_empty() {

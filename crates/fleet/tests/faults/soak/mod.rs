@@ -45,7 +45,7 @@ fn long() -> Duration {
 }
 
 /// Runs another test of this file in the account of an ordinary user, if root runs this one.
-fn as_ordinary_user(test: &str) {
+pub(crate) fn as_ordinary_user(test: &str) {
     assert!(rustix::process::geteuid().is_root(), "run {test} instead: this account is an ordinary one");
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::chown(folder.path(), Some(ORDINARY), Some(ORDINARY)).unwrap();

@@ -35,9 +35,9 @@ impl<'a> Trouble<'a> {
             let home = self.dice.roll(self.runners.len());
             match self.dice.roll(10) {
                 0 | 1 => self.kill_runner(home),
-                2..=4 => self.strike(home, " shim ", Self::kill),
+                2..=4 => self.strike(home, " keeper ", Self::kill),
                 5 => self.strike(home, "agent.sh", Self::kill),
-                6 => self.strike(home, " shim ", Self::freeze),
+                6 => self.strike(home, " keeper ", Self::freeze),
                 7 => self.cancel(home),
                 8 => self.tidy(home),
                 _ => {}

@@ -130,6 +130,24 @@ impl World {
     }
 }
 
+impl World {
+    /// Prints what the store and the homes know about tasks that are not over.
+    fn explain_open_tasks(&self) {
+        let listed = self.homes[0].run(&["task", "list", "--limit", "1000", "--json"]).stdout;
+        let listed: Value = serde_json::from_str(&listed).unwrap_or_default();
+        let events = self.homes[0].run(&["events", "--json", "--since", "0", "-n", "100000000"]).stdout;
+        for id in listed["tasks"].as_array().into_iter().flatten().filter_map(|task| task["id"].as_str()) {
+            for home in &self.homes {
+                eprintln!("{}", home.run(&["why", id]).stdout);
+            }
+            events.lines().filter(|event| event.contains(id)).for_each(|event| eprintln!("{event}"));
+        }
+        for home in &self.homes {
+            eprintln!("live in {}: {:?}", home.home().display(), names(&home.home().join("live")));
+        }
+    }
+}
+
 impl Drop for World {
     fn drop(&mut self) {
         let logs: Vec<PathBuf> = (0..self.logs.load(Ordering::Relaxed))
@@ -139,6 +157,7 @@ impl Drop for World {
             for log in logs.iter().rev().take(6) {
                 eprintln!("{}:\n{}", log.display(), fs::read_to_string(log).unwrap_or_default());
             }
+            self.explain_open_tasks();
         }
         for home in &self.homes {
             for left in processes::of_home(home.home()) {

@@ -1,5 +1,3 @@
-//! `fleet task dep add`
-
 use clap::Args;
 use fleet_api::verbs::task_dep_add::Request;
 
@@ -11,17 +9,13 @@ use crate::commands::Context;
 #[derive(Debug, Args)]
 #[command(display_order = 10)]
 pub(crate) struct Add {
-    /// The task that waits
-    id: String,
-    /// The tasks that come first
-    #[arg(required = true, value_name = "ON")]
-    on: Vec<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Add {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { id, on } = self;
-        let task = context.call(Request { id, on }).await?;
+        let task = context.call(self.request).await?;
         moved(context, &[task])
     }
 }

@@ -1,5 +1,3 @@
-//! `fleet task dep …`
-
 use clap::Args;
 
 use crate::Done;

@@ -1,5 +1,3 @@
-//! `fleet task dep remove`
-
 use clap::Args;
 use fleet_api::verbs::task_dep_remove::Request;
 
@@ -11,17 +9,13 @@ use crate::commands::Context;
 #[derive(Debug, Args)]
 #[command(display_order = 20, visible_alias = "rm")]
 pub(crate) struct Remove {
-    /// The task that waits
-    id: String,
-    /// The tasks that come first
-    #[arg(required = true, value_name = "ON")]
-    on: Vec<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Remove {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { id, on } = self;
-        let task = context.call(Request { id, on }).await?;
+        let task = context.call(self.request).await?;
         context.work_was_queued().await;
         moved(context, &[task])
     }

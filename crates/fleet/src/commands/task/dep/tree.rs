@@ -1,5 +1,3 @@
-//! `fleet task dep tree`
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
@@ -15,13 +13,13 @@ use crate::output::{dim, paint_status, strong};
 #[derive(Debug, Args)]
 #[command(display_order = 30)]
 pub(crate) struct Tree {
-    /// The task
-    id: String,
+    #[command(flatten)]
+    request: Request,
 }
 
 impl Tree {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let tree = context.call(Request { id: self.id }).await?;
+        let tree = context.call(self.request).await?;
         context.output.show(&tree, || draw(&tree))
     }
 }

@@ -1,0 +1,101 @@
+//! How an agent's process is started.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// How an agent's process is to be started. A plan holds no secret: those come from the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchPlan {
+    /// What is started.
+    pub program: Program,
+    /// Its arguments; never passed through a shell, and never holding the prompt.
+    pub args: Vec<String>,
+    /// How it gets the task.
+    pub prompt: PromptVia,
+    /// Variables that it needs in order to run unattended.
+    pub env: Vec<(String, String)>,
+    /// Variables of the user that this vendor's agent may see, such as its key. `PREFIX_*` stands for all that
+    /// begin so.
+    pub pass_env: Vec<Cow<'static, str>>,
+    /// Files that have to be there before it starts, all of them below [`super::Brief::scratch`].
+    pub files: Vec<PlannedFile>,
+    /// What is tried before the process is told to end, because it then still says what it did.
+    pub ask: Option<Ask>,
+}
+
+impl LaunchPlan {
+    /// A program that reads its prompt from standard input and needs nothing else.
+    pub const fn new(program: Program) -> Self {
+        Self {
+            program,
+            args: Vec::new(),
+            prompt: PromptVia::Stdin,
+            env: Vec::new(),
+            pass_env: Vec::new(),
+            files: Vec::new(),
+            ask: None,
+        }
+    }
+
+    /// Adds arguments.
+    pub(crate) fn arg(&mut self, args: &[&str]) {
+        self.args.extend(args.iter().map(|&arg| arg.to_owned()));
+    }
+
+    /// Adds an option with its value, where there is one.
+    pub(crate) fn option(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.arg(&[name, value]);
+        }
+    }
+
+    /// Adds a variable.
+    pub(crate) fn var(&mut self, name: &str, value: impl Into<String>) {
+        self.env.push((name.to_owned(), value.into()));
+    }
+
+    /// Lets these variables of the user pass.
+    pub(crate) fn pass(&mut self, names: &'static [&'static str]) {
+        self.pass_env.extend(names.iter().map(|&name| Cow::Borrowed(name)));
+    }
+}
+
+/// A file that belongs to a plan: settings of one run, instead of changes to those of the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedFile {
+    /// Where, below [`super::Brief::scratch`].
+    pub path: PathBuf,
+    /// What is in it.
+    pub content: String,
+}
+
+/// A program to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Program {
+    /// The first of this name on the `PATH`, or this very file when the name has a `/`.
+    OnPath(Cow<'static, str>),
+    /// The running binary itself.
+    This,
+}
+
+/// How an agent gets its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptVia {
+    /// The prompt is all of its standard input: no limit of length, and not to be seen in a list of processes.
+    Stdin,
+    /// The arguments name the file that holds it; standard input is empty.
+    File,
+    /// Standard input stays open, and the decoder writes to it, see [`super::Decoder::reply`].
+    Dialogue,
+}
+
+/// A gentle way to ask an agent to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// SIGINT, as Ctrl-C does.
+    Interrupt,
+    /// SIGHUP, as a terminal that goes away does.
+    HangUp,
+    /// In the words of its protocol, see [`super::Decoder::interrupt`].
+    Say,
+}

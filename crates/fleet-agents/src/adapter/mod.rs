@@ -1,0 +1,212 @@
+//! What every adapter can do.
+
+mod brief;
+mod launch;
+
+use std::borrow::Cow;
+
+use fleet_core::event::{AgentEvent, Stream, When};
+use fleet_core::outcome::AgentExit;
+use fleet_core::run::{Meter, Reason};
+
+pub use brief::{Brief, Conversation, McpServer, RepositorySettings, Resumes, Trust};
+pub use launch::{Ask, LaunchPlan, PlannedFile, Program, PromptVia};
+
+/// Where a repository can have settings for an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SettingsFiles {
+    /// Below the workspace: files, and folders with everything in them. What is only read to the model is not meant.
+    pub paths: &'static [&'static str],
+    /// Whether [`RepositorySettings::LeftOut`] keeps the agent from them. Otherwise it cannot be started beside them.
+    pub can_be_left_out: bool,
+}
+
+impl SettingsFiles {
+    /// Of an agent that reads none, or of which nobody knows what it reads.
+    pub const NONE: Self = Self { paths: &[], can_be_left_out: false };
+}
+
+/// What keeps an agent to its [`Trust`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enforced {
+    /// Nothing: its commands do what the user could do.
+    Nothing,
+    /// The agent itself, by the tools that it has or asks for.
+    Tools,
+    /// A sandbox of the operating system, which the agent sets up for its commands.
+    Sandbox,
+}
+
+impl Enforced {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Nothing => "none",
+            Self::Tools => "tools",
+            Self::Sandbox => "sandbox",
+        }
+    }
+}
+
+/// What people should know about a kind of agent, and what tells whether it is ready to work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// The name that its vendor gave it.
+    pub title: Cow<'static, str>,
+    /// Whose limits its account has: agents of one provider share a pause.
+    pub provider: Cow<'static, str>,
+    /// What is started.
+    pub program: Program,
+    /// The arguments that make it print its version.
+    pub version_args: &'static [&'static str],
+    /// How to get it.
+    pub install: Cow<'static, str>,
+    /// How to log in.
+    pub login: Cow<'static, str>,
+    /// Any one of these variables is a sign of being logged in.
+    pub login_env: &'static [&'static str],
+    /// Any one of these files is one, too: below the home directory, or below the variable in front of the colon
+    /// where that is set (`CODEX_HOME:auth.json`).
+    pub login_files: &'static [&'static str],
+    /// Whether a prompt reaches it while it works.
+    pub takes_prompts: bool,
+    /// What each [`Trust`] means for it, in words, in the order of [`Trust::WORDS`].
+    pub trust: [&'static str; 3],
+    /// What keeps it to each of them, in the same order.
+    pub enforced: [Enforced; 3],
+    /// Where a repository can have settings for it.
+    pub settings_files: SettingsFiles,
+}
+
+impl About {
+    /// What keeps it to this trust.
+    pub const fn enforced(&self, trust: Trust) -> Enforced {
+        let [read_only, sandbox, full] = self.enforced;
+        match trust {
+            Trust::ReadOnly => read_only,
+            Trust::Sandbox => sandbox,
+            Trust::Full => full,
+        }
+    }
+}
+
+/// The files in which an agent writes down a conversation, in its own home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Their folder, as [`About::login_files`] has it; the first whose variable is set counts.
+    pub folder: &'static [&'static str],
+    /// They are exactly so many folders below it.
+    pub levels: usize,
+    /// What their names end with.
+    pub name_end: String,
+}
+
+/// One kind of agent.
+pub trait Adapter: Send + Sync {
+    /// The name by which tasks choose it.
+    fn name(&self) -> &str;
+
+    /// What there is to know about it.
+    fn about(&self) -> About;
+
+    /// How to start it for this brief.
+    fn plan(&self, brief: &Brief<'_>) -> LaunchPlan;
+
+    /// What understands the output of one process that was started for this brief.
+    fn decoder(&self, brief: &Brief<'_>) -> Box<dyn Decoder>;
+
+    /// Where it can go on with a conversation. The stricter answer is safe for every agent.
+    fn resumes(&self) -> Resumes {
+        Resumes::WhereItBegan
+    }
+
+    /// Where it writes down a conversation while it works, for agents whose output tells only at the end of a turn what
+    /// was used; see [`Decoder::record`].
+    fn record(&self, session: &str) -> Option<Record> {
+        let _ = session;
+        None
+    }
+
+    /// Whether it asks before it uses a tool, so that its trust is kept by the answers, whatever it was started with.
+    fn asks(&self) -> bool {
+        false
+    }
+}
+
+/// Understands the output of one process, line by line, in bounded memory. The same lines always give the same
+/// events, so that a keeper that comes later can read them again.
+pub trait Decoder: Send {
+    /// One line without its end. `cut` says that it was longer than what is passed.
+    fn line(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent>;
+
+    /// One line that the agent wrote to its own record of the conversation since this process began.
+    fn record(&mut self, line: &[u8]) -> Vec<AgentEvent> {
+        let _ = line;
+        Vec::new()
+    }
+
+    /// The process ended, and no more lines come.
+    fn end(&mut self, exit: &AgentExit) -> Vec<AgentEvent>;
+
+    /// What is to be written to the agent's standard input now. Asked once at the start, after every line and after
+    /// the two below; only agents that are spoken with ([`PromptVia::Dialogue`]) have something to say. Its input is
+    /// closed once an [`AgentEvent::Ended`] came and nobody has a further prompt.
+    fn reply(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// A further prompt of a person. `true` says that the agent can take it now and [`Decoder::reply`] has the words;
+    /// otherwise the conversation is resumed with it when this process has ended.
+    fn prompt(&mut self, text: &str) -> bool {
+        let _ = text;
+        false
+    }
+
+    /// How many of the prompts that [`Decoder::prompt`] took the agent is known to have by now. One that only lies in a
+    /// pipe or in our own queue is lost with the process, and has to be told again.
+    fn taken(&self) -> usize {
+        0
+    }
+
+    /// The agent should stop what it is doing. `true` says that [`Decoder::reply`] has the words for it.
+    fn interrupt(&mut self) -> bool {
+        false
+    }
+
+    /// The last thing that the agent said, which may hold a report.
+    fn final_text(&self) -> Option<&str>;
+
+    /// What the agent's own counters stand at, if they count over the whole conversation.
+    fn meter(&self) -> Option<Meter> {
+        None
+    }
+
+    /// What went wrong, if the agent did not get over it. Asked after [`Decoder::end`].
+    fn failure(&self) -> Option<Failure>;
+}
+
+/// What ended an agent's work before it was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind of thing.
+    pub reason: Reason,
+    /// The agent's words.
+    pub text: String,
+    /// When it is worth trying again, if that was said.
+    pub until: Option<When>,
+}
+
+impl Failure {
+    /// Of which nobody said when it will be over.
+    pub fn new(reason: Reason, text: impl Into<String>) -> Self {
+        Self { reason, text: text.into(), until: None }
+    }
+
+    /// How it is told when it happens: a limit is one for everybody who uses the account, so it comes with its end.
+    pub(crate) fn events(&self) -> Vec<AgentEvent> {
+        let (reason, text) = (self.reason, self.text.clone());
+        let is_limit = matches!(reason, Reason::RateLimited | Reason::QuotaExhausted);
+        let limit = is_limit.then(|| AgentEvent::RateLimit { until: self.until, text: text.clone() });
+        limit.into_iter().chain([AgentEvent::Error { reason, text }]).collect()
+    }
+}

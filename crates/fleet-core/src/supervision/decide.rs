@@ -1,0 +1,165 @@
+//! What is due while the agent runs.
+
+use std::time::Duration;
+
+use super::{Backlog, COMMIT_POLL_INTERVAL, Order, REAP_INTERVAL, Supervision, Work};
+use crate::outcome::Stop;
+use crate::run::StopKind;
+use crate::watchdog::{Next, Overrun};
+
+/// Events are batched this long before they are stored.
+const FLUSH_DELAY: Duration = Duration::from_millis(200);
+/// What a talkative agent says is stored this often at most: hundreds of them share one store.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+/// An agent that said that it is done has this long to exit.
+const EXIT_GRACE: Duration = Duration::from_secs(20);
+/// How often the agent's record of the conversation is read: hardly any model answers faster.
+const RECORD_POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+impl Supervision {
+    /// Does what is due; returns when to look again.
+    pub(super) fn decide(&mut self, now: Duration) -> Duration {
+        let pause = if self.stopped.is_some() { REAP_INTERVAL } else { self.stop_or_pause(now) };
+        let mut wake_at = now + pause.min(REAP_INTERVAL);
+        if self.stopped.is_none() {
+            wake_at = wake_at.min(self.poll_commits(now));
+        }
+        if self.settings.has_record {
+            wake_at = wake_at.min(self.poll_record(now));
+        }
+        self.flush(now).map_or(wake_at, |at| wake_at.min(at))
+    }
+
+    /// Stops the agent if there is a reason; the first that holds counts.
+    fn stop_or_pause(&mut self, now: Duration) -> Duration {
+        if let Some(order) = self.order.clone() {
+            self.obey(order);
+            return REAP_INTERVAL;
+        }
+        if let Some((reason, text)) = self.hopeless.take() {
+            self.stop(Stop::Hopeless(reason, text));
+            return REAP_INTERVAL;
+        }
+        if let Some(left) = self.exit_grace_left(now) {
+            return left;
+        }
+        if self.backlog == Backlog::Full {
+            // The agent is silent because nobody listens: the store does not answer.
+            self.watchdog.heard(now);
+        }
+        match self.watchdog.next(now) {
+            Next::Stop(overrun) if self.may_get_more(overrun) => REAP_INTERVAL,
+            Next::Stop(overrun) => {
+                self.stop_at(overrun);
+                REAP_INTERVAL
+            }
+            Next::Probe => {
+                self.start(Work::Probe);
+                REAP_INTERVAL
+            }
+            Next::Snapshot => {
+                self.watchdog.snapshotted(now);
+                self.start(Work::Snapshot);
+                REAP_INTERVAL
+            }
+            Next::Sleep(pause) => pause,
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            // Its work is done, and would only be done again.
+            Order::Stop(stop) if stop.kind == StopKind::Release && self.done_since.is_some() => {
+                self.end_finished();
+            }
+            Order::Stop(stop) if stop.kind == StopKind::Release => self.stop(Stop::Shutdown(stop.why)),
+            Order::Stop(stop) => self.stop(Stop::Killed(stop.why)),
+            Order::Lost => self.stop(Stop::Shutdown("the run was given to somebody else".to_owned())),
+        }
+    }
+
+    /// How long an agent that said that it is done may still take to exit; then it is made to.
+    fn exit_grace_left(&mut self, now: Duration) -> Option<Duration> {
+        if self.was_ended {
+            return Some(REAP_INTERVAL);
+        }
+        let left = (self.done_since? + EXIT_GRACE).saturating_sub(now);
+        if left.is_zero() {
+            self.end_finished();
+            return Some(REAP_INTERVAL);
+        }
+        Some(left)
+    }
+
+    fn end_finished(&mut self) {
+        if !self.was_ended {
+            self.was_ended = true;
+            self.start(Work::EndFinished);
+        }
+    }
+
+    fn stop_at(&mut self, overrun: Overrun) {
+        let text = overrun.to_string();
+        self.stop(match overrun {
+            Overrun::Time(_) => Stop::TimeLimit(text),
+            Overrun::Idle(_) => Stop::Idle(text),
+            Overrun::Tokens(_) => Stop::Tokens(text),
+            Overrun::Money(_) => Stop::Money(match &self.price_guess {
+                Some(guess) => format!("{text}; {}", guess.text),
+                None => text,
+            }),
+        });
+    }
+
+    fn stop(&mut self, why: Stop) {
+        self.stopped = Some(why);
+        self.start(Work::Stop);
+    }
+
+    fn poll_commits(&mut self, now: Duration) -> Duration {
+        if self.is_under_way(Work::Publish) {
+            return Duration::MAX;
+        }
+        if now >= self.commits_at {
+            self.commits_at = now + COMMIT_POLL_INTERVAL;
+            if self.publish_backoff.is_due(now) {
+                self.start(Work::Publish);
+            }
+        }
+        self.commits_at
+    }
+
+    fn poll_record(&mut self, now: Duration) -> Duration {
+        if self.is_under_way(Work::ReadRecord) {
+            return Duration::MAX;
+        }
+        if now >= self.record_at {
+            self.record_at = now + RECORD_POLL_INTERVAL;
+            self.start(Work::ReadRecord);
+        }
+        self.record_at
+    }
+
+    /// Stores what waits, one batch at a time, so that they arrive in order.
+    fn flush(&mut self, now: Duration) -> Option<Duration> {
+        if self.backlog == Backlog::Empty {
+            return None;
+        }
+        let soonest = self.flushed_at.map_or(Duration::ZERO, |last| last + FLUSH_INTERVAL);
+        let flush_at = *self.flush_at.get_or_insert((now + FLUSH_DELAY).max(soonest));
+        if self.is_under_way(Work::Store) {
+            return None;
+        }
+        if now < flush_at {
+            return Some(flush_at);
+        }
+        self.flushed_at = Some(now);
+        self.store();
+        None
+    }
+
+    pub(super) fn store(&mut self) {
+        (self.backlog, self.flush_at) = (Backlog::Empty, None);
+        self.start(Work::Store);
+    }
+}

@@ -1,0 +1,125 @@
+mod table;
+mod world;
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::budget::{self, Used};
+use crate::run::StopKind;
+use crate::watchdog::{self, Activity};
+use table::predicted;
+use world::{Script, World};
+
+fn s(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+fn order(kind: StopKind) -> Order {
+    Order::Stop(crate::run::Stop { kind, why: format!("{kind:?}") })
+}
+
+fn said(status: AgentStatus) -> Input {
+    Input::Output { shows_work: true, status }
+}
+
+fn tokens(tokens: u64) -> AgentStatus {
+    AgentStatus { used: Used { tokens, micro_usd: tokens }, ..AgentStatus::default() }
+}
+
+/// Feeds inputs, each followed by a look at what is due, and returns all effects but polls.
+fn effects(supervision: &mut Supervision, inputs: Vec<(u64, Input)>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for (at, input) in inputs {
+        effects.extend(supervision.on(input, s(at)));
+        effects.extend(supervision.on(Input::Wake, s(at)));
+    }
+    effects.retain(|effect| !matches!(effect, Effect::Start(Work::Publish | Work::ReadRecord)));
+    effects
+}
+
+fn bounded(tokens: Option<u64>, micro_usd: Option<u64>) -> Settings {
+    let bounds = watchdog::Bounds { tokens, micro_usd, ..watchdog::Bounds::default() };
+    Settings { bounds, warn_percent: 80, ..Settings::default() }
+}
+
+#[test]
+fn an_agent_that_exits_by_itself_is_followed_to_its_last_byte() {
+    let mut supervision = Supervision::new(Settings::default(), s(0));
+    let exit = AgentExit::Code(3);
+    let inputs = vec![
+        (1, Input::Exited(exit.clone())),
+        (2, Input::Ended(Work::EndRemaining)),
+        (3, Input::PipeClosed),
+        (4, said(AgentStatus::default())),
+        (5, Input::PipeClosed),
+        (6, Input::PipeClosed),
+    ];
+    let end = Effect::End(Verdict { exit, stopped: None });
+    assert_eq!(effects(&mut supervision, inputs), [Effect::Start(Work::EndRemaining), end]);
+}
+
+#[test]
+fn a_pipe_that_somebody_holds_open_is_left_after_a_while() {
+    let mut supervision = Supervision::new(Settings::default(), s(0));
+    let inputs = vec![(1, Input::Exited(AgentExit::Code(0))), (2, Input::Ended(Work::EndRemaining))];
+    assert_eq!(effects(&mut supervision, inputs), [Effect::Start(Work::EndRemaining)]);
+    assert_eq!(supervision.wake_at(), s(2) + DRAIN);
+    assert!(matches!(supervision.on(Input::Wake, s(7))[..], [Effect::End(_)]));
+}
+
+#[test]
+fn money_over_its_bound_names_the_price_that_was_guessed() {
+    let mut supervision = Supervision::new(bounded(None, Some(2_000_000)), s(0));
+    let guess = PriceGuess { text: "a guess".to_owned(), remedy: "set it".to_owned() };
+    let status = AgentStatus { price_guess: Some(guess), ..tokens(2_000_001) };
+    let effects = effects(&mut supervision, vec![(1, said(status.clone())), (2, said(status))]);
+    assert_eq!(effects, [Effect::Warn("a guess; set it".to_owned()), Effect::Start(Work::Stop)]);
+    let stopped = "stopped: over its limit of 2.00 USD; a guess".to_owned();
+    assert_eq!(supervision.stopped, Some(Stop::Money(stopped)));
+}
+
+#[test]
+fn a_bound_without_a_reservation_warns_once() {
+    let mut supervision = Supervision::new(bounded(Some(100), None), s(0));
+    let effects =
+        effects(&mut supervision, [10, 80, 90].map(|used| (1, said(tokens(used)))).into_iter().collect());
+    assert_eq!(effects, [Effect::Warn("it has used 80 of 100 tokens".to_owned())]);
+}
+
+#[test]
+fn an_agent_that_told_nothing_of_what_it_used_had_no_limit() {
+    let unmetered = |settings, stopped, used| {
+        let verdict = Verdict { exit: AgentExit::Code(0), stopped };
+        Supervision::new(settings, s(0)).unmetered(&verdict, used).is_some()
+    };
+    let limit = bounded(Some(1), None);
+    assert!(unmetered(limit, None, Used::default()));
+    assert!(!unmetered(limit, None, tokens(1).used));
+    assert!(!unmetered(limit, Some(Stop::Idle(String::new())), Used::default()));
+    assert!(!unmetered(bounded(None, None), None, Used::default()));
+}
+
+#[test]
+fn cancellations_beat_releases_and_nothing_beats_the_loss() {
+    let all = [order(StopKind::Release), order(StopKind::Cancel), Order::Lost];
+    for (earlier, one) in all.iter().enumerate() {
+        assert!(one.beats(None));
+        for (later, other) in all.iter().enumerate() {
+            assert_eq!(other.beats(Some(one)), later > earlier, "{other:?} after {one:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_024, ..ProptestConfig::default() })]
+
+    /// Whatever comes in whatever order: it ends, once, as the table says.
+    #[test]
+    fn every_order_of_events_ends_once_with_the_verdict_of_the_table(script in Script::any()) {
+        let settings = script.settings;
+        let (history, verdict) = World::new(script).run();
+        prop_assert_eq!(verdict, predicted(&settings, &history), "{:#?}", history);
+    }
+}

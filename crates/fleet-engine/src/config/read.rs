@@ -1,0 +1,165 @@
+//! Settings as typed values.
+//!
+//! Must never hold a rule about a value: each was checked before, so a failure here means that a row of
+//! [`super::keys`] has a type that does not go with its kind.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use fleet_agents::Trust;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::Reason;
+
+use super::form;
+use super::key::{Kind, NONE};
+use super::keys::Color;
+use super::secret::Secret;
+use super::setting::Setting;
+use super::value::Value;
+
+/// What is set, by key.
+pub(super) type Settings = BTreeMap<String, Setting>;
+
+/// The value of this key as what it is.
+pub(super) fn read<T: FromSetting>(settings: &Settings, name: &str, kind: Kind) -> Outcome<T> {
+    T::read(settings, name, kind)
+        .ok_or_else(|| Problem::new(Code::Internal, format!("the setting `{name}` is not what its key says")))
+}
+
+/// A type of a field of [`super::keys`].
+pub(super) trait FromSetting: Sized {
+    fn from_value(kind: Kind, value: &Value) -> Option<Self>;
+
+    /// What a key is that is not set and has no default.
+    fn unset() -> Option<Self> {
+        None
+    }
+
+    fn read(settings: &Settings, name: &str, kind: Kind) -> Option<Self> {
+        match settings.get(name) {
+            Some(setting) => Self::from_value(kind, &setting.value),
+            None => Self::unset(),
+        }
+    }
+}
+
+macro_rules! numbers {
+    ($($type:ty)+) => {
+        $(impl FromSetting for $type {
+            fn from_value(kind: Kind, value: &Value) -> Option<Self> {
+                kind.number(value)?.try_into().ok()
+            }
+        })+
+    };
+}
+
+numbers!(u8 u16 u32 u64 usize);
+
+impl FromSetting for Duration {
+    fn from_value(kind: Kind, value: &Value) -> Option<Self> {
+        let number = kind.number(value)?;
+        Some(if let Kind::Integer { .. } = kind {
+            Self::from_secs(number)
+        } else {
+            Self::from_millis(number)
+        })
+    }
+}
+
+impl FromSetting for bool {
+    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+        if let Value::Boolean(truth) = value { Some(*truth) } else { None }
+    }
+}
+
+impl FromSetting for String {
+    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+        if let Value::String(text) = value { Some(text.clone()) } else { None }
+    }
+}
+
+impl FromSetting for Secret {
+    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+        if let Value::Secret(secret) = value { Some(secret.clone()) } else { None }
+    }
+}
+
+impl FromSetting for Color {
+    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+        match value.to_string().as_str() {
+            "auto" => Some(Self::Auto),
+            "always" => Some(Self::Always),
+            "never" => Some(Self::Never),
+            _ => None,
+        }
+    }
+}
+
+impl FromSetting for Trust {
+    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+        Self::parse(&value.to_string())
+    }
+}
+
+impl<T: FromSetting> FromSetting for Option<T> {
+    fn from_value(kind: Kind, value: &Value) -> Option<Self> {
+        match (kind, value) {
+            (Kind::Quantity { .. }, Value::String(text)) if text == NONE => Some(None),
+            _ => T::from_value(kind, value).map(Some),
+        }
+    }
+
+    fn unset() -> Option<Self> {
+        Some(None)
+    }
+}
+
+/// A list, each of whose items is parsed.
+fn items<T, C: FromIterator<T>>(value: &Value, parse: impl Fn(&str) -> Option<T>) -> Option<C> {
+    if let Value::List(items) = value { items.iter().map(|item| parse(item)).collect() } else { None }
+}
+
+impl FromSetting for Vec<String> {
+    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+        items(value, |item| Some(item.to_owned()))
+    }
+
+    fn unset() -> Option<Self> {
+        Some(Self::new())
+    }
+}
+
+impl FromSetting for Vec<(Reason, String)> {
+    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+        items(value, |item| form::error_pattern(item).map(|(reason, pattern)| (reason, pattern.to_owned())))
+    }
+
+    fn unset() -> Option<Self> {
+        Some(Self::new())
+    }
+}
+
+impl FromSetting for BTreeMap<String, String> {
+    fn from_value(_: Kind, value: &Value) -> Option<Self> {
+        items(value, |item| form::alias(item).map(|(short, model)| (short.to_owned(), model.to_owned())))
+    }
+
+    fn unset() -> Option<Self> {
+        Some(Self::new())
+    }
+}
+
+/// All keys whose name begins alike, by what comes after it.
+impl FromSetting for BTreeMap<String, Secret> {
+    fn from_value(_: Kind, _: &Value) -> Option<Self> {
+        None
+    }
+
+    fn read(settings: &Settings, name: &str, kind: Kind) -> Option<Self> {
+        let start = name.strip_suffix('*')?;
+        let inside = settings.iter().filter_map(|(key, setting)| Some((key.strip_prefix(start)?, setting)));
+        inside
+            .map(|(key, setting)| Some((key.to_owned(), Secret::from_value(kind, &setting.value)?)))
+            .collect()
+    }
+}

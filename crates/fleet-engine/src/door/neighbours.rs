@@ -1,0 +1,175 @@
+//! What the agent of a run may do about the work of others in its own repository, and about itself.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use fleet_api::{Client as _, Question};
+use fleet_core::id::{RunId, TaskId};
+use fleet_core::problem::{Code, Outcome};
+use fleet_store::ops;
+use fleet_testkit::repo::Repo;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::caller::{Agent, Caller};
+use crate::environment::Environment;
+use crate::verbs::task_add;
+use crate::{Engine, Start};
+
+/// What nobody may learn who is not meant to.
+const SECRET: &str = "xyzzy";
+
+/// A repository in which two agents work, one of which asks.
+struct World {
+    home: TempDir,
+    repo: Repo,
+    agent: Engine,
+    own: TaskId,
+    run: RunId,
+    other: TaskId,
+}
+
+impl World {
+    async fn new() -> Self {
+        let (home, repo) = (tempfile::tempdir().unwrap(), Repo::init());
+        repo.commit("one");
+        let place = home.path().to_str().unwrap();
+        let pairs =
+            [("FLEET_HOME", place), ("HOME", place), ("FLEET_AUTOSTART", "false"), ("PATH", "/usr/bin:/bin")];
+        let environment = Environment::from_pairs(pairs).with_current_directory(repo.path());
+        let engine =
+            Engine::new(Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() })
+                .unwrap();
+        let ((own, run), (other, _)) = (work(&engine, "own").await, work(&engine, SECRET).await);
+        let project = engine.project().await.unwrap();
+        let agent = engine.anew().acting_as(Caller::Agent(Agent { run, task: own, project }));
+        Self { home, repo, agent, own, run, other }
+    }
+
+    async fn ask(&self, verb: &str, request: Value) -> Outcome<String> {
+        let question = Question { verb: verb.to_owned(), at: None, request: request.to_string() };
+        self.agent.ask(question).await
+    }
+
+    async fn refused(&self, verb: &str, request: Value) -> String {
+        let problem = self.ask(verb, request).await.unwrap_err();
+        assert!(matches!(problem.code, Code::NotYours | Code::SpawnRefused | Code::BranchTaken), "{problem}");
+        problem.to_string()
+    }
+}
+
+/// A task with an agent at work on it.
+async fn work(engine: &Engine, title: &str) -> (TaskId, RunId) {
+    let request = fleet_api::verbs::task_add::Request {
+        title: title.to_owned(),
+        agent: Some("demo".to_owned()),
+        ..Default::default()
+    };
+    let task = task_add::run(engine, request).await.unwrap().task.unwrap().id;
+    let claim = ops::Claim {
+        runner: "r".to_owned(),
+        place: engine.place().unwrap(),
+        runs: vec![engine.new_id().unwrap()],
+        default_agent: "demo".parse().unwrap(),
+        able: None,
+        projects: None,
+        accounts: BTreeMap::default(),
+        caps: fleet_core::schedule::Caps::default(),
+        budget: None,
+        lease: Duration::from_mins(10),
+        now: engine.now(),
+    };
+    (task, engine.call(claim).await.unwrap().remove(0).run.id)
+}
+
+#[tokio::test]
+async fn lists_are_about_its_own_work_alone() {
+    let world = World::new().await;
+    for (verb, request) in [
+        ("agents.status", json!({})),
+        ("review", json!({})),
+        ("run.list", json!({})),
+        ("run.kill.find", json!({ "patterns": ["*"] })),
+        ("clean", json!({ "all": true, "dry_run": true })),
+    ] {
+        let answer = world.ask(verb, request).await.unwrap();
+        assert!(!answer.contains(SECRET) && !answer.contains(world.other.as_str()), "{verb}: {answer}");
+    }
+    // The newest run is another's: the limit counts what is left.
+    let answer = world.ask("run.list", json!({ "limit": 1 })).await.unwrap();
+    assert!(answer.contains(world.run.as_str()), "{answer}");
+    for verb in ["about", "runner.status"] {
+        let answer = world.ask(verb, json!({})).await.unwrap();
+        assert!(!answer.contains(world.home.path().to_str().unwrap()), "{verb}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn it_takes_no_branch_of_another_task() {
+    let world = World::new().await;
+    for branch in [format!("fleet/{}", world.other), format!("fleet/{}/x", world.other)] {
+        let request = json!({ "title": "evil", "branch": branch });
+        let told = world.refused("task.add", request).await;
+        assert!(told.contains("reserved"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn it_does_not_prolong_itself() {
+    let world = World::new().await;
+    for kind in ["prompt", "follow_up"] {
+        let request = json!({ "id": world.own.as_str(), "text": "go on", "kind": kind });
+        let told = world.refused("run.prompt", request).await;
+        assert!(told.contains("cannot prompt itself"), "{told}");
+    }
+    let told = world.refused("task.edit", json!({ "id": world.own.as_str(), "retries": 1_000 })).await;
+    assert!(told.contains("only people"), "{told}");
+    world.ask("task.edit", json!({ "id": world.own.as_str(), "add_labels": ["x"] })).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_it_adds_is_bounded() {
+    let world = World::new().await;
+    let flood = json!({ "text": "{\"title\":\"x\"}\n".repeat(ops::MOST_ADDED + 1) });
+    let told = world.refused("task.import", flood).await;
+    assert!(told.contains("at most 1000"), "{told}");
+    let over = json!({ "text": "{\"title\":\"x\",\"state\":\"done\"}" });
+    let problem = world.ask("task.import", over).await.unwrap_err();
+    assert!(problem.message.contains("only people"), "{problem}");
+}
+
+#[tokio::test]
+async fn no_file_is_read_in_its_place() {
+    let world = World::new().await;
+    let secret = world.home.path().join("secret.toml");
+    fs::write(&secret, format!("{SECRET} = 1\n")).unwrap();
+    let named = |name: &str| json!({ "workflows": [{ "named": name }] });
+    let answer = world.ask("workflow.check", named(secret.to_str().unwrap())).await.unwrap();
+    assert!(!answer.contains(SECRET) && answer.contains("not read"), "{answer}");
+    let request = json!({ "workflow": { "named": secret.to_str().unwrap() } });
+    assert!(world.refused("workflow.run", request).await.contains("not read"));
+    // A link in the repository leads nowhere else either.
+    fs::create_dir(world.repo.path().join(".fleet")).unwrap();
+    std::os::unix::fs::symlink(world.home.path(), world.repo.path().join(".fleet/workflows")).unwrap();
+    let answer = world.ask("workflow.check", named("secret")).await.unwrap();
+    assert!(!answer.contains(SECRET), "{answer}");
+    let text = "[stages.a]\nprompt_file = 'secret.toml'\n";
+    let given = json!({ "workflows": [{ "given": { "name": "x", "text": text, "format": "toml" } }] });
+    let answer = world.ask("workflow.check", given).await.unwrap();
+    assert!(answer.contains("none beside it"), "{answer}");
+    assert!(world.ask("workflow.check", named("compete-judge")).await.unwrap().contains("\"ok\":true"));
+}
+
+#[tokio::test]
+async fn a_folder_that_pretends_to_be_the_repository_is_refused() {
+    let world = World::new().await;
+    let forged = tempfile::tempdir().unwrap();
+    let git_dir = world.repo.path().join(".git");
+    fs::write(forged.path().join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
+    let at = Some(forged.path().to_owned());
+    let question = Question { verb: "project.uncommitted".to_owned(), at, request: "{}".to_owned() };
+    let problem = world.agent.ask(question).await.unwrap_err();
+    assert_eq!(problem.code, Code::NotYours, "{problem}");
+    world.ask("project.uncommitted", json!({})).await.unwrap();
+}

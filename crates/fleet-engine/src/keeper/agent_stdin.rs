@@ -1,0 +1,82 @@
+//! The standard input of an agent.
+//!
+//! One thread writes, because a pipe that nobody reads blocks. What waits is bounded: the input of an agent that never
+//! reads is closed.
+
+use std::io::{PipeWriter, Write as _};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+
+/// At most this many writes wait.
+const MOST_WAITING: usize = 256;
+/// The writer needs little: what it writes is on the heap.
+const STACK: usize = 64 * 1024;
+
+/// The agent sees the end of its input when this is dropped or closed and everything is written.
+pub(super) struct AgentStdin {
+    writes: Option<SyncSender<Vec<u8>>>,
+}
+
+impl AgentStdin {
+    pub(super) fn new(pipe: Option<PipeWriter>) -> std::io::Result<Self> {
+        let Some(mut pipe) = pipe else { return Ok(Self { writes: None }) };
+        let (writes, waiting) = sync_channel::<Vec<u8>>(MOST_WAITING);
+        thread::Builder::new().name("stdin".to_owned()).stack_size(STACK).spawn(move || {
+            // An agent that has closed its input, or is gone, is heard of in other ways.
+            while let Ok(bytes) = waiting.recv()
+                && pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_ok()
+            {}
+        })?;
+        Ok(Self { writes: Some(writes) })
+    }
+
+    pub(super) const fn is_open(&self) -> bool {
+        self.writes.is_some()
+    }
+
+    pub(super) fn write(&mut self, bytes: Vec<u8>) {
+        if bytes.is_empty() {
+            return;
+        }
+        if self.writes.as_ref().is_some_and(|writes| writes.try_send(bytes).is_err()) {
+            self.close();
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        self.writes = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, pipe};
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_arrives_in_order_and_ends() {
+        let (mut reader, writer) = pipe().unwrap();
+        let mut stdin = AgentStdin::new(Some(writer)).unwrap();
+        stdin.write(b"one ".to_vec());
+        stdin.write(Vec::new());
+        stdin.write(b"two".to_vec());
+        assert!(stdin.is_open());
+        stdin.close();
+        let mut heard = String::new();
+        reader.read_to_string(&mut heard).unwrap();
+        assert_eq!(heard, "one two");
+    }
+
+    #[test]
+    fn the_input_of_an_agent_that_never_reads_is_closed() {
+        let (reader, writer) = pipe().unwrap();
+        let mut stdin = AgentStdin::new(Some(writer)).unwrap();
+        for _ in 0..=MOST_WAITING + 20 {
+            stdin.write(vec![b'x'; 70_000]);
+        }
+        assert!(!stdin.is_open());
+        drop(reader);
+        assert!(!AgentStdin::new(None).unwrap().is_open());
+    }
+}

@@ -1,0 +1,86 @@
+//! What the events of an agent say about where it stands.
+
+use std::time::Duration;
+
+use fleet_agents::{AgentEvent, Failure, When};
+use fleet_core::policy;
+use fleet_core::run::{Reason, is_session};
+use fleet_core::time::Millis;
+
+use crate::clock;
+
+/// Agents wait as long as this by themselves; a longer wait is what the provider asked for.
+const OWN_PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Default)]
+pub(super) struct AgentStatus {
+    pub(super) session: Option<String>,
+    /// The store does not have the session yet. It is not an event, and some agents report it long before anything else.
+    pub(super) is_session_new: bool,
+    pub(super) question: Option<String>,
+    /// Why there is no sense in waiting for the agent.
+    pub(super) hopeless: Option<(Reason, String)>,
+    /// Whether the agent has said that it is done, and nobody has asked it for more since.
+    pub(super) is_over: bool,
+    /// Whether anything came from its model, or at least from its provider.
+    pub(super) has_begun: bool,
+    /// Notices that the agent retries a request, and all other events.
+    pub(super) retries: u64,
+    pub(super) others: u64,
+    /// When the provider lets the account continue, if the agent says so.
+    limited_until: Option<Millis>,
+    /// When the agent itself would retry what its provider refused.
+    retry_at: Option<Millis>,
+}
+
+impl AgentStatus {
+    pub(super) fn observe(&mut self, event: &AgentEvent, now: Millis) {
+        if matches!(event, AgentEvent::Retry { .. }) {
+            self.retries += 1;
+        } else {
+            self.others += 1;
+        }
+        match event {
+            AgentEvent::SessionStarted { session } if is_session(session) => {
+                self.is_session_new |= self.session.as_ref() != Some(session);
+                self.session = Some(session.clone());
+            }
+            AgentEvent::Question { text } => self.question = Some(text.clone()),
+            AgentEvent::Error { reason, text } if reason.is_hopeless() => {
+                self.hopeless.get_or_insert((*reason, text.clone()));
+            }
+            AgentEvent::Ended { .. } => self.is_over = true,
+            AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::ToolCall { .. } => {
+                (self.is_over, self.has_begun) = (false, true);
+            }
+            AgentEvent::Retry { wait_ms, .. } => {
+                let wait = wait_ms.map(Duration::from_millis).filter(|wait| *wait > OWN_PATIENCE);
+                self.retry_at = wait.map(|wait| now.plus(wait));
+                self.has_begun = true;
+            }
+            AgentEvent::RateLimit { until: Some(until), .. } => {
+                self.limited_until = Some(moment(*until, now));
+            }
+            AgentEvent::RateLimit { until: None, .. } => self.has_begun = true,
+            _ => {}
+        }
+    }
+
+    /// When the account can be used again after this failure.
+    pub(super) fn limited_until(&self, failure: Option<&Failure>, now: Millis) -> Option<Millis> {
+        let reported = failure.and_then(|failure| failure.until).map(|until| moment(until, now));
+        // An agent that was stopped while it waited knows how long its provider wants to be left alone.
+        let is_limit = failure.is_some_and(|failure| policy::blames_account(failure.reason));
+        reported.or(self.limited_until).or(self.retry_at.filter(|_| is_limit))
+    }
+}
+
+/// What was reported about a moment, read now.
+pub(super) fn moment(when: When, now: Millis) -> Millis {
+    match when {
+        When::At(at) => at,
+        When::After(span) => now.plus(span),
+        // A day that no calendar has is not a moment: then it is worth a try at once.
+        When::Local(time) => clock::moment_of(time, now).unwrap_or(now),
+    }
+}

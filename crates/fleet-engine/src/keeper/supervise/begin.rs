@@ -1,0 +1,144 @@
+//! Beginning: the conversation that fits, and a new one if the agent cannot go on with that.
+
+use std::time::Duration;
+
+use fleet_agents::Adapter;
+use fleet_core::outcome::AgentExit;
+use fleet_core::problem::Outcome;
+use fleet_core::run::{Reason, RunMove};
+use fleet_host::process;
+use fleet_store::ops;
+use tokio::time::timeout;
+
+use super::record::RecordReader;
+use super::{AgentEnd, AgentProcess};
+use crate::agent_env::secret_values;
+use crate::keeper::agent::LaunchGroup;
+use crate::keeper::journal::{self, Journal, Stored};
+use crate::keeper::mailbox::Mailbox;
+use crate::keeper::prepare::Prepared;
+use crate::keeper::talk::{Here, Talk};
+use crate::keeper::{Keeper, blocking, internal};
+use crate::{clock, fault};
+
+/// A store that is out of reach is not waited for longer than this when the agent was started.
+const START_PATIENCE: Duration = Duration::from_secs(5);
+
+/// One process of the agent.
+struct Attempt<'a> {
+    adapter: &'a dyn Adapter,
+    talk: Talk,
+    /// What became of the one before it in this run, if that could not go on with its conversation.
+    after: Option<&'a AgentEnd>,
+}
+
+impl AgentEnd {
+    /// Whether the agent ended by itself before anything came from its model, and its provider is not to blame: then
+    /// the conversation that it was to go on with is what it failed at.
+    fn failed_to_resume(&self) -> bool {
+        let is_own = self.heard.failure.as_ref().is_none_or(|failure| failure.reason == Reason::AgentError);
+        let has_failed = self.heard.failure.is_some() || !self.exit.is_success();
+        let has_ended = self.stopped.is_none() && !matches!(self.exit, AgentExit::NotStarted(_));
+        has_ended && has_failed && is_own && !self.heard.has_begun
+    }
+
+    /// Why it ended, in a sentence.
+    fn end(&self) -> String {
+        self.heard.failure.as_ref().map_or_else(|| self.exit.to_string(), |failure| failure.text.clone())
+    }
+}
+
+impl Keeper<'_> {
+    /// Starts the agent, follows it, and ends all that it started. An agent that does not have its conversation any more
+    /// begins a new one at once, which is no fault of the task.
+    pub(in crate::keeper) async fn supervise(&self, prepared: &Prepared, group: LaunchGroup) -> AgentEnd {
+        let Some(adapter) = self.agents.find(&self.run.agent) else {
+            let why = format!("there is no agent called `{}` here", self.run.agent);
+            return AgentEnd::not_started(Reason::AgentMissing, why);
+        };
+        let here = Here { run: &self.run, workspace: prepared.workspace.path(), resumes: adapter.resumes() };
+        let talk = match Talk::choose(&here, &prepared.before, self.task.history.failures) {
+            Ok(talk) => talk,
+            Err(problem) => return AgentEnd::not_started(Reason::SetupFailed, problem.to_string()),
+        };
+        let is_resumed = talk.is_resumed();
+        let first = self.attempt(Attempt { adapter, talk, after: None }, prepared, group).await;
+        if !is_resumed || !first.failed_to_resume() || self.orders.borrow().is_some() {
+            return first;
+        }
+        match self.again(&first).await {
+            Ok((talk, group)) => {
+                self.attempt(Attempt { adapter, talk, after: Some(&first) }, prepared, group).await
+            }
+            Err(_) => first,
+        }
+    }
+
+    /// What a second process needs. The store gets the rest of the first one's output before anything that follows it.
+    async fn again(&self, first: &AgentEnd) -> Outcome<(Talk, LaunchGroup)> {
+        if let Some(last) = first.last.clone() {
+            journal::store(self.store.clone(), last).await.map_err(internal)?;
+        }
+        Ok((Talk::new()?, self.launch_group().await.map_err(internal)?))
+    }
+
+    async fn attempt(&self, attempt: Attempt<'_>, prepared: &Prepared, group: LaunchGroup) -> AgentEnd {
+        let Attempt { adapter, talk, after } = attempt;
+        let mut mailbox = Mailbox::new(self);
+        let briefing = match self.bounded(self.briefing(prepared, talk, &mut mailbox)).await {
+            Ok(briefing) => briefing,
+            Err(why) => return AgentEnd::not_started(Reason::SetupFailed, why),
+        };
+        let brief = briefing.brief();
+        let plan = adapter.plan(&brief);
+        let environment = self.environment(prepared, Some(&plan));
+        let secrets: Vec<_> = secret_values(&environment).chain(self.secrets()).collect();
+        let resumed = brief.conversation.resumed().and_then(|session| adapter.record(session));
+        let record = match blocking(move || RecordReader::new(resumed.as_ref(), environment)).await {
+            Ok(record) => record,
+            Err(problem) => return AgentEnd::not_started(Reason::SetupFailed, problem.to_string()),
+        };
+        let (started, tree) = match self.start(&plan, &brief, prepared, group) {
+            Ok(started) => started,
+            Err((reason, why)) => return AgentEnd::not_started(reason, why),
+        };
+        let stored = after.map_or_else(Stored::default, |first| first.stored);
+        let mut journal = Journal::new(self.run.id, self.run.fence, adapter.decoder(&brief), stored)
+            .priced(self.pricing())
+            .within(self.boundary(&adapter.about(), prepared));
+        if let (None, Err(why)) = (after, &prepared.door) {
+            let text =
+                format!("its agent cannot call `fleet`: the door of the run could not be opened: {why}");
+            journal.warn(text, clock::now());
+        }
+        if let Some(first) = after {
+            let text =
+                format!("it could not go on with its conversation ({}) and begins a new one", first.end());
+            journal.warn(text, clock::now());
+        }
+        let process = AgentProcess { adapter, ask: plan.ask, started, tree: tree.clone(), mailbox, record };
+        let mut supervisor = match self.supervisor(process, journal, prepared, &secrets) {
+            Ok(supervisor) => supervisor,
+            Err(why) => {
+                let ladder = self.ladder();
+                let _ = blocking(move || tree.kill_now(ladder.kill_patience, &mut || drop(process::reap())))
+                    .await;
+                return AgentEnd::not_started(Reason::SetupFailed, why);
+            }
+        };
+        fault::point(self.engine, "keeper-launched").await;
+        if after.is_none() {
+            self.tell_start().await;
+        }
+        supervisor.mailbox.started();
+        supervisor.supervise().await
+    }
+
+    async fn tell_start(&self) {
+        let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
+        let moved = self.call(ops::AdvanceRun { run, fence, event: RunMove::Start, now });
+        // A refusal means that the run is lost, which the lease tells as well; a store that is out of reach is no
+        // reason to stop an agent that has just begun.
+        let _ = timeout(START_PATIENCE, moved).await;
+    }
+}

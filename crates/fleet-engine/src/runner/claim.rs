@@ -1,0 +1,118 @@
+//! Claiming tasks, and starting a keeper for each.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use fleet_agents::Program;
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::AgentName;
+use fleet_host::process::{self, Detached};
+use fleet_store::ops;
+
+use super::{ActiveRunner, Notice, succession};
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::{Engine, agents, clock, problems};
+
+/// At most this many tasks are claimed together; the rest follow at once.
+const MOST_CLAIMS: usize = 32;
+/// Ready tasks that cannot start here (no such agent or repository, a cap, a scope) are not tried again before this.
+const CLAIM_RETRY_DELAY: Duration = Duration::from_millis(250);
+
+impl ActiveRunner<'_> {
+    pub(super) async fn claim(
+        &mut self,
+        free: usize,
+        tell: &mut dyn FnMut(Notice),
+    ) -> Outcome<Vec<ops::Claimed>> {
+        let engine = self.settings.engine(self.engine);
+        let config = engine.config()?;
+        let default_agent: AgentName = config.agent().parse().map_err(problems::field)?;
+        // A look costs nothing, a claim locks the store; and whatever any agent says wakes the runner.
+        let ready = ops::Ready { filter: ops::TaskFilter::default(), limit: 1, now: clock::now() };
+        let is_too_early = self
+            .claimed_nothing_at
+            .is_some_and(|last| clock::uptime().saturating_sub(last) < CLAIM_RETRY_DELAY);
+        if is_too_early {
+            return Ok(Vec::new());
+        }
+        let (newer, ready) = self.engine.call(ops::Both(ops::NewerSchema, ready)).await?;
+        if let Some(newer) = newer {
+            self.retire(newer, tell);
+            return Ok(Vec::new());
+        }
+        if ready.tasks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let here = self.offer.projects(engine).await?;
+        let runs =
+            (0..free.min(MOST_CLAIMS)).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
+        let claim = ops::Claim {
+            runner: self.registered.runner.name.clone(),
+            place: self.reconciler.place().to_owned(),
+            runs,
+            default_agent,
+            able: Some(able(engine)?),
+            projects: Some(here.clone()),
+            accounts: agents::accounts(engine)?,
+            caps: config.caps(),
+            budget: agents::budget(config),
+            lease: config.runner().lease,
+            now: clock::now(),
+        };
+        let mut claimed = self.engine.call(claim.clone()).await?;
+        if claimed.is_empty() && succession::hand_over(engine, &here, free.min(MOST_CLAIMS)).await? > 0 {
+            claimed = self.engine.call(ops::Claim { now: clock::now(), ..claim }).await?;
+        }
+        self.claimed_nothing_at = claimed.is_empty().then(clock::uptime);
+        Ok(claimed)
+    }
+
+    /// Gives the run to a keeper. When that fails the run is still ours.
+    pub(super) fn start(&mut self, claim: &ops::Claimed, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
+        let home = Home::new(self.engine.home());
+        let folder = home.run(claim.run.id);
+        folder.make().map_err(|error| problems::io(folder.dir(), &error))?;
+        let args = vec!["keeper".into(), claim.run.id.to_string().into(), claim.run.fence.to_string().into()];
+        let keeper = Detached {
+            program: Environment::this_binary()?,
+            args,
+            env: Some(self.engine.environment_for_children()),
+            cwd: home.root().to_owned(),
+            log: folder.keeper_log(),
+        };
+        let spawned = match self.relay.connect() {
+            Some(socket) => process::spawn_connected(&keeper, socket),
+            None => process::spawn_detached(&keeper),
+        };
+        let spawned = spawned
+            .map_err(|error| Problem::new(Code::Io, format!("a keeper could not be started: {error}")))?;
+        self.keepers.push((spawned, claim.run.id));
+        tell(Notice::Started {
+            task: claim.task.id,
+            title: claim.task.spec.title.to_string(),
+            run: claim.run.id,
+            agent: claim.run.agent.clone(),
+        });
+        Ok(())
+    }
+}
+
+/// Whether a task that names this agent, or none, can be started here.
+pub fn can_start(engine: &Engine, agent: Option<&str>) -> Outcome<bool> {
+    let name = agent.unwrap_or(engine.config()?.agent());
+    Ok(able(engine)?.iter().any(|here| here.as_str() == name))
+}
+
+/// The agents that can be started here.
+pub(crate) fn able(engine: &Engine) -> Outcome<BTreeSet<AgentName>> {
+    let environment = engine.environment();
+    let is_here = |program: &Program| match program {
+        Program::This => true,
+        Program::OnPath(name) => environment.find_program(name).is_some(),
+    };
+    let agents = engine.agents()?;
+    let here = agents.all().filter(|adapter| is_here(&adapter.about().program));
+    Ok(here.filter_map(|adapter| adapter.name().parse().ok()).collect())
+}

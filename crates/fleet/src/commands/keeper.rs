@@ -1,0 +1,31 @@
+//! `fleet keeper`: the keeper of one run. Started by runners, never by people.
+
+use clap::Args;
+use fleet_core::id::RunId;
+use fleet_core::problem::{Code, Problem};
+use fleet_engine::keeper::{self, Ticket};
+
+use super::Context;
+use crate::Done;
+
+/// Keep one run (started by the runner)
+#[derive(Debug, Args)]
+// A runner of an earlier version calls it `shim`.
+#[command(display_order = 420, hide = true, alias = "shim")]
+pub(crate) struct Keeper {
+    /// The run
+    run: String,
+    /// Its fencing number
+    fence: i64,
+}
+
+impl Keeper {
+    pub(crate) async fn run(self, context: &Context) -> Done {
+        let run: RunId =
+            self.run.parse().map_err(|error| Problem::new(Code::IdInvalid, format!("{error}")))?;
+        // A session of its own: neither a closed terminal nor its Ctrl-C reaches the agent.
+        let _ = fleet_engine::detach();
+        // The whole life of a run is one large future: on the heap, where a command that is none need not carry it.
+        Box::pin(keeper::run(&context.engine.nowhere(), Ticket { run, fence: self.fence })).await
+    }
+}
