@@ -214,7 +214,7 @@ impl Keeper<'_> {
             match self.store.call(ops::GetRun { run: self.run.id }).await {
                 Ok(detail) => return detail.report.and_then(declared),
                 Err(error) if error.is_temporary() && !self.is_lost() => {
-                    tokio::time::sleep(RETRY_DELAY).await
+                    tokio::time::sleep(RETRY_DELAY).await;
                 }
                 Err(_) => return None,
             }
