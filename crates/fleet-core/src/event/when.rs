@@ -35,7 +35,9 @@ pub struct LocalTime {
 #[serde(untagged)]
 enum Json {
     At(Millis),
-    After { after_ms: u64 },
+    After {
+        after_ms: u64,
+    },
     Local {
         #[schemars(example = &"2026-01-31 13:45")]
         local: String,
