@@ -150,7 +150,7 @@ impl Supervision {
         if self.is_under_way(Work::Store) {
             return None;
         }
-        if now < flush_at {
+        if now < flush_at && self.backlog != Backlog::Full {
             return Some(flush_at);
         }
         self.flushed_at = Some(now);

@@ -102,6 +102,25 @@ fn an_agent_that_told_nothing_of_what_it_used_had_no_limit() {
 }
 
 #[test]
+fn what_an_agent_says_is_stored_soon_then_once_a_second_and_at_once_when_much_waits() {
+    let mut supervision = Supervision::new(Settings::default(), s(0));
+    let mut stores = |at, input| {
+        let at = Duration::from_millis(at);
+        let effects = [supervision.on(input, at), supervision.on(Input::Wake, at)].concat();
+        effects.contains(&Effect::Start(Work::Store))
+    };
+    let waiting = |backlog| said(AgentStatus { backlog, ..AgentStatus::default() });
+    assert!(!stores(0, waiting(Backlog::Waiting)), "more may follow");
+    assert!(stores(200, Input::Wake));
+    assert!(!stores(210, Input::Ended(Work::Store)));
+    assert!(!stores(220, waiting(Backlog::Waiting)));
+    assert!(!stores(1_199, Input::Wake), "a second has not passed");
+    assert!(stores(1_200, Input::Wake));
+    assert!(!stores(1_210, Input::Ended(Work::Store)));
+    assert!(stores(1_220, waiting(Backlog::Full)), "the agent would wait");
+}
+
+#[test]
 fn cancellations_beat_releases_and_nothing_beats_the_loss() {
     let all = [order(StopKind::Release), order(StopKind::Cancel), Order::Lost];
     for (earlier, one) in all.iter().enumerate() {
