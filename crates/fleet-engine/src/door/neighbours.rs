@@ -1,9 +1,8 @@
 //! What the agent of a run may do about the work of others in its own repository, and about itself.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::time::Duration;
 
+use fleet_api::verbs::task_add::Request;
 use fleet_api::{Client as _, Question};
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::{Code, Outcome};
@@ -12,10 +11,9 @@ use fleet_testkit::repo::Repo;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::Engine;
 use crate::caller::{Agent, Caller};
-use crate::environment::Environment;
-use crate::verbs::task_add;
-use crate::{Engine, Start};
+use crate::scratch::{self, ClaimedTask};
 
 /// What nobody may learn who is not meant to.
 const SECRET: &str = "xyzzy";
@@ -34,15 +32,11 @@ impl World {
     async fn new() -> Self {
         let (home, repo) = (tempfile::tempdir().unwrap(), Repo::init());
         repo.commit("one");
-        let place = home.path().to_str().unwrap();
-        let pairs =
-            [("FLEET_HOME", place), ("HOME", place), ("FLEET_AUTOSTART", "false"), ("PATH", "/usr/bin:/bin")];
-        let environment = Environment::from_pairs(pairs).with_current_directory(repo.path());
-        let engine =
-            Engine::new(Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() })
-                .unwrap();
-        let ((own, run), (other, _)) = (work(&engine, "own").await, work(&engine, SECRET).await);
-        let project = engine.project().await.unwrap();
+        let engine = scratch::engine_in(&repo, home.path());
+        let titled = |title: &str| Request { title: title.to_owned(), ..Request::default() };
+        let own = ClaimedTask::add(&engine, titled("own")).await;
+        let other = ClaimedTask::add(&engine, titled(SECRET)).await.task;
+        let (own, run, project) = (own.task, own.run, own.project);
         let agent = engine.anew().acting_as(Caller::Agent(Agent { run, task: own, project }));
         Self { home, repo, agent, own, run, other }
     }
@@ -57,30 +51,6 @@ impl World {
         assert!(matches!(problem.code, Code::NotYours | Code::SpawnRefused | Code::BranchTaken), "{problem}");
         problem.to_string()
     }
-}
-
-/// A task with an agent at work on it.
-async fn work(engine: &Engine, title: &str) -> (TaskId, RunId) {
-    let request = fleet_api::verbs::task_add::Request {
-        title: title.to_owned(),
-        agent: Some("demo".to_owned()),
-        ..Default::default()
-    };
-    let task = task_add::run(engine, request).await.unwrap().task.unwrap().id;
-    let claim = ops::Claim {
-        runner: "r".to_owned(),
-        place: engine.place().unwrap(),
-        runs: vec![engine.new_id().unwrap()],
-        default_agent: "demo".parse().unwrap(),
-        able: None,
-        projects: None,
-        accounts: BTreeMap::default(),
-        caps: fleet_core::schedule::Caps::default(),
-        budget: None,
-        lease: Duration::from_mins(10),
-        now: engine.now(),
-    };
-    (task, engine.call(claim).await.unwrap().remove(0).run.id)
 }
 
 #[tokio::test]

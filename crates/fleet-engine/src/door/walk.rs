@@ -1,22 +1,18 @@
 //! The agent of a run asks every verb about what is not its own.
 
-use std::time::Duration;
-
+use fleet_api::verbs::task_add::Request;
 use fleet_api::{Access, Asker, Client as _, Question, TABLE};
-use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::Code;
-use fleet_core::project::Project;
 use fleet_host::process::Identity;
 use fleet_store::ops;
 use fleet_testkit::repo::Repo;
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::Engine;
 use crate::caller::{Agent, Caller};
-use crate::environment::Environment;
 use crate::home::Home;
-use crate::verbs::task_add;
-use crate::{Engine, Start};
+use crate::scratch::{self, ClaimedTask};
 
 /// What nobody may learn who is not meant to.
 const SECRET: &str = "xyzzy";
@@ -27,23 +23,11 @@ struct World {
     elsewhere: (Repo, Engine),
 }
 
-struct Work {
-    run: RunId,
-    task: TaskId,
-    project: Project,
-}
-
 impl World {
     fn new(home: &std::path::Path) -> Self {
         let place = |repo: &Repo| {
             repo.commit("one");
-            let variables = [("FLEET_HOME", home.to_str().unwrap()), ("HOME", home.to_str().unwrap())];
-            let environment = Environment::from_pairs(
-                variables.into_iter().chain([("FLEET_AUTOSTART", "false"), ("PATH", "/usr/bin:/bin")]),
-            );
-            let environment = environment.with_current_directory(repo.path());
-            Engine::new(Start { environment, directory: Some(repo.path().to_owned()), flags: Vec::new() })
-                .unwrap()
+            scratch::engine_in(repo, home)
         };
         let (here, elsewhere) = (Repo::init(), Repo::init());
         let (mine, theirs) = (place(&here), place(&elsewhere));
@@ -51,31 +35,11 @@ impl World {
     }
 }
 
-async fn work(engine: &Engine, title: &str) -> Work {
-    let request = fleet_api::verbs::task_add::Request {
-        title: title.to_owned(),
-        description: Some(title.to_owned()),
-        agent: Some("demo".to_owned()),
-        branch: Some(title.to_owned()),
-        ..Default::default()
-    };
-    let task = task_add::run(engine, request).await.unwrap().task.unwrap().id;
-    let claim = ops::Claim {
-        runner: "r".to_owned(),
-        place: engine.place().unwrap(),
-        runs: vec![engine.new_id().unwrap()],
-        default_agent: "demo".parse().unwrap(),
-        able: None,
-        projects: None,
-        accounts: std::collections::BTreeMap::default(),
-        caps: fleet_core::schedule::Caps::default(),
-        budget: None,
-        lease: Duration::from_mins(10),
-        now: engine.now(),
-    };
-    let run = engine.call(claim).await.unwrap().remove(0).run;
-    assert_eq!(run.task, task);
-    Work { run: run.id, task, project: engine.project().await.unwrap() }
+async fn work(engine: &Engine, title: &str) -> ClaimedTask {
+    let text = || Some(title.to_owned());
+    let request =
+        Request { title: title.to_owned(), description: text(), branch: text(), ..Request::default() };
+    ClaimedTask::add(engine, request).await
 }
 
 /// A request in which everything that may name something names `id`.
