@@ -1,7 +1,8 @@
 //! Lists the commands, so that a new one needs no entry in a list.
 //!
 //! Every file in `src/commands` that holds a struct of its own name with arguments is a command: `why.rs` with
-//! `struct Why`. A folder with such a `mod.rs` is one, too, and the commands in it are those of a group.
+//! `struct Why`, or with `Why(why)` in `command!`. A folder with such a `mod.rs` is one, too, and the commands in it are those
+//! of a group.
 
 #![expect(clippy::disallowed_methods, reason = "Cargo tells a build script where things are by variables")]
 
@@ -70,8 +71,12 @@ fn modules(folder: &Path) -> io::Result<Vec<Module>> {
 
 /// The command that a module is, if it is one. Where its name means something else, the type is called `DoneCommand`.
 fn command(source: &str, name: &str) -> Option<Command> {
-    let names = [camel(name), format!("{}Command", camel(name))];
-    let of = names.into_iter().find(|name| source.contains(&format!("struct {name} {{")))?;
+    let mut names = [camel(name), format!("{}Command", camel(name))].into_iter();
+    if source.contains("\ncommand! {") {
+        let of = names.find(|name| source.contains(&format!("\n    {name}(")))?;
+        return Some(Command { of, kind: Kind::InContext });
+    }
+    let of = names.find(|name| source.contains(&format!("struct {name} {{")))?;
     let is_in_context = source.contains("fn run(self, context: &Context)");
     let kind = if is_in_context { Kind::InContext } else { Kind::Alone };
     source.contains("fn run(self").then_some(Command { of, kind })

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use fleet_dist::DistError;
 use fleet_testkit::postgres::StartError;
 use thiserror::Error;
 
@@ -21,6 +22,10 @@ pub(crate) enum Failure {
     File { path: &'static str, source: io::Error },
     #[error("cannot make the link {}: {source}", path.display())]
     Link { path: PathBuf, source: io::Error },
+    #[error("cannot use {}: {source}", path.display())]
+    Folder { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Packages(#[from] DistError),
     #[error(transparent)]
     Database(#[from] StartError),
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask install`: `fleet` where cargo installs programs, with its short name beside it.
+//! `cargo xtask install`: `fleet` where cargo installs programs, with its other names beside it.
 
 use std::env;
 use std::fs;
@@ -11,7 +11,8 @@ use crate::failure::Failure;
 use crate::process;
 
 const NAME: &str = "fleet";
-const SHORT_NAME: &str = "flt";
+/// The short one, and that of the package, under which MCP clients start it.
+const OTHER_NAMES: [&str; 2] = ["flt", "codefleet"];
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     let root = match arguments {
@@ -24,9 +25,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     if !process::run(&mut install)? {
         return Ok(ExitCode::FAILURE);
     }
-    let link = root.join("bin").join(SHORT_NAME);
-    set_link(&link).map_err(|source| Failure::Link { path: link.clone(), source })?;
-    println!("{} is a link to {NAME}", link.display());
+    for name in OTHER_NAMES {
+        let link = root.join("bin").join(name);
+        set_link(&link).map_err(|source| Failure::Link { path: link.clone(), source })?;
+        println!("{} is a link to {NAME}", link.display());
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -54,7 +57,7 @@ mod tests {
     fn a_link_is_replaced_and_a_file_is_not() {
         let folder = env::temp_dir().join(format!("xtask-install-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
-        let link = folder.join(SHORT_NAME);
+        let link = folder.join("flt");
         symlink("elsewhere", &link).unwrap();
         set_link(&link).unwrap();
         assert_eq!(fs::read_link(&link).unwrap(), Path::new(NAME));

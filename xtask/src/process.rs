@@ -11,22 +11,36 @@ use std::thread;
 use crate::failure::Failure;
 
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new(program);
-    command.current_dir(package.parent().unwrap_or(package));
+    command.current_dir(root());
     command
+}
+
+/// The top of the repository.
+pub(crate) fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
 }
 
 /// Where cargo puts what it builds.
 pub(crate) fn target_directory() -> PathBuf {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| package.parent().unwrap_or(package).join("target"), PathBuf::from)
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The cargo that started us, so that all steps use the same toolchain.
+/// The cargo that started us, so that all steps use the same toolchain. It does not inherit what cargo told us about our own
+/// package: build scripts that look at it (ring's) would run again, and most of the workspace would be compiled again,
+/// each time somebody changes between `cargo build` and `cargo xtask`.
 pub(crate) fn cargo() -> Command {
-    command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for name in names.filter(|name| is_about_our_package(name)) {
+        cargo.env_remove(name);
+    }
+    cargo
+}
+
+fn is_about_our_package(variable: &str) -> bool {
+    ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| variable.starts_with(prefix))
 }
 
 /// Runs on our terminal. True if it succeeded.
@@ -88,6 +102,14 @@ mod tests {
         lines.sort();
         assert_eq!(lines, ["one", "two"]);
         assert!(!ok.unwrap());
+    }
+
+    #[test]
+    fn cargo_builds_as_it_does_when_a_person_starts_it() {
+        let cargo = cargo();
+        let is_removed = |name: &str| cargo.get_envs().any(|(key, value)| key == name && value.is_none());
+        assert!(is_removed("CARGO_MANIFEST_DIR") && is_removed("CARGO_PKG_NAME"), "{cargo:?}");
+        assert!(!is_removed("CARGO_TARGET_DIR") && !is_removed("CARGO_HOME"), "{cargo:?}");
     }
 
     #[test]

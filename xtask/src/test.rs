@@ -29,8 +29,8 @@ pub(crate) fn run(filters: &[String]) -> Result<ExitCode, Failure> {
     if agents.is_failure() {
         report.broken.push("agents");
     }
-    let packages = Packages::ensure(Python::Client);
-    if packages.is_failure() {
+    let packages = [Python::Client, Python::Uv].map(Packages::ensure);
+    if packages.iter().any(Packages::is_failure) {
         report.broken.push("python");
     }
     let database = Database::start()?;
@@ -82,7 +82,7 @@ fn check(report: &mut Report) -> Result<(), Failure> {
 struct Offered<'a> {
     database: &'a Database,
     agents: &'a Agents,
-    packages: &'a Packages,
+    packages: &'a [Packages],
 }
 
 fn run_tests(filters: &[String], offered: &Offered<'_>, report: &mut Report) -> Result<(), Failure> {
@@ -105,7 +105,7 @@ fn run_tests(filters: &[String], offered: &Offered<'_>, report: &mut Report) -> 
     };
     offered.database.offer_to(&mut command);
     offered.agents.offer_to(&mut command);
-    offered.packages.offer_to(&mut command);
+    offered.packages.iter().for_each(|packages| packages.offer_to(&mut command));
     let counts = report.tests("tests", runner, &mut command)?;
     // Nextest counts what the filters leave out as skipped, which would hide what is really skipped among so
     // many.

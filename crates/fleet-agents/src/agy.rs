@@ -15,7 +15,6 @@ use crate::adapter::{
 use crate::common::words::{self, LONGEST_STDERR, Tail};
 use crate::common::{refusal, reset};
 
-/// The adapter of Antigravity CLI.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Agy;
 
@@ -37,7 +36,7 @@ impl Adapter for Agy {
             login_files: &[],
             takes_prompts: false,
             trust: [
-                "asks before it does anything, and since nobody answers it may stop there",
+                "asks before it does anything and, as nobody answers, may stop there",
                 "edits and runs commands without asking and without a sandbox",
                 "edits and runs commands without asking and without a sandbox",
             ],
@@ -75,8 +74,7 @@ impl Adapter for Agy {
 /// More than any report: which of its lines are the last answer, it does not say.
 const LONGEST_SAID: usize = 64 * 1024;
 
-/// What precedes the span after which it is worth trying again.
-const AGAIN: &[&str] = &["reset after ", "retry in ", "retry after ", "try again in "];
+const RETRY_AFTER: &[&str] = &["reset after ", "retry in ", "retry after ", "try again in "];
 
 #[derive(Debug)]
 struct AgyDecoder {
@@ -113,7 +111,7 @@ impl Decoder for AgyDecoder {
             .map_or_else(
                 || Failure::new(Reason::AgentError, exit.to_string()),
                 |(reason, text)| Failure {
-                    until: reset::in_words(text, AGAIN),
+                    until: reset::in_words(text, RETRY_AFTER),
                     ..Failure::new(reason, words::trouble(text))
                 },
             );

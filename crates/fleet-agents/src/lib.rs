@@ -13,9 +13,9 @@ mod codex;
 mod common;
 mod custom;
 pub mod demo;
-mod elsewhere;
 mod gemini;
 mod opencode;
+mod overridden;
 mod prices;
 mod registry;
 pub mod vendors;
@@ -29,10 +29,10 @@ pub use adapter::{
 };
 pub use common::tool::is_editing;
 pub use custom::{Custom, CustomError, CustomSpec, Patterns};
-pub use elsewhere::Elsewhere;
 pub use fleet_core::event::{AgentEvent, Counted, LocalTime, Stream, Tokens, When};
 pub use fleet_core::run::Meter;
 pub use opencode::Opencode;
+pub use overridden::OverriddenAgent;
 pub use prices::{Price, Prices};
 pub use registry::Registry;
 

@@ -1,23 +1,18 @@
-//! What tokens cost, for agents that do not tell.
+//! What tokens cost, for agents that do not report it.
 //!
-//! Owns the lookup and the arithmetic. Must never hold a price itself: those are data of whoever makes the table.
+//! Owns the lookup and the arithmetic. Must never hold a price itself: prices are data, in a table.
 
 use fleet_core::event::Tokens;
 
 use crate::vendors;
 
-/// What a million tokens of a model cost, in millionths of a US dollar.
+/// The price of a million tokens of a model, in millionths of a US dollar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Price {
-    /// The model, or the beginning of its name and `*`.
     pub model: String,
-    /// Read by the model.
     pub input: u64,
-    /// Written by the model.
     pub output: u64,
-    /// Read from the provider's cache.
     pub cache_read: u64,
-    /// Written to the provider's cache.
     pub cache_write: u64,
 }
 
@@ -40,14 +35,13 @@ impl Price {
 
 const MILLION: u128 = 1_000_000;
 
-/// Tables of prices, the one that counts first.
+/// Price tables; the first match counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prices {
     tables: Vec<Vec<Price>>,
 }
 
 impl Prices {
-    /// From tables, the one that counts first.
     pub fn new(tables: impl IntoIterator<Item = Vec<Price>>) -> Self {
         Self { tables: tables.into_iter().collect() }
     }
@@ -74,7 +68,7 @@ impl Prices {
         })
     }
 
-    /// What these tokens of a model cost, in millionths of a US dollar; nothing if nobody knows its price.
+    /// What these tokens of a model cost, in millionths of a US dollar; `None` if its price is unknown.
     pub fn cost(&self, model: &str, tokens: &Tokens) -> Option<u64> {
         self.find(model).map(|price| price.of(tokens))
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::adapter::Adapter;
 
-/// Every agent that can be started, each under its name.
 #[derive(Clone)]
 pub struct Registry {
     adapters: Vec<Arc<dyn Adapter>>,
@@ -35,17 +34,14 @@ impl Registry {
         self
     }
 
-    /// All of them, in the order in which they are listed.
     pub fn all(&self) -> impl Iterator<Item = &dyn Adapter> {
         self.adapters.iter().map(AsRef::as_ref)
     }
 
-    /// The one of this name, to be kept.
     pub fn get(&self, name: &str) -> Option<Arc<dyn Adapter>> {
         self.adapters.iter().find(|adapter| adapter.name() == name).cloned()
     }
 
-    /// The one of this name.
     pub fn find(&self, name: &str) -> Option<&dyn Adapter> {
         self.all().find(|adapter| adapter.name() == name)
     }

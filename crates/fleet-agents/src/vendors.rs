@@ -23,8 +23,8 @@ const VENDORS: &[Vendor] = &[
     Vendor { provider: "google", models: &["gemini-*"] },
 ];
 
-/// The vendor whose models are called so. A name with a `/` names its provider itself, in the words of some agent, and
-/// belongs to nobody here.
+/// The vendor of a model, by its name. A name with a `/` names its provider itself, in the words of some agent, and
+/// matches no vendor here.
 pub fn vendor_of(model: &str) -> Option<&'static str> {
     let fits = |pattern: &&str| matches(pattern, model);
     VENDORS.iter().find(|vendor| vendor.models.iter().any(fits)).map(|vendor| vendor.provider)

@@ -17,7 +17,7 @@ use fleet_core::limits::Limits;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::run::Reason;
 use fleet_core::scope::FileScope;
-use fleet_core::task::{Complexity, Labels, Meta, Task, TaskState};
+use fleet_core::task::{Complexity, Labels, Meta, Setup, Task, TaskState};
 use fleet_core::time::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,6 @@ use crate::{Moment, rfc3339};
 
 /// A task.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct TaskView {
     pub id: TaskId,
     pub project: ProjectId,
@@ -57,6 +56,11 @@ pub struct TaskView {
     pub retry: RetryPolicy,
     pub not_before: Option<Moment>,
     pub meta: Meta,
+    pub effort: Option<String>,
+    pub extra_args: Vec<String>,
+    pub setup: Setup,
+    pub profile: Option<String>,
+    pub on_behalf_of: Option<TaskId>,
     pub batch: Option<BatchId>,
     /// The workflow of which it is a stage.
     pub workflow: Option<WorkflowId>,
@@ -82,7 +86,7 @@ pub struct TaskView {
     pub updated_at: Moment,
 }
 
-/// What stands in the way of a blocked task.
+/// What blocks a task.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ObstacleView {
     /// From the direct dependency to the cause.
@@ -122,13 +126,18 @@ impl TaskView {
             retry: spec.retry,
             not_before: task.due().map(Moment),
             meta: spec.meta.clone(),
+            effort: spec.tuning.effort.clone(),
+            extra_args: spec.tuning.args.clone(),
+            setup: spec.setup,
+            profile: spec.profile.as_ref().map(ToString::to_string),
+            on_behalf_of: spec.on_behalf_of,
             batch: spec.batch,
-            workflow: task.stage.map(|stage| stage.workflow),
+            workflow: task.part.map(|part| part.workflow),
             read_only: spec.read_only,
             parent: task.spawn.parent,
             depth: task.spawn.depth,
             spawn_depth: task.spawn.most,
-            attempts: task.history.fence,
+            attempts: task.history.attempts,
             failures: task.history.failures,
             waits: task.history.waits,
             handed_to: task.history.handed_to.as_ref().map(ToString::to_string),
@@ -148,7 +157,7 @@ impl TaskView {
         self
     }
 
-    /// With what stands in its way.
+    /// With what blocks it.
     #[must_use]
     pub fn behind(mut self, obstacle: Option<&Obstacle>) -> Self {
         self.obstacle = obstacle.map(ObstacleView::from);
@@ -171,7 +180,6 @@ pub struct TaskList {
 
 /// An event.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct EventView {
     pub seq: Option<i64>,
     pub at: Moment,

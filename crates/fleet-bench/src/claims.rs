@@ -1,13 +1,11 @@
 //! Claims per second with eight claimers, against a bare loop of `UPDATE … RETURNING` on the same engine.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fleet_core::id::IdMaker;
-use fleet_core::schedule::Caps;
-use fleet_store::{Store, StoreUrl, ops};
+use fleet_store::{Store, StoreUrl};
 use fleet_testkit::postgres;
 
 use crate::report::{Goal, Row};
@@ -73,19 +71,7 @@ async fn claims_per_second(store: &Store) -> f64 {
                 for n in 0..CLAIMS / CLAIMERS {
                     // Claimers draw from ranges of their own, as processes with real randomness do.
                     let run = ids.next(seed::NOW, seed << 16 | n as u64);
-                    let claim = ops::Claim {
-                        runner: "bench".to_owned(),
-                        place: "bench".to_owned(),
-                        runs: vec![run],
-                        default_agent: "claude".parse().expect("a name"),
-                        able: None,
-                        projects: None,
-                        accounts: BTreeMap::new(),
-                        caps: Caps::default(),
-                        budget: None,
-                        lease: Duration::from_mins(1),
-                        now: seed::NOW,
-                    };
+                    let claim = seed::claim(vec![run]);
                     assert_eq!(store.call(claim).await.expect("a claim").len(), 1);
                 }
             })

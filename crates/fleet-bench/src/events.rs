@@ -1,12 +1,10 @@
 //! Events of runs per second, from eight keepers in batches of the usual size, against a fixed bound.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fleet_core::event::{AgentEvent, Fact};
 use fleet_core::id::IdMaker;
 use fleet_core::run::Run;
-use fleet_core::schedule::Caps;
 use fleet_store::{Store, StoreUrl, ops};
 use fleet_testkit::postgres;
 
@@ -61,19 +59,7 @@ fn row(engine: &str, rates: Vec<f64>) -> Row {
 
 async fn events_per_second(store: &Store) -> f64 {
     let mut ids = IdMaker::default();
-    let claim = ops::Claim {
-        runner: "bench".to_owned(),
-        place: "bench".to_owned(),
-        runs: (0..KEEPERS).map(|_| ids.next(seed::NOW, 7)).collect(),
-        default_agent: "claude".parse().expect("a name"),
-        able: None,
-        projects: None,
-        accounts: BTreeMap::new(),
-        caps: Caps::default(),
-        budget: None,
-        lease: Duration::from_mins(1),
-        now: seed::NOW,
-    };
+    let claim = seed::claim((0..KEEPERS).map(|_| ids.next(seed::NOW, 7)).collect());
     let claimed = store.call(claim).await.expect("a claim");
     assert_eq!(claimed.len(), KEEPERS);
     let begun = Instant::now();
@@ -103,7 +89,7 @@ fn append(run: &Run, batch: i64) -> ops::AppendRunEvents {
     };
     ops::AppendRunEvents {
         run: run.id,
-        fence: run.fence,
+        attempt: run.attempt,
         from: batch,
         to: batch + 1,
         batch: batch + 1,

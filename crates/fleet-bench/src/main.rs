@@ -28,7 +28,6 @@ use std::process::ExitCode;
 
 use report::{Report, Row};
 
-/// What a benchmark needs to know.
 pub(crate) struct Setting {
     /// The release binary.
     pub(crate) fleet: PathBuf,

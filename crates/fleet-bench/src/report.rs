@@ -7,24 +7,19 @@ use serde::Serialize;
 /// One figure against its baseline.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Row {
-    /// What was measured.
     pub(crate) what: String,
     /// The figure with its unit.
     pub(crate) figure: String,
-    /// What it is compared with.
     pub(crate) baseline: String,
-    /// Figure through baseline.
+    /// Figure divided by baseline.
     pub(crate) ratio: f64,
-    /// What the ratio should be.
     pub(crate) goal: Goal,
-    /// Whether it is.
     pub(crate) met: bool,
     /// Where the time goes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
 }
 
-/// A bound on a ratio.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) enum Goal {
     AtMost(f64),

@@ -1,11 +1,9 @@
 //! Costs that must stay flat: ready, list, claim and the list of runs with a thousand tasks and with a million.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fleet_core::id::{IdMaker, ProjectId};
 use fleet_core::run::{Ending, RunMove};
-use fleet_core::schedule::Caps;
 use fleet_store::ops::{self, RunFilter, StatusFilter, TaskFilter};
 use fleet_store::{Store, StoreUrl};
 use fleet_testkit::postgres;
@@ -106,26 +104,22 @@ async fn runs(store: &Store, project: ProjectId) -> f64 {
 /// Claims a task, and gives it back outside the measured time.
 async fn claim(store: &Store, ids: &mut IdMaker) -> f64 {
     let begun = Instant::now();
-    let claim = ops::Claim {
-        runner: "bench".to_owned(),
-        place: "bench".to_owned(),
-        runs: vec![ids.next(seed::NOW, 7)],
-        default_agent: "claude".parse().expect("a name"),
-        able: None,
-        projects: None,
-        accounts: BTreeMap::new(),
-        caps: Caps::default(),
-        budget: None,
-        lease: Duration::from_mins(1),
-        now: seed::NOW,
-    };
+    let claim = seed::claim(vec![ids.next(seed::NOW, 7)]);
     let claimed = store.call(claim).await.expect("a claim").pop().expect("a task");
     let took = elapsed(begun);
-    let (run, fence, now) = (claimed.run.id, claimed.run.fence, seed::NOW);
-    store.call(ops::AdvanceRun { run, fence, event: RunMove::Start, now }).await.expect("a start");
+    let (run, attempt, now) = (claimed.run.id, claimed.run.attempt, seed::NOW);
+    store.call(ops::AdvanceRun { run, attempt, event: RunMove::Start, now }).await.expect("a start");
     let ending = Ending::Released("measured".to_owned());
     store
-        .call(ops::EndRun { run, fence, ending, result: None, after: ops::After::default(), jitter: 0, now })
+        .call(ops::EndRun {
+            run,
+            attempt,
+            ending,
+            result: None,
+            after: ops::FailureSettings::default(),
+            jitter: 0,
+            now,
+        })
         .await
         .expect("an end");
     took

@@ -1,11 +1,14 @@
 //! Stores with many tasks, filled directly: adding a million one by one is not what is measured.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fleet_core::id::{IdMaker, ProjectId, RunId, TaskId};
-use fleet_core::project::Sighting;
+use fleet_core::project::RepositoryFacts;
+use fleet_core::schedule::Caps;
+use fleet_core::task::{Priority, TaskSpec, Title};
 use fleet_core::time::Millis;
 use fleet_store::{Store, StoreUrl, ops};
 
@@ -16,10 +19,27 @@ pub(crate) async fn with_project(url: &StoreUrl, common_dir: &str) -> (Store, Pr
     let store = Store::open(url).await.expect("a store");
     let id = IdMaker::default().next(NOW, 1);
     let (place, name) = ("bench".to_owned(), "bench".to_owned());
-    let checkout = ops::Checkout { place, common_dir: common_dir.to_owned(), name };
-    let op = ops::EnsureProject { id, checkout, seen: Sighting::default(), now: NOW };
+    let checkout = ops::ProjectCheckout { place, common_dir: common_dir.to_owned(), name };
+    let op = ops::EnsureProject { id, checkout, seen: RepositoryFacts::default(), now: NOW };
     let project = store.call(op).await.expect("a project");
     (store, project.id)
+}
+
+/// Takes a task for each run.
+pub(crate) fn claim(runs: Vec<RunId>) -> ops::Claim {
+    ops::Claim {
+        runner: "bench".to_owned(),
+        place: "bench".to_owned(),
+        runs,
+        default_agent: "claude".parse().expect("a name"),
+        able: None,
+        projects: None,
+        accounts: BTreeMap::new(),
+        caps: Caps::default(),
+        budget: None,
+        lease: Duration::from_mins(1),
+        now: NOW,
+    }
 }
 
 /// Ids for `count` tasks; of every ten, six are done, three ready and one blocked, in five priorities.
@@ -32,9 +52,16 @@ fn rows(count: usize) -> impl Iterator<Item = (TaskId, &'static str, i64, i64)> 
     })
 }
 
-const COLUMNS: &str = "id, project, state, priority, agent, open_deps, deferred, version, fence, failures, title, labels, \
-                       scope, limits, retry, meta, created_at, updated_at";
-const RETRY: &str = r#"{"retries":2,"backoff_seconds":10}"#;
+const COLUMNS: &str = "id, project, state, priority, agent, open_deps, deferred, version, fence, failures, title, scope, \
+                       limits, spec, created_at, updated_at";
+
+/// The title of a task, and all that its author decided.
+fn title_and_spec(id: TaskId, priority: i64) -> (String, String) {
+    let title: Title = format!("Task with a title of usual length {id}").parse().expect("a title");
+    let priority = Priority::try_from(priority).expect("a priority");
+    let spec = TaskSpec { priority, ..TaskSpec::new(title.clone()) };
+    (title.to_string(), serde_json::to_string(&spec).expect("JSON"))
+}
 
 /// The file without its log, which would hold everything a second time. That needs to be alone with it, and the thread
 /// of a store that was just dropped closes it a moment later.
@@ -55,16 +82,16 @@ pub(crate) fn fill_sqlite(path: &Path, project: ProjectId, count: usize) {
     let tx = connection.transaction().expect("a transaction");
     {
         let insert = format!(
-            "INSERT INTO tasks ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, '', ?5, 0, 1, 0, 0, ?6, '[]', '[]', '{{}}', ?7, '{{}}', ?8, ?8)"
+            "INSERT INTO tasks ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, '', ?5, 0, 1, 0, 0, ?6, '[]', '{{}}', ?7, ?8, ?8)"
         );
         let mut task = tx.prepare(&insert).expect("a statement");
         let mut event = tx
             .prepare("INSERT INTO events (at, project, task, kind, data) VALUES (?1, ?2, ?3, 'task.added', '{\"title\":\"t\",\"priority\":3,\"after\":[]}')")
             .expect("a statement");
         for (id, state, open, priority) in rows(count) {
-            let title = format!("Task with a title of usual length {id}");
+            let (title, spec) = title_and_spec(id, priority);
             let values =
-                rusqlite::params![id.as_str(), project.as_str(), state, priority, open, title, RETRY, NOW.0];
+                rusqlite::params![id.as_str(), project.as_str(), state, priority, open, title, spec, NOW.0];
             task.execute(values).expect("a task");
             event.execute(rusqlite::params![NOW.0, project.as_str(), id.as_str()]).expect("an event");
         }
@@ -82,10 +109,10 @@ pub(crate) async fn fill_postgres(url: &str, project: ProjectId, count: usize) {
         let mut insert = format!("INSERT INTO tasks ({COLUMNS}) VALUES ");
         for (at, (id, state, open, priority)) in chunk.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
+            let (title, spec) = title_and_spec(*id, *priority);
             write!(
                 insert,
-                "{comma}('{id}','{project}','{state}',{priority},'',{open},0,1,0,0,'Task with a title of usual length {id}',\
-                 '[]','[]','{{}}','{RETRY}','{{}}',{0},{0})",
+                "{comma}('{id}','{project}','{state}',{priority},'',{open},0,1,0,0,'{title}','[]','{{}}','{spec}',{0},{0})",
                 NOW.0
             )
             .expect("a string");

@@ -2,13 +2,11 @@
 
 use std::time::Instant;
 
-/// The middle of the values.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// Milliseconds that `f` takes.
 pub(crate) fn millis<T>(f: impl FnOnce() -> T) -> f64 {
     let begun = Instant::now();
     let _ = std::hint::black_box(f());

@@ -12,27 +12,25 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Nothing has failed yet: it may be tried at once.
+    /// The first try may be made at once.
     pub const fn new(first: Duration, longest: Duration) -> Self {
         Self { first, longest, failures: 0, not_before: Duration::ZERO }
     }
 
-    /// Whether it may be tried now.
     pub fn is_due(&self, now: Duration) -> bool {
         now >= self.not_before
     }
 
-    /// How long until it may be tried.
+    /// Time until the next try.
     pub fn pause(&self, now: Duration) -> Duration {
         self.not_before.saturating_sub(now)
     }
 
-    /// Whether the last try failed.
     pub const fn has_failed(&self) -> bool {
         self.failures > 0
     }
 
-    /// It failed once more; returns the pause.
+    /// Records a failure; returns the pause.
     pub fn failed(&mut self, now: Duration) -> Duration {
         let factor = 2_u32.saturating_pow(self.failures);
         let pause = self.first.saturating_mul(factor).min(self.longest);
@@ -41,7 +39,7 @@ impl Backoff {
         pause
     }
 
-    /// It worked: the next failure is the first again.
+    /// The next failure counts as the first.
     pub fn succeeded(&mut self) {
         *self = Self::new(self.first, self.longest);
     }

@@ -30,7 +30,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The stricter of each.
+    /// The smaller bound of each field.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
@@ -38,12 +38,9 @@ impl Bounds {
     }
 }
 
-/// What may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// On one day.
     pub day: Bounds,
-    /// Ever.
     pub total: Bounds,
     /// Put aside for a run whose task has no limit of its own.
     pub run: Used,
@@ -77,7 +74,6 @@ pub struct Day(pub i64);
 const DAY_MILLIS: i64 = 86_400_000;
 
 impl Day {
-    /// The day of a moment.
     pub const fn of(now: Millis) -> Self {
         Self(now.0.div_euclid(DAY_MILLIS))
     }
@@ -88,21 +84,15 @@ impl Day {
     }
 }
 
-/// How long a bound holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
-    /// For a day.
     Day,
-    /// For ever.
     Total,
 }
 
-/// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Millionths of a US dollar.
     MicroUsd,
-    /// Tokens.
     Tokens,
 }
 
@@ -148,21 +138,17 @@ impl Unit {
 
 /// One bound, and how far it is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bill {
-    /// How long the bound holds.
+pub struct BoundUse {
     pub period: Period,
-    /// What it bounds.
     pub unit: Unit,
-    /// How much may be used.
     pub bound: u64,
-    /// How much was used.
     pub used: u64,
-    /// How much runs at work may still use.
+    /// What running runs may still use.
     pub reserved: u64,
 }
 
-impl Bill {
-    /// What nobody has used or may use.
+impl BoundUse {
+    /// Neither used nor reserved.
     pub const fn left(&self) -> u64 {
         self.bound.saturating_sub(self.used.saturating_add(self.reserved))
     }
@@ -174,7 +160,7 @@ impl Bill {
     }
 }
 
-impl fmt::Display for Bill {
+impl fmt::Display for BoundUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let period = match self.period {
             Period::Day => "a day",
@@ -182,7 +168,7 @@ impl fmt::Display for Bill {
         };
         write!(f, "of {} {period}, {} are used", self.unit.show(self.bound), self.unit.show(self.used))?;
         if self.reserved > 0 {
-            write!(f, " and {} are put aside for runs at work", self.unit.show(self.reserved))?;
+            write!(f, " and {} are reserved for running agents", self.unit.show(self.reserved))?;
         }
         Ok(())
     }
@@ -190,25 +176,24 @@ impl fmt::Display for Bill {
 
 /// Too little is left for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too little is left of the budget: {0}")]
-pub struct Shortage(pub Bill);
+#[error("the budget is too low: {0}")]
+pub struct Shortage(pub BoundUse);
 
 impl Budget {
-    /// Whether nothing is bounded.
     pub fn is_empty(&self) -> bool {
         [self.day, self.total] == [Bounds::default(); 2]
     }
 
     /// Every bound with how far it is used up.
-    pub fn bills(&self, spent: &Spent) -> Vec<Bill> {
+    pub fn bills(&self, spent: &Spent) -> Vec<BoundUse> {
         Unit::ALL.iter().flat_map(|unit| self.bills_of(*unit, spent)).collect()
     }
 
-    fn bills_of(&self, unit: Unit, spent: &Spent) -> impl Iterator<Item = Bill> + use<> {
+    fn bills_of(&self, unit: Unit, spent: &Spent) -> impl Iterator<Item = BoundUse> + use<> {
         let reserved = unit.used(&spent.reserved);
         let bill = |period, bounds: &Bounds, used: &Used| {
             let used = unit.used(used);
-            unit.bound(bounds).map(|bound| Bill { period, unit, bound, used, reserved })
+            unit.bound(bounds).map(|bound| BoundUse { period, unit, bound, used, reserved })
         };
         let bills =
             [bill(Period::Day, &self.day, &spent.day), bill(Period::Total, &self.total, &spent.total)];
@@ -242,7 +227,7 @@ impl Budget {
     }
 
     fn reserve_of(&self, unit: Unit, spent: &Spent, limits: Limits) -> Result<Option<u64>, Shortage> {
-        let Some(bill) = self.bills_of(unit, spent).min_by_key(Bill::left) else { return Ok(None) };
+        let Some(bill) = self.bills_of(unit, spent).min_by_key(BoundUse::left) else { return Ok(None) };
         let wanted = unit.limit(&limits).unwrap_or_else(|| unit.used(&self.run)).max(1);
         let given = wanted.min(bill.left());
         if given < wanted.min(unit.smallest()) { Err(Shortage(bill)) } else { Ok(Some(given)) }
@@ -251,14 +236,13 @@ impl Budget {
 
 /// A budget from which runs are given their parts, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Purse {
-    /// What may be used.
+pub struct RemainingBudget {
     pub budget: Budget,
-    /// What was used and put aside so far.
+    /// Used and reserved so far.
     pub spent: Spent,
 }
 
-impl Purse {
+impl RemainingBudget {
     /// Puts aside what a run with these limits gets.
     pub fn take(&mut self, limits: Limits) -> Result<Bounds, Shortage> {
         let given = self.budget.reserve(&self.spent, limits)?;
@@ -296,8 +280,8 @@ mod tests {
         let shortage = budget.reserve(&spent, limits(None)).unwrap_err();
         assert_eq!(
             shortage.to_string(),
-            "too little is left of the budget: of 5.00 dollars a day, 3.00 dollars are used and 1.96 dollars are put \
-             aside for runs at work"
+            "the budget is too low: of 5.00 dollars a day, 3.00 dollars are used and 1.96 dollars \
+             are reserved for running agents"
         );
         assert_eq!(budget.reserve(&spent, limits(Some(30_000))), Ok(usd(30_000)), "a small task still fits");
     }
@@ -316,7 +300,7 @@ mod tests {
             (bill.period, bill.unit, bill.left(), bill.percent()),
             (Period::Total, Unit::Tokens, 15_000, 85)
         );
-        let percents: Vec<u64> = budget.bills(&spent).iter().map(Bill::percent).collect();
+        let percents: Vec<u64> = budget.bills(&spent).iter().map(BoundUse::percent).collect();
         assert_eq!(percents, [0, 99, 85]);
         assert_eq!(budget.bills(&Spent { total: used(u64::MAX, 0), ..spent })[1].left(), 0);
     }
@@ -360,11 +344,11 @@ mod tests {
             wishes in prop::collection::vec(prop::option::of(1_u64..2_000_000), 0..50),
         ) {
             let budget = Budget { day: usd(bound), ..Budget::default() };
-            let mut purse = Purse { budget, spent: Spent::default() };
+            let mut remaining = RemainingBudget { budget, spent: Spent::default() };
             let given: u64 =
-                wishes.iter().filter_map(|wish| purse.take(limits(*wish)).ok()?.micro_usd).sum();
+                wishes.iter().filter_map(|wish| remaining.take(limits(*wish)).ok()?.micro_usd).sum();
             prop_assert!(given <= bound, "{given} of {bound}");
-            prop_assert_eq!(purse.spent.reserved.micro_usd, given);
+            prop_assert_eq!(remaining.spent.reserved.micro_usd, given);
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::scope::FileScope;
 use crate::transition::{UnknownName, named};
 
 named! {
-    /// How two tasks get in each other's way, the worst first.
+    /// How two tasks conflict, worst first.
     pub enum Clash: "clash" {
         /// Git cannot merge their branches.
         Merge = "merge",
@@ -26,27 +26,24 @@ named! {
     }
 }
 
-/// A task that could be in another one's way.
+/// A task that may conflict with another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Party {
-    /// Which.
     pub id: TaskId,
-    /// The files that it says it will touch.
     pub scope: FileScope,
     /// The files that it has changed, sorted or not.
     pub files: Vec<String>,
-    /// Whether there are more of them.
     pub has_more_files: bool,
 }
 
-/// Two tasks that could be in each other's way.
+/// Two tasks that may conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// The places of the two among the parties.
+    /// Indices of the two parties.
     pub of: (usize, usize),
-    /// Files that both have changed.
+    /// Files that both changed.
     pub files: Vec<String>,
-    /// Patterns of theirs that overlap.
+    /// Overlapping patterns of both.
     pub scopes: Vec<(String, String)>,
     /// Files that one has changed and the other claims.
     pub claimed: Vec<String>,
@@ -54,8 +51,8 @@ pub struct Pair {
     pub worth_merging: bool,
 }
 
-/// So many overlapping patterns are named for a pair.
-const NAMED: usize = 8;
+/// At most this many overlapping patterns are named for a pair.
+const MOST_NAMED: usize = 8;
 
 /// The pairs that could be in each other's way, of which at least one is among `about`; all, if that is empty.
 ///
@@ -91,7 +88,6 @@ struct Places<'p> {
     files: BTreeSet<&'p str>,
     /// All folders above its files.
     above: BTreeSet<&'p str>,
-    /// The folders that its files lie in.
     folders: BTreeSet<&'p str>,
     is_cut: bool,
 }
@@ -135,7 +131,7 @@ fn overlaps(a: &FileScope, b: &FileScope) -> Vec<(String, String)> {
         let hits = theirs.iter().filter(|(_, theirs)| scope.overlaps(theirs));
         found.extend(hits.map(|(theirs, _)| (mine.to_owned(), (*theirs).to_owned())));
     }
-    found.truncate(NAMED);
+    found.truncate(MOST_NAMED);
     found
 }
 

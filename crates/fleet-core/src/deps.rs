@@ -8,9 +8,7 @@ use crate::task::TaskState;
 /// `task` starts only after `on` is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
-    /// The one that waits.
     pub task: TaskId,
-    /// The one that is waited for.
     pub on: TaskId,
 }
 

@@ -8,9 +8,8 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// How long a pattern may be; names of branches are shorter.
-const MOST: usize = 512;
+const LONGEST_PATTERN: usize = 512;
 
-/// A pattern for names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamePattern {
     parts: Vec<Part>,
@@ -24,27 +23,23 @@ enum Part {
     OneOf { ranges: Vec<(char, char)>, wanted: bool },
 }
 
-/// Why a text is no pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// There is nothing in it.
     #[error("a pattern is empty; `*` stands for everything")]
     Empty,
-    /// It is longer than any name.
-    #[error("a pattern is longer than {MOST} characters")]
+    #[error("a pattern is longer than {LONGEST_PATTERN} characters")]
     TooLong,
     /// A class has no end, or a range in it runs downwards.
-    #[error("in the pattern {0:?} a `[` begins a class that does not end well; write for example `[a-c]`")]
+    #[error("in the pattern {0:?} a `[` begins an invalid class; write for example `[a-c]`")]
     Class(String),
 }
 
 impl NamePattern {
-    /// Reads a pattern.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         if text.is_empty() {
             return Err(PatternError::Empty);
         }
-        if text.chars().count() > MOST {
+        if text.chars().count() > LONGEST_PATTERN {
             return Err(PatternError::TooLong);
         }
         let mut rest = text.chars().peekable();

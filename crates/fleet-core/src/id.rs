@@ -26,45 +26,21 @@ const LENGTH: usize = PAYLOAD + 2;
 /// The text is not an id, or not one of this kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// No characters at all.
     #[error("an id is empty")]
     Empty,
     /// A character outside the alphabet.
     #[error("{text:?} is not an id: {character:?} never occurs in one")]
-    Character {
-        /// What was given.
-        text: String,
-        /// The first character that cannot be.
-        character: char,
-    },
-    /// Too long to be an id.
+    Character { text: String, character: char },
     #[error("{text:?} is not an id: it is longer than {LENGTH} characters")]
-    TooLong {
-        /// What was given.
-        text: String,
-    },
+    TooLong { text: String },
     /// All characters are there, but the last does not fit the others.
-    #[error("{text:?} is mistyped: its last character does not fit the others")]
-    Mistyped {
-        /// What was given.
-        text: String,
-    },
+    #[error("{text:?} is mistyped: its last character does not match the others")]
+    Mistyped { text: String },
     /// A whole id was needed.
     #[error("{text:?} is only the beginning of an id")]
-    Incomplete {
-        /// What was given.
-        text: String,
-    },
-    /// An id of another kind.
+    Incomplete { text: String },
     #[error("{text:?} is the id of a {is}, not of a {wanted}")]
-    OtherKind {
-        /// What was given.
-        text: String,
-        /// Its kind.
-        is: &'static str,
-        /// The kind that was asked for.
-        wanted: &'static str,
-    },
+    OtherKind { text: String, is: &'static str, wanted: &'static str },
 }
 
 /// The letters that ids begin with, and what they stand for.
@@ -73,9 +49,7 @@ const KINDS: [(u8, &str); 5] =
 
 /// What makes an id type: its letter and its word.
 pub trait IdKind: Copy + Sized {
-    /// The first character of every id of this kind.
     const LETTER: u8;
-    /// The word for it.
     const NOUN: &'static str;
 
     /// The id with these characters, which were checked.
@@ -108,7 +82,6 @@ macro_rules! id_types {
         }
 
         impl $name {
-            /// The id as text.
             pub fn as_str(&self) -> &str {
                 self.0.as_str()
             }

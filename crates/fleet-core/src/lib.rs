@@ -38,4 +38,4 @@ mod transition;
 pub mod watchdog;
 pub mod workflow;
 
-pub use transition::{IllegalTransition, UnknownName};
+pub use transition::{Current, IllegalTransition, Machine, UnknownName};

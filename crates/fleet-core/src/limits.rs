@@ -1,4 +1,4 @@
-//! What a run may use at most: time, tokens, money.
+//! The limits of a run: time, tokens, money.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,15 +33,13 @@ pub enum Limit {
     Seconds(Option<u64>),
     /// Seconds without a sign of work.
     IdleSeconds(Option<u64>),
-    /// Tokens.
     Tokens(Option<u64>),
     /// Millionths of a US dollar.
     MicroUsd(Option<u64>),
 }
 
-/// The text is not a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a limit: write time=30m, idle=10m, tokens=200k or usd=2.50 (none takes a limit away)")]
+#[error("{0:?} is not a limit: write time=30m, idle=10m, tokens=200k or usd=2.50 (none removes a limit)")]
 pub struct LimitError(String);
 
 impl FromStr for Limit {
@@ -66,7 +64,6 @@ impl FromStr for Limit {
 }
 
 impl Limits {
-    /// These limits with one of them replaced.
     #[must_use]
     pub const fn with(mut self, limit: Limit) -> Self {
         match limit {
@@ -78,7 +75,6 @@ impl Limits {
         self
     }
 
-    /// Whether nothing is bounded.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

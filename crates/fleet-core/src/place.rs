@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where a home is, as far as it can be told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Whereabouts {
+pub struct HomeLocation {
     /// The number that the system gave the machine when it was set up. Clones of a machine share it.
     pub machine: String,
     /// The addresses of its network cards. Clones of a machine have others.
@@ -18,9 +18,9 @@ pub struct Whereabouts {
     pub folder: u64,
 }
 
-impl Whereabouts {
-    /// Whether both are the same place. Cards come and go, so one that was there before is enough; machines without any,
-    /// such as containers, are told apart by their names.
+impl HomeLocation {
+    /// Whether both are the same place. Network cards come and go, so one known card is enough; machines without any,
+    /// such as containers, are distinguished by name.
     #[must_use]
     pub fn is_same_place(&self, other: &Self) -> bool {
         let is_same_machine = if self.cards.is_empty() || other.cards.is_empty() {
@@ -36,9 +36,9 @@ impl Whereabouts {
 mod tests {
     use super::*;
 
-    fn at(cards: &[&str], host: &str) -> Whereabouts {
+    fn at(cards: &[&str], host: &str) -> HomeLocation {
         let cards = cards.iter().map(|card| (*card).to_owned()).collect();
-        Whereabouts { machine: "0123456789ab".to_owned(), cards, host: host.to_owned(), folder: 7 }
+        HomeLocation { machine: "0123456789ab".to_owned(), cards, host: host.to_owned(), folder: 7 }
     }
 
     #[test]
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn a_copy_of_a_home_is_another_place() {
         let home = at(&["aa"], "desk");
-        assert!(!home.is_same_place(&Whereabouts { folder: 8, ..home.clone() }));
-        assert!(!home.is_same_place(&Whereabouts { machine: "ba9876543210".to_owned(), ..home.clone() }));
+        assert!(!home.is_same_place(&HomeLocation { folder: 8, ..home.clone() }));
+        assert!(!home.is_same_place(&HomeLocation { machine: "ba9876543210".to_owned(), ..home.clone() }));
     }
 }

@@ -10,36 +10,29 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use missing::{Hint, Missing, missing};
+pub use missing::{Hint, MissingDependency, missing};
 
 use crate::deps::{self, Edge};
 use crate::id::TaskId;
 use crate::scope::FileScope;
 use crate::task::{Complexity, Priority};
 
-/// An open task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
-    /// Which.
+pub struct OpenTask {
     pub id: TaskId,
-    /// What it is called.
     pub title: String,
-    /// What it says beside that, or its beginning.
+    /// The body, or its beginning.
     pub body: String,
-    /// How urgent it is.
     pub priority: Priority,
-    /// How big somebody thinks it is.
     pub complexity: Option<Complexity>,
-    /// The files that it says it will touch.
     pub scope: FileScope,
 }
 
 /// The place of a task in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
-    /// Which.
+pub struct PlannedTask {
     pub id: TaskId,
-    /// How many open tasks have to be done before it, one after the other: those of one level could run together.
+    /// How many open tasks must be done before it, one after the other: tasks of one level could run together.
     pub level: usize,
     /// How many open tasks wait for it, directly or not.
     pub unblocks: usize,
@@ -52,13 +45,13 @@ pub struct Step {
 /// An order for open tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Nobody comes before what it waits for; otherwise as tasks are served.
-    pub steps: Vec<Step>,
-    /// The chain that takes longest, first task first: no number of agents is done before it.
+    /// Each task comes after those it waits for; otherwise in the order of service.
+    pub steps: Vec<PlannedTask>,
+    /// The chain that takes longest, first task first: more agents cannot finish sooner.
     pub critical_path: Vec<TaskId>,
 }
 
-/// How much work somebody thinks a task is: a trivial one is 1.
+/// The estimated work of a task: a trivial one is 1.
 pub const fn size(complexity: Option<Complexity>) -> u32 {
     match complexity {
         Some(Complexity::Trivial) => 1,
@@ -69,9 +62,9 @@ pub const fn size(complexity: Option<Complexity>) -> u32 {
     }
 }
 
-/// Orders tasks. Edges to others are left out: those are done, or not looked at.
-pub fn plan(items: &[Item], edges: &[Edge]) -> Plan {
-    let by_id: BTreeMap<TaskId, &Item> = items.iter().map(|item| (item.id, item)).collect();
+/// Orders tasks. Edges to other tasks are ignored: those are done, or not considered.
+pub fn plan(items: &[OpenTask], edges: &[Edge]) -> Plan {
+    let by_id: BTreeMap<TaskId, &OpenTask> = items.iter().map(|item| (item.id, item)).collect();
     let inner: BTreeSet<Edge> = edges
         .iter()
         .filter(|edge| by_id.contains_key(&edge.task) && by_id.contains_key(&edge.on))
@@ -82,7 +75,7 @@ pub fn plan(items: &[Item], edges: &[Edge]) -> Plan {
     let unblocks = unblocks(&edges);
     let reach = reach(&by_id, &edges, &order);
     let critical_path = longest(&reach);
-    let step = |id: &TaskId| Step {
+    let step = |id: &TaskId| PlannedTask {
         id: *id,
         level: reach.get(id).map_or(0, |reach| reach.level),
         unblocks: unblocks.get(id).copied().unwrap_or(0),
@@ -92,8 +85,8 @@ pub fn plan(items: &[Item], edges: &[Edge]) -> Plan {
     Plan { steps: order.iter().map(step).collect(), critical_path }
 }
 
-/// One after the other: of those that could start always the one that is served first.
-fn order(by_id: &BTreeMap<TaskId, &Item>, edges: &[Edge]) -> Vec<TaskId> {
+/// Repeatedly takes the task that would be served first among those that could start.
+fn order(by_id: &BTreeMap<TaskId, &OpenTask>, edges: &[Edge]) -> Vec<TaskId> {
     let mut waiting: BTreeMap<TaskId, usize> = by_id.keys().map(|id| (*id, 0)).collect();
     let mut dependents: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
     for edge in edges {
@@ -134,7 +127,7 @@ struct Reach {
     after: Option<TaskId>,
 }
 
-fn reach(by_id: &BTreeMap<TaskId, &Item>, edges: &[Edge], order: &[TaskId]) -> BTreeMap<TaskId, Reach> {
+fn reach(by_id: &BTreeMap<TaskId, &OpenTask>, edges: &[Edge], order: &[TaskId]) -> BTreeMap<TaskId, Reach> {
     let mut on: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
     for edge in edges {
         on.entry(edge.task).or_default().push(edge.on);
@@ -144,7 +137,7 @@ fn reach(by_id: &BTreeMap<TaskId, &Item>, edges: &[Edge], order: &[TaskId]) -> B
         let before = on.get(id).into_iter().flatten();
         let before = before.filter_map(|id| Some((*id, reach.get(id)?)));
         let level = before.clone().map(|(_, reach)| reach.level + 1).max().unwrap_or(0);
-        // Of two that end together the older one is named, whoever asks.
+        // Of two that end together, the older one is named: the answer must not depend on the caller.
         let last = before.max_by_key(|(id, reach)| (reach.ends_at, Reverse(*id)));
         let (after, from) = last.map_or((None, 0), |(id, reach)| (Some(id), reach.ends_at));
         let own = by_id.get(id).map_or(0, |item| size(item.complexity));

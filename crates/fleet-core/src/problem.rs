@@ -1,7 +1,7 @@
-//! What a person or a program is told when something did not work.
+//! What a person or a program learns when something did not work.
 //!
-//! Errors are typed where they are raised; before they leave the engine they become a [`Problem`]: a stable
-//! [`Code`] (one page each in `docs/errors/`, printed by `fleet explain`), a sentence, and what to do next.
+//! Errors are typed where they are raised; before they leave the engine they become a [`Problem`]: a stable [`Code`]
+//! (one page each in `docs/errors/`, printed by `fleet explain`), a sentence, and what to do next.
 
 use std::fmt;
 
@@ -143,7 +143,6 @@ macro_rules! define {
             /// All codes, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// The stable name, as shown and as `fleet explain` takes it.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
@@ -177,7 +176,6 @@ impl<'de> Deserialize<'de> for Code {
     }
 }
 
-/// No problem has this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no such code")]
 pub struct UnknownCode;
@@ -192,7 +190,7 @@ impl std::str::FromStr for Code {
 
 /// What went wrong, in a form that every interface can show.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(with = "Told")]
+#[schemars(with = "ProblemJson")]
 pub struct Problem {
     /// The stable name.
     pub code: Code,
@@ -209,20 +207,24 @@ pub struct Problem {
 pub type Outcome<T> = Result<T, Problem>;
 
 impl Problem {
-    /// A problem without advice.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, field: None, message: message.into(), hints: Vec::new() }
     }
 
-    /// A field with a value that is not allowed.
     pub fn field(field: impl Into<String>, why: impl Into<String>) -> Self {
         Self { field: Some(field.into()), ..Self::new(Code::InvalidValue, why) }
     }
 
-    /// Adds a piece of advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
+        self
+    }
+
+    /// With several more things to do next, or with none.
+    #[must_use]
+    pub fn hints(mut self, hints: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.hints.extend(hints.into_iter().map(Into::into));
         self
     }
 
@@ -257,7 +259,7 @@ impl std::error::Error for Problem {}
 /// A problem in JSON, where the message is whole.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Problem")]
-struct Told {
+struct ProblemJson {
     #[schemars(with = "String", example = &"internal")]
     code: Code,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -269,13 +271,13 @@ struct Told {
 impl Serialize for Problem {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { code, field, hints, .. } = self.clone();
-        Told { code, field, message: self.to_string(), hints }.serialize(serializer)
+        ProblemJson { code, field, message: self.to_string(), hints }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Problem {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Told { code, field, message, hints } = Told::deserialize(deserializer)?;
+        let ProblemJson { code, field, message, hints } = ProblemJson::deserialize(deserializer)?;
         let begin = field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
         let message = message.strip_prefix(&begin).map(ToOwned::to_owned).unwrap_or(message);
         Ok(Self { code, field, message, hints })

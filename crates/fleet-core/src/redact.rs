@@ -13,7 +13,6 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Masks these values.
     pub fn new(secrets: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let secrets: Vec<_> = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST).collect();
         Self { secrets, held: Vec::new() }

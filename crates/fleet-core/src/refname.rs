@@ -5,32 +5,27 @@
 
 use std::fmt;
 
-/// Why a text cannot name a branch or a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// There is no text.
+pub enum RefNameFault {
     Empty,
     /// It would be read as an option.
     LeadingDash,
     /// It already means the current commit.
     Reserved,
-    /// It contains a character that is not allowed.
     Character(char),
     /// It contains a sequence that means something else to git: `..` is a range, `@{` a reflog entry.
     Sequence(&'static str),
     /// A part between slashes is empty.
     EmptyComponent,
-    /// A part between slashes starts with a dot.
     LeadingDot,
     /// A part between slashes ends with `.lock`, as the files do with which git locks a branch.
     LockSuffix,
-    /// It ends with a dot.
     TrailingDot,
     /// It starts as the full names of refs do: git would take it and make `refs/heads/refs/heads/…` of it.
     FullName(&'static str),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for RefNameFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("it is empty"),
@@ -47,24 +42,18 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The text cannot be the name of a branch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} cannot be the name of a branch: {fault}")]
 pub struct RefNameError {
-    /// The text.
     pub name: String,
-    /// The first rule that it breaks.
-    pub fault: Fault,
+    pub fault: RefNameFault,
 }
 
-/// The text cannot name a revision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} cannot name a revision: {fault}")]
 pub struct RevisionError {
-    /// The text.
     pub text: String,
-    /// The first rule that it breaks.
-    pub fault: Fault,
+    pub fault: RefNameFault,
 }
 
 /// Checks that a new branch may have this name, by the rules of `git check-ref-format --branch`.
@@ -78,13 +67,13 @@ pub fn check_ref_name(name: &str) -> Result<(), RefNameError> {
     }
 }
 
-/// Checks the name that somebody chose for a branch: as [`check_ref_name`], and no full name of a ref, which is a slip
-/// that git would take.
+/// Checks the name that a user chose for a branch: as [`check_ref_name`], and not the full name of a ref, a slip that
+/// git would accept.
 pub fn check_branch_name(name: &str) -> Result<(), RefNameError> {
     check_ref_name(name)?;
     match ["refs/heads/", "refs/"].into_iter().find(|prefix| name.starts_with(prefix)) {
         None => Ok(()),
-        Some(prefix) => Err(RefNameError { name: name.to_owned(), fault: Fault::FullName(prefix) }),
+        Some(prefix) => Err(RefNameError { name: name.to_owned(), fault: RefNameFault::FullName(prefix) }),
     }
 }
 
@@ -99,26 +88,26 @@ pub fn check_revision(text: &str) -> Result<(), RevisionError> {
     }
 }
 
-fn ref_name_fault(name: &str) -> Option<Fault> {
+fn ref_name_fault(name: &str) -> Option<RefNameFault> {
     argument_fault(name)
-        .or_else(|| matches!(name, "HEAD" | "@").then_some(Fault::Reserved))
-        .or_else(|| name.chars().find(|c| is_forbidden_in_branch(*c)).map(Fault::Character))
-        .or_else(|| ["..", "@{"].into_iter().find(|text| name.contains(text)).map(Fault::Sequence))
+        .or_else(|| matches!(name, "HEAD" | "@").then_some(RefNameFault::Reserved))
+        .or_else(|| name.chars().find(|c| is_forbidden_in_branch(*c)).map(RefNameFault::Character))
+        .or_else(|| ["..", "@{"].into_iter().find(|text| name.contains(text)).map(RefNameFault::Sequence))
         .or_else(|| name.split('/').find_map(component_fault))
-        .or_else(|| name.ends_with('.').then_some(Fault::TrailingDot))
+        .or_else(|| name.ends_with('.').then_some(RefNameFault::TrailingDot))
 }
 
-fn revision_fault(text: &str) -> Option<Fault> {
+fn revision_fault(text: &str) -> Option<RefNameFault> {
     argument_fault(text)
-        .or_else(|| text.chars().find(|c| c.is_control() || c.is_whitespace()).map(Fault::Character))
-        .or_else(|| text.contains("..").then_some(Fault::Sequence("..")))
+        .or_else(|| text.chars().find(|c| c.is_control() || c.is_whitespace()).map(RefNameFault::Character))
+        .or_else(|| text.contains("..").then_some(RefNameFault::Sequence("..")))
 }
 
 /// What no positional argument may be.
-fn argument_fault(text: &str) -> Option<Fault> {
+fn argument_fault(text: &str) -> Option<RefNameFault> {
     match text.chars().next() {
-        None => Some(Fault::Empty),
-        Some('-') => Some(Fault::LeadingDash),
+        None => Some(RefNameFault::Empty),
+        Some('-') => Some(RefNameFault::LeadingDash),
         Some(_) => None,
     }
 }
@@ -128,13 +117,13 @@ fn is_forbidden_in_branch(c: char) -> bool {
     c.is_ascii_control() || matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\')
 }
 
-fn component_fault(component: &str) -> Option<Fault> {
+fn component_fault(component: &str) -> Option<RefNameFault> {
     if component.is_empty() {
-        Some(Fault::EmptyComponent)
+        Some(RefNameFault::EmptyComponent)
     } else if component.starts_with('.') {
-        Some(Fault::LeadingDot)
+        Some(RefNameFault::LeadingDot)
     } else if component.as_bytes().ends_with(b".lock") {
-        Some(Fault::LockSuffix)
+        Some(RefNameFault::LockSuffix)
     } else {
         None
     }
@@ -144,11 +133,11 @@ fn component_fault(component: &str) -> Option<Fault> {
 mod tests {
     use super::*;
 
-    fn branch(name: &str) -> Option<Fault> {
+    fn branch(name: &str) -> Option<RefNameFault> {
         check_ref_name(name).err().map(|error| error.fault)
     }
 
-    fn revision(text: &str) -> Option<Fault> {
+    fn revision(text: &str) -> Option<RefNameFault> {
         check_revision(text).err().map(|error| error.fault)
     }
 
@@ -164,27 +153,27 @@ mod tests {
     #[test]
     fn each_rule_for_branches_is_named() {
         let cases = [
-            ("", Fault::Empty),
-            ("-d", Fault::LeadingDash),
-            ("HEAD", Fault::Reserved),
-            ("@", Fault::Reserved),
-            ("a b", Fault::Character(' ')),
-            ("a\nb", Fault::Character('\n')),
-            ("a\u{7f}", Fault::Character('\u{7f}')),
-            ("a..b", Fault::Sequence("..")),
-            ("a@{1}", Fault::Sequence("@{")),
-            ("/a", Fault::EmptyComponent),
-            ("a//b", Fault::EmptyComponent),
-            ("a/", Fault::EmptyComponent),
-            ("a/.b", Fault::LeadingDot),
-            ("a.lock/b", Fault::LockSuffix),
-            ("a.", Fault::TrailingDot),
+            ("", RefNameFault::Empty),
+            ("-d", RefNameFault::LeadingDash),
+            ("HEAD", RefNameFault::Reserved),
+            ("@", RefNameFault::Reserved),
+            ("a b", RefNameFault::Character(' ')),
+            ("a\nb", RefNameFault::Character('\n')),
+            ("a\u{7f}", RefNameFault::Character('\u{7f}')),
+            ("a..b", RefNameFault::Sequence("..")),
+            ("a@{1}", RefNameFault::Sequence("@{")),
+            ("/a", RefNameFault::EmptyComponent),
+            ("a//b", RefNameFault::EmptyComponent),
+            ("a/", RefNameFault::EmptyComponent),
+            ("a/.b", RefNameFault::LeadingDot),
+            ("a.lock/b", RefNameFault::LockSuffix),
+            ("a.", RefNameFault::TrailingDot),
         ];
         for (name, fault) in cases {
             assert_eq!(branch(name), Some(fault), "{name:?}");
         }
         for c in "~^:?*[\\".chars() {
-            assert_eq!(branch(&format!("a{c}")), Some(Fault::Character(c)));
+            assert_eq!(branch(&format!("a{c}")), Some(RefNameFault::Character(c)));
         }
     }
 
@@ -193,12 +182,12 @@ mod tests {
         for text in ["main", "HEAD", "@", "HEAD~2", "v1^{commit}", "main@{1}", "origin/main", "a1b2c3d"] {
             assert_eq!(revision(text), None, "{text}");
         }
-        assert_eq!(revision(""), Some(Fault::Empty));
-        assert_eq!(revision("--all"), Some(Fault::LeadingDash));
-        assert_eq!(revision("main..next"), Some(Fault::Sequence("..")));
-        assert_eq!(revision("main next"), Some(Fault::Character(' ')));
-        assert_eq!(revision("main\u{a0}"), Some(Fault::Character('\u{a0}')));
-        assert_eq!(revision("main\0"), Some(Fault::Character('\0')));
+        assert_eq!(revision(""), Some(RefNameFault::Empty));
+        assert_eq!(revision("--all"), Some(RefNameFault::LeadingDash));
+        assert_eq!(revision("main..next"), Some(RefNameFault::Sequence("..")));
+        assert_eq!(revision("main next"), Some(RefNameFault::Character(' ')));
+        assert_eq!(revision("main\u{a0}"), Some(RefNameFault::Character('\u{a0}')));
+        assert_eq!(revision("main\0"), Some(RefNameFault::Character('\0')));
     }
 
     #[test]

@@ -15,12 +15,12 @@ use crate::transition::{UnknownName, named};
 
 named! {
     /// What to think of work that is over.
-    pub enum Verdict: "verdict" {
-        /// It has arrived where it was meant to go.
+    pub enum ReviewVerdict: "verdict" {
+        /// Its work has landed.
         Landed = "landed",
         /// It can be looked at and merged.
         Mergeable = "mergeable",
-        /// It no longer goes together with where it should land.
+        /// It no longer merges cleanly.
         Conflicting = "conflicting",
         /// What the agent says and what was seen differ, or a test of its own failed: look closely.
         Doubtful = "doubtful",
@@ -30,7 +30,6 @@ named! {
         Gone = "gone",
         /// It is done, and its branch is on another machine.
         Elsewhere = "elsewhere",
-        /// It failed.
         Failed = "failed",
     }
 }
@@ -38,32 +37,30 @@ named! {
 /// What git says about a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Branch {
-    /// It is not here.
     Gone,
     /// It is on another machine.
     Elsewhere,
-    /// It, or its content, has arrived.
+    /// Its commits or their content have landed.
     Landed,
-    /// It can be merged, or nobody tried.
+    /// It can be merged, or nobody has tried.
     Open,
-    /// It cannot be merged.
     Conflicting,
 }
 
-/// Judges a task that is over by its last run.
-pub fn judge(task: TaskState, result: Option<&RunResult>, branch: Branch) -> Verdict {
+/// Judges an ended task by its last run.
+pub fn judge(task: TaskState, result: Option<&RunResult>, branch: Branch) -> ReviewVerdict {
     if task != TaskState::Done {
-        return Verdict::Failed;
+        return ReviewVerdict::Failed;
     }
     let changed_nothing = result.is_some_and(|result| result.files == 0 && result.commit_count == 0);
     match branch {
-        _ if changed_nothing => Verdict::Unchanged,
-        Branch::Landed => Verdict::Landed,
-        Branch::Gone => Verdict::Gone,
-        Branch::Elsewhere => Verdict::Elsewhere,
-        Branch::Conflicting => Verdict::Conflicting,
-        Branch::Open if result.is_some_and(is_doubtful) => Verdict::Doubtful,
-        Branch::Open => Verdict::Mergeable,
+        _ if changed_nothing => ReviewVerdict::Unchanged,
+        Branch::Landed => ReviewVerdict::Landed,
+        Branch::Gone => ReviewVerdict::Gone,
+        Branch::Elsewhere => ReviewVerdict::Elsewhere,
+        Branch::Conflicting => ReviewVerdict::Conflicting,
+        Branch::Open if result.is_some_and(is_doubtful) => ReviewVerdict::Doubtful,
+        Branch::Open => ReviewVerdict::Mergeable,
     }
 }
 
@@ -90,14 +87,14 @@ mod tests {
     fn evidence_decides() {
         let good = result(&json!({}));
         let judged = |branch| judge(TaskState::Done, Some(&good), branch);
-        assert_eq!(judged(Branch::Open), Verdict::Mergeable);
-        assert_eq!(judged(Branch::Landed), Verdict::Landed);
-        assert_eq!(judged(Branch::Conflicting), Verdict::Conflicting);
-        assert_eq!(judged(Branch::Gone), Verdict::Gone);
-        assert_eq!(judged(Branch::Elsewhere), Verdict::Elsewhere);
-        assert_eq!(judge(TaskState::Failed, Some(&good), Branch::Landed), Verdict::Failed);
+        assert_eq!(judged(Branch::Open), ReviewVerdict::Mergeable);
+        assert_eq!(judged(Branch::Landed), ReviewVerdict::Landed);
+        assert_eq!(judged(Branch::Conflicting), ReviewVerdict::Conflicting);
+        assert_eq!(judged(Branch::Gone), ReviewVerdict::Gone);
+        assert_eq!(judged(Branch::Elsewhere), ReviewVerdict::Elsewhere);
+        assert_eq!(judge(TaskState::Failed, Some(&good), Branch::Landed), ReviewVerdict::Failed);
         let nothing = result(&json!({"files": 0, "commit_count": 0}));
-        assert_eq!(judge(TaskState::Done, Some(&nothing), Branch::Gone), Verdict::Unchanged);
+        assert_eq!(judge(TaskState::Done, Some(&nothing), Branch::Gone), ReviewVerdict::Unchanged);
     }
 
     #[test]
@@ -106,9 +103,9 @@ mod tests {
             json!({"remarks": ["reported as changed, but git shows no change: b"]}),
             json!({"tests": [{"name": "unit", "outcome": "passed"}, {"name": "e2e", "outcome": "failed"}]}),
         ] {
-            assert_eq!(judge(TaskState::Done, Some(&result(&odd)), Branch::Open), Verdict::Doubtful);
+            assert_eq!(judge(TaskState::Done, Some(&result(&odd)), Branch::Open), ReviewVerdict::Doubtful);
         }
         let skipped = json!({"tests": [{"name": "e2e", "outcome": "skipped"}]});
-        assert_eq!(judge(TaskState::Done, Some(&result(&skipped)), Branch::Open), Verdict::Mergeable);
+        assert_eq!(judge(TaskState::Done, Some(&result(&skipped)), Branch::Open), ReviewVerdict::Mergeable);
     }
 }

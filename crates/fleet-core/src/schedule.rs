@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::budget::{Bounds, Purse};
+use crate::budget::{Bounds, RemainingBudget};
 use crate::id::{ProjectId, TaskId};
 use crate::limits::Limits;
 use crate::scope::FileScope;
@@ -12,16 +12,13 @@ use crate::time::Millis;
 /// How many tasks may run at once; `None` is no bound.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caps {
-    /// In the whole store.
     pub total: Option<u32>,
-    /// In each project.
     pub per_project: Option<u32>,
     /// By agent name.
     pub per_agent: BTreeMap<String, u32>,
 }
 
 impl Caps {
-    /// Whether nothing is bounded.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -30,15 +27,11 @@ impl Caps {
 /// A ready task, as far as the choice is concerned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The task.
     pub task: TaskId,
-    /// Its project.
     pub project: ProjectId,
     /// Its agent, the default filled in.
     pub agent: String,
-    /// The files it will touch.
     pub scope: FileScope,
-    /// What a run of it may use.
     pub limits: Limits,
 }
 
@@ -47,30 +40,23 @@ pub struct Candidate {
 pub struct Load {
     /// Running tasks in the whole store.
     pub total: u32,
-    /// Running tasks by project.
     pub per_project: BTreeMap<ProjectId, u32>,
-    /// Running tasks by agent.
     pub per_agent: BTreeMap<String, u32>,
-    /// The scopes of running tasks by project.
+    /// The scopes of running tasks, by project.
     pub scopes: BTreeMap<ProjectId, Vec<FileScope>>,
     /// Agents whose accounts are paused.
     pub paused: BTreeSet<String>,
     /// What may be spent; `None` is no bound.
-    pub purse: Option<Purse>,
+    pub remaining: Option<RemainingBudget>,
 }
 
 /// Why a ready task does not start now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// Enough tasks run.
+pub enum StartRefusal {
     TotalCap,
-    /// Enough tasks of its project run.
     ProjectCap,
-    /// Enough tasks of its agent run.
     AgentCap,
-    /// The account of its agent is paused.
     AccountPaused,
-    /// A running task touches the same files.
     ScopeOverlap,
     /// Too little money or too few tokens are left.
     Budget,
@@ -78,35 +64,35 @@ pub enum Refusal {
 
 impl Load {
     /// Whether any task of this project and agent could start, scopes aside.
-    pub fn lane(&self, project: ProjectId, agent: &str, caps: &Caps) -> Result<(), Refusal> {
+    pub fn lane(&self, project: ProjectId, agent: &str, caps: &Caps) -> Result<(), StartRefusal> {
         let full = |running: Option<&u32>, cap: Option<u32>| {
             cap.is_some_and(|cap| running.copied().unwrap_or(0) >= cap)
         };
         if self.paused.contains(agent) {
-            return Err(Refusal::AccountPaused);
+            return Err(StartRefusal::AccountPaused);
         }
         if full(Some(&self.total), caps.total) {
-            return Err(Refusal::TotalCap);
+            return Err(StartRefusal::TotalCap);
         }
         if full(self.per_project.get(&project), caps.per_project) {
-            return Err(Refusal::ProjectCap);
+            return Err(StartRefusal::ProjectCap);
         }
         if full(self.per_agent.get(agent), caps.per_agent.get(agent).copied()) {
-            return Err(Refusal::AgentCap);
+            return Err(StartRefusal::AgentCap);
         }
         Ok(())
     }
 
     /// Starts `candidate` if nothing stands in its way: from then on it is part of the load. Returns what is put aside
     /// for it.
-    pub fn admit(&mut self, candidate: &Candidate, caps: &Caps) -> Result<Bounds, Refusal> {
+    pub fn admit(&mut self, candidate: &Candidate, caps: &Caps) -> Result<Bounds, StartRefusal> {
         self.lane(candidate.project, &candidate.agent, caps)?;
         let scopes = self.scopes.entry(candidate.project).or_default();
         if scopes.iter().any(|running| running.overlaps(&candidate.scope)) {
-            return Err(Refusal::ScopeOverlap);
+            return Err(StartRefusal::ScopeOverlap);
         }
-        let given = self.purse.as_mut().map(|purse| purse.take(candidate.limits));
-        let given = given.transpose().map_err(|_| Refusal::Budget)?.unwrap_or_default();
+        let given = self.remaining.as_mut().map(|remaining| remaining.take(candidate.limits));
+        let given = given.transpose().map_err(|_| StartRefusal::Budget)?.unwrap_or_default();
         if !candidate.scope.is_empty() {
             scopes.push(candidate.scope.clone());
         }
@@ -119,23 +105,20 @@ impl Load {
 
 /// One task as the definition of "ready" sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
-    /// The task.
+pub struct QueuedTask {
     pub task: TaskId,
-    /// Where it stands.
     pub state: TaskState,
     /// 5 first.
     pub priority: i64,
-    /// Not before this.
     pub not_before: Option<Millis>,
 }
 
 /// The ready set by its definition, in the order in which it is served: queued, due, every dependency done.
 /// The store keeps counters instead; its tests compare the two.
-pub fn ready(tasks: &[Waiting], edges: &[crate::deps::Edge], now: Millis) -> Vec<TaskId> {
+pub fn ready(tasks: &[QueuedTask], edges: &[crate::deps::Edge], now: Millis) -> Vec<TaskId> {
     let done: BTreeSet<TaskId> =
         tasks.iter().filter(|task| task.state == TaskState::Done).map(|task| task.task).collect();
-    let mut ready: Vec<&Waiting> = tasks
+    let mut ready: Vec<&QueuedTask> = tasks
         .iter()
         .filter(|task| task.state == TaskState::Queued)
         .filter(|task| task.not_before.is_none_or(|at| at <= now))
@@ -175,14 +158,14 @@ mod tests {
             load.admit(&candidate(&mut maker, project, agent, scope), &caps).map(drop)
         };
         assert_eq!(admit(one, "codex", &["src/**"]), Ok(()));
-        assert_eq!(admit(two, "codex", &[]), Err(Refusal::AgentCap));
-        assert_eq!(admit(two, "gemini", &[]), Err(Refusal::AccountPaused));
-        assert_eq!(admit(one, "claude", &["src/a.rs"]), Err(Refusal::ScopeOverlap));
+        assert_eq!(admit(two, "codex", &[]), Err(StartRefusal::AgentCap));
+        assert_eq!(admit(two, "gemini", &[]), Err(StartRefusal::AccountPaused));
+        assert_eq!(admit(one, "claude", &["src/a.rs"]), Err(StartRefusal::ScopeOverlap));
         assert_eq!(admit(two, "claude", &["src/a.rs"]), Ok(()), "scopes of two projects never meet");
         assert_eq!(admit(one, "claude", &["docs"]), Ok(()));
-        assert_eq!(admit(one, "claude", &[]), Err(Refusal::ProjectCap));
+        assert_eq!(admit(one, "claude", &[]), Err(StartRefusal::ProjectCap));
         assert_eq!(admit(two, "claude", &[]), Ok(()));
-        assert_eq!(admit(two, "claude", &[]), Err(Refusal::TotalCap));
+        assert_eq!(admit(two, "claude", &[]), Err(StartRefusal::TotalCap));
     }
 
     #[test]
@@ -190,13 +173,14 @@ mod tests {
         let mut maker = IdMaker::default();
         let project: ProjectId = maker.next(Millis(0), 1);
         let day = Bounds { micro_usd: Some(2_500_000), tokens: None };
-        let purse = Purse { budget: Budget { day, ..Budget::default() }, spent: Spent::default() };
-        let mut load = Load { purse: Some(purse), ..Load::default() };
+        let remaining =
+            RemainingBudget { budget: Budget { day, ..Budget::default() }, spent: Spent::default() };
+        let mut load = Load { remaining: Some(remaining), ..Load::default() };
         let mut admit = |load: &mut Load| {
             load.admit(&candidate(&mut maker, project, "claude", &[]), &Caps::default())
                 .map(|given| given.micro_usd)
         };
-        let given = [Ok(Some(1_000_000)), Ok(Some(1_000_000)), Ok(Some(500_000)), Err(Refusal::Budget)];
+        let given = [Ok(Some(1_000_000)), Ok(Some(1_000_000)), Ok(Some(500_000)), Err(StartRefusal::Budget)];
         assert_eq!(given.map(|_| admit(&mut load)), given);
         assert_eq!(load.total, 3, "who is refused is no load");
     }

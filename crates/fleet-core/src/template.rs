@@ -3,7 +3,7 @@
 //! A place is a name in braces: `{branch}`. What is not a known name stays as it is, braces and all, so that code and
 //! JSON need no escapes. What is filled in is never looked at again: a title that holds `{branch}` stays a title.
 
-/// Fills the places for whose names `value` has one.
+/// Fills the placeholders that `value` knows.
 pub fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;

@@ -16,7 +16,6 @@ pub struct Work {
     pub is_live: bool,
     /// Where the tasks stand; nothing for those that were deleted.
     pub tasks: Vec<TaskState>,
-    /// The branch, if it is there.
     pub branch: Option<BranchFacts>,
 }
 
@@ -25,15 +24,13 @@ pub struct Work {
 pub struct BranchFacts {
     /// Where it is checked out.
     pub checked_out: Option<String>,
-    /// Whether it is still where it began.
     pub is_unchanged: bool,
     /// Where all of its commits, or their content, have arrived.
     pub landed: Option<Landed>,
-    /// Whether it is as the last run left it. Otherwise somebody went on with it.
+    /// Whether it is as the last run left it. Otherwise a person continued it.
     pub is_as_left: bool,
 }
 
-/// How work has landed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Landed {
     /// The commits are part of this.
@@ -45,25 +42,20 @@ pub enum Landed {
 /// How far a clean-up goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// What has landed.
     Landed,
-    /// What agents left and nobody went on with, too.
+    /// Also work that agents left and no one continued.
     All,
 }
 
 /// May it go, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// It may.
-    Remove(Why),
-    /// It has to stay.
-    Keep(Why),
+pub enum TidyDecision {
+    Remove(TidyReason),
+    Keep(TidyReason),
 }
 
-/// The reason, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words of each say what it is")]
-pub enum Why {
+pub enum TidyReason {
     AtWork,
     NotOver(TaskState),
     BranchGone,
@@ -74,40 +66,40 @@ pub enum Why {
     WorkedOnSince,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for TidyReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::AtWork => f.write_str("its agent is at work"),
+            Self::AtWork => f.write_str("its agent is running"),
             Self::NotOver(state) => write!(f, "its task is {state}"),
-            Self::BranchGone => f.write_str("its branch is gone"),
+            Self::BranchGone => f.write_str("it has no branch"),
             Self::CheckedOut(place) => write!(f, "checked out at {place}"),
             Self::Unchanged => f.write_str("nothing was changed"),
             Self::Landed(Landed::Merged(into)) => write!(f, "merged into {into}"),
             Self::Landed(Landed::SameContent(place)) => write!(f, "{place} has the same content"),
             Self::NotLanded => f.write_str("not landed"),
-            Self::WorkedOnSince => f.write_str("not landed, and somebody went on with it"),
+            Self::WorkedOnSince => f.write_str("not landed, and has later commits"),
         }
     }
 }
 
 /// Whether the branch and the folders of this work may go.
-pub fn judge(work: &Work, reach: Reach) -> Verdict {
+pub fn judge(work: &Work, reach: Reach) -> TidyDecision {
     if work.is_live {
-        return Verdict::Keep(Why::AtWork);
+        return TidyDecision::Keep(TidyReason::AtWork);
     }
     if let Some(state) = work.tasks.iter().find(|state| !state.is_settled()) {
-        return Verdict::Keep(Why::NotOver(*state));
+        return TidyDecision::Keep(TidyReason::NotOver(*state));
     }
-    let Some(branch) = &work.branch else { return Verdict::Remove(Why::BranchGone) };
+    let Some(branch) = &work.branch else { return TidyDecision::Remove(TidyReason::BranchGone) };
     if let Some(place) = &branch.checked_out {
-        return Verdict::Keep(Why::CheckedOut(place.clone()));
+        return TidyDecision::Keep(TidyReason::CheckedOut(place.clone()));
     }
     match (&branch.landed, reach) {
-        _ if branch.is_unchanged => Verdict::Remove(Why::Unchanged),
-        (Some(landed), _) => Verdict::Remove(Why::Landed(landed.clone())),
-        (None, _) if !branch.is_as_left => Verdict::Keep(Why::WorkedOnSince),
-        (None, Reach::All) => Verdict::Remove(Why::NotLanded),
-        (None, Reach::Landed) => Verdict::Keep(Why::NotLanded),
+        _ if branch.is_unchanged => TidyDecision::Remove(TidyReason::Unchanged),
+        (Some(landed), _) => TidyDecision::Remove(TidyReason::Landed(landed.clone())),
+        (None, _) if !branch.is_as_left => TidyDecision::Keep(TidyReason::WorkedOnSince),
+        (None, Reach::All) => TidyDecision::Remove(TidyReason::NotLanded),
+        (None, Reach::Landed) => TidyDecision::Keep(TidyReason::NotLanded),
     }
 }
 
@@ -119,7 +111,6 @@ pub fn is_old(ended: Option<Millis>, limit: Duration, now: Millis) -> bool {
 /// The snapshots of a run that ended, oldest first, as far as their fate is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotFacts {
-    /// Whether all of it has landed.
     pub is_landed: bool,
     /// Whether it holds something that no branch could: then it stays.
     pub has_more: bool,
@@ -148,22 +139,28 @@ mod tests {
     #[test]
     fn only_what_is_over_and_has_landed_goes() {
         let landed = BranchFacts { landed: Some(Landed::Merged("main".to_owned())), ..branch() };
-        assert!(matches!(judge(&work(landed.clone()), Reach::Landed), Verdict::Remove(Why::Landed(_))));
-        assert_eq!(judge(&work(branch()), Reach::Landed), Verdict::Keep(Why::NotLanded));
-        assert_eq!(judge(&work(branch()), Reach::All), Verdict::Remove(Why::NotLanded));
+        assert!(matches!(
+            judge(&work(landed.clone()), Reach::Landed),
+            TidyDecision::Remove(TidyReason::Landed(_))
+        ));
+        assert_eq!(judge(&work(branch()), Reach::Landed), TidyDecision::Keep(TidyReason::NotLanded));
+        assert_eq!(judge(&work(branch()), Reach::All), TidyDecision::Remove(TidyReason::NotLanded));
         for reach in [Reach::Landed, Reach::All] {
             let live = Work { is_live: true, ..work(landed.clone()) };
-            assert_eq!(judge(&live, reach), Verdict::Keep(Why::AtWork));
+            assert_eq!(judge(&live, reach), TidyDecision::Keep(TidyReason::AtWork));
             for state in [TaskState::Queued, TaskState::Held, TaskState::Waiting, TaskState::Running] {
                 let open = Work { tasks: vec![TaskState::Done, state], ..work(landed.clone()) };
-                assert_eq!(judge(&open, reach), Verdict::Keep(Why::NotOver(state)));
+                assert_eq!(judge(&open, reach), TidyDecision::Keep(TidyReason::NotOver(state)));
             }
             let here = BranchFacts { checked_out: Some("/here".to_owned()), ..landed.clone() };
-            assert_eq!(judge(&work(here), reach), Verdict::Keep(Why::CheckedOut("/here".to_owned())));
+            assert_eq!(
+                judge(&work(here), reach),
+                TidyDecision::Keep(TidyReason::CheckedOut("/here".to_owned()))
+            );
             let going_on = BranchFacts { is_as_left: false, ..branch() };
-            assert_eq!(judge(&work(going_on), reach), Verdict::Keep(Why::WorkedOnSince));
+            assert_eq!(judge(&work(going_on), reach), TidyDecision::Keep(TidyReason::WorkedOnSince));
             let gone = Work { branch: None, ..work(branch()) };
-            assert_eq!(judge(&gone, reach), Verdict::Remove(Why::BranchGone));
+            assert_eq!(judge(&gone, reach), TidyDecision::Remove(TidyReason::BranchGone));
         }
     }
 

@@ -57,7 +57,6 @@ impl ClockOffset {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(pub Duration);
 
-/// The text is not a span of time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a duration: write for example 90s, 30m, 1h30m or 2d")]
 pub struct SpanError(String);
@@ -122,7 +121,7 @@ impl fmt::Display for Span {
             (seconds % 60, "s"),
         ];
         let first = parts.iter().position(|(n, _)| *n > 0).unwrap_or(3);
-        // Two units tell enough: nobody needs the seconds of three days.
+        // Two units are enough: the seconds of three days do not matter.
         for (n, unit) in parts.iter().skip(first).take(2).filter(|(n, _)| *n > 0 || seconds == 0) {
             write!(f, "{n}{unit}")?;
         }

@@ -1,26 +1,81 @@
 //! What the state machines share: named states and events, and the error for an arrow that does not exist.
 
 use std::fmt;
+use std::ops::Deref;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub trait Machine: Copy + fmt::Debug + fmt::Display + FromStr<Err = UnknownName> {
+    type Event: Copy + fmt::Debug + fmt::Display;
+    const FIRST: Self;
+
+    /// The state after `event`, or why there is none: every legal arrow is written out, the rest are errors.
+    fn next(self, event: Self::Event) -> Result<Self, IllegalTransition<Self, Self::Event>>;
+}
+
+/// Where something stands. Only the arrows of its machine lead to another state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Current<S>(S);
+
+impl<S: Machine> Current<S> {
+    pub const fn first() -> Self {
+        Self(S::FIRST)
+    }
+
+    /// The state that a row of the store has. Outside of the store, nothing is moved but by [`Current::apply`].
+    pub const fn stored(state: S) -> Self {
+        Self(state)
+    }
+
+    pub const fn get(self) -> S {
+        self.0
+    }
+
+    /// Moves on, if the machine has that arrow.
+    pub fn apply(&mut self, event: S::Event) -> Result<(), IllegalTransition<S, S::Event>> {
+        self.0 = self.0.next(event)?;
+        Ok(())
+    }
+}
+
+impl<S> Deref for Current<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.0
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for Current<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<S: PartialEq> PartialEq<S> for Current<S> {
+    fn eq(&self, other: &S) -> bool {
+        self.0 == *other
+    }
+}
 
 /// The machine has no arrow for this event in this state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a {from} one cannot {event}")]
 pub struct IllegalTransition<S: fmt::Debug + fmt::Display, E: fmt::Debug + fmt::Display> {
-    /// The state it is in.
     pub from: S,
-    /// What was to happen.
     pub event: E,
 }
 
-/// A stored or typed name that means nothing.
+/// A stored or typed name that no variant has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a {what}; there are: {choices}")]
 pub struct UnknownName {
-    /// What the name should have been of.
+    /// The kind of thing it should name.
     pub what: &'static str,
-    /// What was given.
     pub text: String,
-    /// All names, separated by commas.
     pub choices: String,
 }
 
@@ -37,10 +92,8 @@ macro_rules! named {
         }
 
         impl $type {
-            /// Every value, in order.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// The stable name.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
@@ -87,30 +140,40 @@ macro_rules! named {
         }
     };
 }
-pub(crate) use named;
+
+/// All arrows of a machine: the state before and the event, the state after.
+macro_rules! arrows {
+    ($state:ident by $event:ident, first $first:ident; $($($from:ident)|+, $on:ident => $to:ident;)+) => {
+        impl $crate::transition::Machine for $state {
+            type Event = $event;
+            const FIRST: Self = Self::$first;
+
+            fn next(self, event: $event) -> Result<Self, $crate::IllegalTransition<Self, $event>> {
+                match (self, event) {
+                    $(($(Self::$from)|+, $event::$on) => Ok(Self::$to),)+
+                    (from, event) => Err($crate::IllegalTransition { from, event }),
+                }
+            }
+        }
+    };
+}
+pub(crate) use {arrows, named};
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::{Debug, Display, Write};
+    use std::fmt::Write;
 
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    use super::IllegalTransition;
+    use super::Machine;
     use crate::message::{MessageMove, MessageState};
     use crate::run::{Ending, Reason, RunMove, RunState};
     use crate::task::{TaskMove, TaskState};
+    use crate::workflow::{PartMove, PartState, WorkflowMove, WorkflowState};
 
     /// States down, events across, the resulting state in the cell: what a reviewer reads.
-    fn table<S, E>(
-        states: &[S],
-        events: &[E],
-        next: impl Fn(S, E) -> Result<S, IllegalTransition<S, E>>,
-    ) -> String
-    where
-        S: Copy + Debug + Display,
-        E: Copy + Debug + Display,
-    {
+    fn table<S: Machine>(states: &[S], events: &[S::Event]) -> String {
         let mut out = format!("{:<10}", "");
         for event in events {
             write!(out, "{:<11}", event.to_string()).unwrap();
@@ -118,7 +181,7 @@ mod tests {
         for state in states {
             write!(out, "\n{:<10}", state.to_string()).unwrap();
             for event in events {
-                let cell = next(*state, *event).map_or_else(|_| "·".to_owned(), |to| to.to_string());
+                let cell = state.next(*event).map_or_else(|_| "·".to_owned(), |to| to.to_string());
                 write!(out, "{cell:<11}").unwrap();
             }
         }
@@ -127,17 +190,27 @@ mod tests {
 
     #[test]
     fn task_states_by_events() {
-        insta::assert_snapshot!(table(TaskState::ALL, TaskMove::ALL, TaskState::next));
+        insta::assert_snapshot!(table(TaskState::ALL, TaskMove::ALL));
     }
 
     #[test]
     fn run_states_by_events() {
-        insta::assert_snapshot!(table(RunState::ALL, RunMove::ALL, RunState::next));
+        insta::assert_snapshot!(table(RunState::ALL, RunMove::ALL));
+    }
+
+    #[test]
+    fn workflow_states_by_events() {
+        insta::assert_snapshot!(table(WorkflowState::ALL, WorkflowMove::ALL));
+    }
+
+    #[test]
+    fn part_states_by_events() {
+        insta::assert_snapshot!(table(PartState::ALL, PartMove::ALL));
     }
 
     #[test]
     fn message_states_by_events() {
-        insta::assert_snapshot!(table(MessageState::ALL, MessageMove::ALL, MessageState::next));
+        insta::assert_snapshot!(table(MessageState::ALL, MessageMove::ALL));
     }
 
     /// Everything that can happen to a task and its newest run, as those see it who make it happen.

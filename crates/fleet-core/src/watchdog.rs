@@ -10,8 +10,7 @@ use crate::time::Span;
 
 /// What a run may use at most, and how often its work is put in safety.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Bounds {
-    /// From the start of the agent to its end.
+pub struct WatchdogLimits {
     pub time: Option<Duration>,
     /// Without a byte of output and without any other sign of work.
     pub idle: Option<Duration>,
@@ -23,16 +22,11 @@ pub struct Bounds {
     pub snapshot_every: Option<Duration>,
 }
 
-/// A bound that was passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overrun {
-    /// It took too long.
     Time(Duration),
-    /// It was silent for too long.
     Idle(Duration),
-    /// It used more tokens than these.
     Tokens(u64),
-    /// It used more money than this.
     Money(u64),
 }
 
@@ -40,7 +34,7 @@ impl fmt::Display for Overrun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(limit) => write!(f, "stopped after {}, its time limit", Span(*limit)),
-            Self::Idle(limit) => write!(f, "stopped after {} without a sign of work", Span(*limit)),
+            Self::Idle(limit) => write!(f, "stopped after {} without activity", Span(*limit)),
             Self::Tokens(limit) => write!(f, "stopped: over its limit of {limit} tokens"),
             Self::Money(limit) => {
                 write!(
@@ -54,13 +48,10 @@ impl fmt::Display for Overrun {
     }
 }
 
-/// What to do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Next {
-    /// Stop the agent.
+pub enum WatchdogAction {
     Stop(Overrun),
-    /// Put the work in safety.
     Snapshot,
     /// It says nothing: probe whether it works all the same, and tell [`Watchdog::probed`].
     Probe,
@@ -73,7 +64,6 @@ pub enum Next {
 pub struct Activity {
     /// Processor time of all of them since the beginning.
     pub cpu: Duration,
-    /// How many there are.
     pub processes: usize,
     /// What they have read and written, where the system tells.
     pub io_bytes: u64,
@@ -94,7 +84,7 @@ impl Activity {
     /// Whether there was work between this probe and a later one. A program that only waits uses a little of everything
     /// for its timers.
     fn is_followed_by_work(self, later: Self, between: Duration) -> bool {
-        // Less than before is a sign as well: somebody ended and took the numbers along.
+        // Less than before is a sign as well: a process ended and took its numbers along.
         let cpu = later.cpu.abs_diff(self.cpu);
         let calls = later.io_calls.abs_diff(self.io_calls);
         let bytes = later.io_bytes.abs_diff(self.io_bytes).saturating_sub(calls.saturating_mul(SMALL_CALL));
@@ -107,12 +97,11 @@ impl Activity {
 }
 
 /// Longest sleep, when nothing is due.
-const LONGEST: Duration = Duration::from_hours(1);
+const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 
-/// Follows one agent.
 #[derive(Debug, Clone)]
 pub struct Watchdog {
-    bounds: Bounds,
+    bounds: WatchdogLimits,
     started: Duration,
     last_output: Duration,
     last_sign: Duration,
@@ -125,8 +114,7 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Begins to watch an agent that was started now.
-    pub const fn new(bounds: Bounds, now: Duration) -> Self {
+    pub const fn new(bounds: WatchdogLimits, now: Duration) -> Self {
         Self {
             bounds,
             started: now,
@@ -140,7 +128,6 @@ impl Watchdog {
         }
     }
 
-    /// The agent printed something.
     pub const fn heard(&mut self, now: Duration) {
         self.last_output = now;
         self.last_sign = now;
@@ -154,7 +141,6 @@ impl Watchdog {
         self.is_trying = true;
     }
 
-    /// What a probe of a silent agent found.
     pub fn probed(&mut self, activity: Activity, now: Duration) {
         if !self.is_trying
             && let Some((at, before)) = self.probed
@@ -165,7 +151,6 @@ impl Watchdog {
         self.probed = Some((now, activity));
     }
 
-    /// What the agent has used so far, all together.
     pub const fn used(&mut self, tokens: u64, micro_usd: u64) {
         (self.tokens, self.micro_usd) = (tokens, micro_usd);
     }
@@ -175,12 +160,12 @@ impl Watchdog {
         (self.bounds.tokens, self.bounds.micro_usd) = (tokens, micro_usd);
     }
 
-    /// What is used up to so many of a hundred, in a sentence; money first.
+    /// What is used up to this percentage, in a sentence; money first.
     pub fn nearly(&self, percent: u8) -> Option<String> {
         let is_near = |used: u64, limit: u64| {
             u128::from(used) * 100 >= u128::from(limit) * u128::from(percent) && used <= limit
         };
-        let Bounds { tokens, micro_usd, .. } = self.bounds;
+        let WatchdogLimits { tokens, micro_usd, .. } = self.bounds;
         let dollars = |micro: u64| format!("{}.{:02} USD", micro / 1_000_000, micro % 1_000_000 / 10_000);
         let money = micro_usd.filter(|limit| is_near(self.micro_usd, *limit));
         let money =
@@ -195,34 +180,34 @@ impl Watchdog {
     }
 
     /// What is due. The strictest bound comes first: money that is spent is gone.
-    pub fn next(&self, now: Duration) -> Next {
-        let Bounds { time, idle, tokens, micro_usd, snapshot_every } = self.bounds;
+    pub fn next(&self, now: Duration) -> WatchdogAction {
+        let WatchdogLimits { time, idle, tokens, micro_usd, snapshot_every } = self.bounds;
         if let Some(limit) = micro_usd.filter(|limit| self.micro_usd > *limit) {
-            return Next::Stop(Overrun::Money(limit));
+            return WatchdogAction::Stop(Overrun::Money(limit));
         }
         if let Some(limit) = tokens.filter(|limit| self.tokens > *limit) {
-            return Next::Stop(Overrun::Tokens(limit));
+            return WatchdogAction::Stop(Overrun::Tokens(limit));
         }
         let left = |since: Duration, limit: Duration| (since + limit).saturating_sub(now);
         let time_left = time.map(|limit| left(self.started, limit));
         if let (Some(limit), Some(Duration::ZERO)) = (time, time_left) {
-            return Next::Stop(Overrun::Time(limit));
+            return WatchdogAction::Stop(Overrun::Time(limit));
         }
         let idle_left = idle.map(|limit| left(self.last_sign, limit));
         let last_probe = self.probed.map_or(self.last_output, |(at, _)| at);
         let probe_left = idle.map(|limit| left(last_probe, limit / 4));
         if probe_left == Some(Duration::ZERO) {
-            return Next::Probe;
+            return WatchdogAction::Probe;
         }
         if let (Some(limit), Some(Duration::ZERO)) = (idle, idle_left) {
-            return Next::Stop(Overrun::Idle(limit));
+            return WatchdogAction::Stop(Overrun::Idle(limit));
         }
         let snapshot_left = snapshot_every.map(|pause| left(self.last_snapshot, pause));
         if snapshot_left == Some(Duration::ZERO) {
-            return Next::Snapshot;
+            return WatchdogAction::Snapshot;
         }
         let soonest = [time_left, idle_left, probe_left, snapshot_left].into_iter().flatten().min();
-        Next::Sleep(soonest.unwrap_or(LONGEST).min(LONGEST))
+        WatchdogAction::Sleep(soonest.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP))
     }
 }
 
@@ -234,8 +219,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    fn bounds() -> Bounds {
-        Bounds {
+    fn bounds() -> WatchdogLimits {
+        WatchdogLimits {
             time: Some(s(100)),
             idle: Some(s(30)),
             tokens: Some(1_000),
@@ -247,30 +232,33 @@ mod tests {
     #[test]
     fn sleeps_until_the_first_thing_is_due() {
         let mut dog = Watchdog::new(bounds(), s(5));
-        assert_eq!(dog.next(s(5)), Next::Sleep(Duration::from_millis(7_500)));
+        assert_eq!(dog.next(s(5)), WatchdogAction::Sleep(Duration::from_millis(7_500)));
         dog.heard(s(20));
-        assert_eq!(dog.next(s(25)), Next::Snapshot);
+        assert_eq!(dog.next(s(25)), WatchdogAction::Snapshot);
         dog.snapshotted(s(25));
-        assert_eq!(dog.next(s(25)), Next::Sleep(Duration::from_millis(2_500)));
+        assert_eq!(dog.next(s(25)), WatchdogAction::Sleep(Duration::from_millis(2_500)));
         dog.heard(s(40));
-        assert_eq!(dog.next(s(40)), Next::Sleep(s(5)));
-        assert_eq!(Watchdog::new(Bounds::default(), s(0)).next(s(9)), Next::Sleep(LONGEST));
+        assert_eq!(dog.next(s(40)), WatchdogAction::Sleep(s(5)));
+        assert_eq!(
+            Watchdog::new(WatchdogLimits::default(), s(0)).next(s(9)),
+            WatchdogAction::Sleep(LONGEST_SLEEP)
+        );
     }
 
     #[test]
     fn stops_at_each_bound_and_says_which() {
         let said = |dog: &Watchdog, now| match dog.next(now) {
-            Next::Stop(overrun) => overrun.to_string(),
+            WatchdogAction::Stop(overrun) => overrun.to_string(),
             other => panic!("{other:?}"),
         };
         let mut dog = Watchdog::new(bounds(), s(0));
-        assert_eq!(dog.next(s(30)), Next::Probe, "never without a probe");
+        assert_eq!(dog.next(s(30)), WatchdogAction::Probe, "never without a probe");
         dog.probed(Activity::default(), s(30));
-        assert_eq!(said(&dog, s(30)), "stopped after 30s without a sign of work");
+        assert_eq!(said(&dog, s(30)), "stopped after 30s without activity");
         dog.heard(s(99));
         assert_eq!(said(&dog, s(100)), "stopped after 1m40s, its time limit");
         dog.used(1_000, 2_500_000);
-        assert_eq!(dog.next(s(99)), Next::Snapshot, "what is allowed may be used up");
+        assert_eq!(dog.next(s(99)), WatchdogAction::Snapshot, "what is allowed may be used up");
         dog.used(1_001, 0);
         assert_eq!(said(&dog, s(99)), "stopped: over its limit of 1000 tokens");
         dog.used(1_001, 2_500_001);
@@ -291,7 +279,7 @@ mod tests {
         assert_eq!(dog.nearly(80), None);
         dog.used(9_999, 5_000_001);
         assert_eq!(dog.nearly(80), None, "then it is stopped");
-        assert!(matches!(dog.next(s(0)), Next::Stop(Overrun::Money(5_000_000))));
+        assert!(matches!(dog.next(s(0)), WatchdogAction::Stop(Overrun::Money(5_000_000))));
     }
 
     #[test]
@@ -303,17 +291,17 @@ mod tests {
             ..Activity::default()
         };
         let after = |probes: &[Activity]| {
-            let idle = Bounds { idle: Some(s(40)), ..Bounds::default() };
+            let idle = WatchdogLimits { idle: Some(s(40)), ..WatchdogLimits::default() };
             let mut dog = Watchdog::new(idle, s(0));
             for (at, activity) in (1..).zip(probes) {
-                assert_eq!(dog.next(s(at * 10)), Next::Probe);
+                assert_eq!(dog.next(s(at * 10)), WatchdogAction::Probe);
                 dog.probed(*activity, s(at * 10));
             }
             dog.next(s(40))
         };
         let waits =
             [activity(900, 3, 0), activity(950, 3, 100), activity(1_000, 3, 900), activity(1_100, 3, 2_000)];
-        assert_eq!(after(&waits), Next::Stop(Overrun::Idle(s(40))), "timers are no work");
+        assert_eq!(after(&waits), WatchdogAction::Stop(Overrun::Idle(s(40))), "timers are no work");
         let changed = Activity { changed_at: Some(1), ..waits[1] };
         for (works, why) in [
             ([waits[0], waits[1], activity(9_000, 3, 0), activity(9_000, 3, 0)], "a processor was busy"),
@@ -322,14 +310,14 @@ mod tests {
             ([waits[0], waits[1], activity(950, 3, 9_000), activity(950, 3, 9_000)], "something was written"),
             ([waits[0], waits[1], changed, changed], "a file in the workspace changed"),
         ] {
-            assert!(matches!(after(&works), Next::Sleep(_)), "{why}");
+            assert!(matches!(after(&works), WatchdogAction::Sleep(_)), "{why}");
         }
     }
 
     /// Measured: a codex whose provider does not answer, each ten seconds.
     #[test]
     fn small_reads_of_a_watcher_are_no_work() {
-        let idle = |minutes| Bounds { idle: Some(s(60 * minutes)), ..Bounds::default() };
+        let idle = |minutes| WatchdogLimits { idle: Some(s(60 * minutes)), ..WatchdogLimits::default() };
         let measured = [
             (1_673_579 + 3_522_082, 1_543 + 2_187, 180),
             (1_679_755 + 3_523_514, 1_899 + 2_366, 190),
@@ -345,23 +333,27 @@ mod tests {
                 dog.probed(activity, s(at * 15 * minutes));
             }
             let end = s(60 * minutes);
-            assert_eq!(dog.next(s(75 * minutes)), Next::Stop(Overrun::Idle(end)), "{minutes}m");
+            assert_eq!(dog.next(s(75 * minutes)), WatchdogAction::Stop(Overrun::Idle(end)), "{minutes}m");
         }
     }
 
     #[test]
     fn an_agent_that_only_tries_again_does_not_work() {
-        let mut dog = Watchdog::new(Bounds { idle: Some(s(40)), ..Bounds::default() }, s(0));
+        let mut dog = Watchdog::new(WatchdogLimits { idle: Some(s(40)), ..WatchdogLimits::default() }, s(0));
         dog.tried();
         for at in [10, 20, 30, 40] {
-            assert_eq!(dog.next(s(at)), Next::Probe);
+            assert_eq!(dog.next(s(at)), WatchdogAction::Probe);
             dog.probed(Activity { io_bytes: at * 100_000, ..Activity::default() }, s(at));
         }
-        assert_eq!(dog.next(s(40)), Next::Stop(Overrun::Idle(s(40))), "each try sends the whole request");
+        assert_eq!(
+            dog.next(s(40)),
+            WatchdogAction::Stop(Overrun::Idle(s(40))),
+            "each try sends the whole request"
+        );
         dog.heard(s(41));
         for at in [51, 61, 71, 81] {
             dog.probed(Activity { io_bytes: at * 100_000, ..Activity::default() }, s(at));
         }
-        assert!(matches!(dog.next(s(81)), Next::Sleep(_)), "it was served after all");
+        assert!(matches!(dog.next(s(81)), WatchdogAction::Sleep(_)), "it was served after all");
     }
 }

@@ -9,7 +9,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use crate::verbs::lineage;
 use crate::{Engine, verbs};
 
-/// Refuses what this caller may not ask. What an agent may ask is about exactly what was checked: names are replaced by ids.
+/// Refuses what this caller may not ask. For an agent, names in the request are replaced by the ids that were checked.
 pub(crate) async fn judge<V: Verb>(engine: &Engine, request: &mut V) -> Outcome<()> {
     let asker = engine.caller()?.asker();
     if !V::ACCESS.admits(asker, V::NATURE) {
@@ -30,11 +30,11 @@ pub(crate) async fn judge<V: Verb>(engine: &Engine, request: &mut V) -> Outcome<
 
 fn refusal(asker: Asker, verb: &str) -> Problem {
     match asker {
-        Asker::Person => Problem::new(Code::NotInARun, format!("`{verb}` is for agents, inside a run"))
-            .hint("people use `fleet task cancel ID` or `fleet task edit ID`"),
+        Asker::Person => Problem::new(Code::NotInARun, format!("`{verb}` works only inside a run"))
+            .hint("outside one, use `fleet task edit ID` or `fleet task cancel ID`"),
         Asker::Agent => Problem::new(Code::NotYours, format!("only people can use `{verb}`"))
             .hint("say in your report what you need; a person can do it"),
-        Asker::Viewer | Asker::Runner => Problem::new(Code::NotYours, format!("`{verb}` is not for viewers"))
+        Asker::Viewer | Asker::Runner => Problem::new(Code::NotYours, format!("viewers cannot use `{verb}`"))
             .hint("use a token that may change things"),
     }
 }

@@ -187,7 +187,7 @@ mod tests {
         Environment::from_pairs(names.iter().map(|&name| (name, format!("my {name}"))))
     }
 
-    /// `NAME=value`, without what every agent is told.
+    /// `NAME=value`, without the variables that every agent gets.
     fn lines(inherited: &Environment, rules: &AgentEnv<'_>) -> Vec<String> {
         agent_environment(inherited, rules)
             .into_iter()

@@ -5,11 +5,12 @@
 //! never start git: what is not allowed is not looked into.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use crate::Engine;
+use crate::keeper::checkout_of;
 
 /// Refuses the repository of the engine's directory, if agents may not work there.
 pub(crate) fn check(engine: &Engine) -> Outcome<()> {
@@ -17,10 +18,11 @@ pub(crate) fn check(engine: &Engine) -> Outcome<()> {
     if allowed.is_empty() {
         return Ok(());
     }
-    let root = root(&engine.repository()?.common_dir);
+    // Canonical, as the common dir is.
+    let root = checkout_of(&engine.repository()?.common_dir);
     let mut real = Vec::with_capacity(allowed.len());
     for folder in allowed {
-        real.extend(fs::canonicalize(at_home(engine, folder)?).ok());
+        real.extend(fs::canonicalize(engine.environment().expanded(Path::new(folder))?).ok());
     }
     // By whole parts: `/code/shop2` is not in `/code/shop`.
     if real.iter().any(|folder| root.starts_with(folder)) {
@@ -30,20 +32,7 @@ pub(crate) fn check(engine: &Engine) -> Outcome<()> {
         format!("agents may not work in {}: it is not in a folder of `allowed_repos`", root.display());
     Err(Problem::new(Code::RepositoryRefused, message)
         .hint(format!("allowed are {}", allowed.join(", ")))
-        .hint("`fleet config get allowed_repos --show-origin` shows who says so"))
-}
-
-/// The main work tree, or the repository itself when it is bare. Canonical, as the common dir is.
-fn root(common_dir: &Path) -> PathBuf {
-    let is_git = common_dir.file_name().is_some_and(|name| name == ".git");
-    common_dir.parent().filter(|_| is_git).unwrap_or(common_dir).to_owned()
-}
-
-fn at_home(engine: &Engine, folder: &str) -> Outcome<PathBuf> {
-    match Path::new(folder).strip_prefix("~") {
-        Ok(rest) => Ok(engine.environment().user_home()?.join(rest)),
-        Err(_) => Ok(PathBuf::from(folder)),
-    }
+        .hint("`fleet config get allowed_repos --show-origin` shows where it is set"))
 }
 
 #[cfg(test)]

@@ -11,32 +11,25 @@ use fleet_store::ops::Author;
 
 use crate::Engine;
 
-/// Who asks.
 #[derive(Debug, Clone)]
 pub enum Caller {
     /// A person, or a program that works for one.
     Person,
     /// The agent of a run, or something that it started.
     Agent(Agent),
-    /// Somebody who may only look.
+    /// May only read.
     Viewer,
-    /// A runner on another host.
     Runner,
 }
 
-/// The agent of a run.
 #[derive(Debug, Clone)]
 pub struct Agent {
-    /// Its run.
     pub run: RunId,
-    /// What it works on.
     pub task: TaskId,
-    /// Where it works.
     pub project: Project,
 }
 
 impl Caller {
-    /// What kind of caller it is.
     pub const fn asker(&self) -> Asker {
         match self {
             Self::Person => Asker::Person,
@@ -46,7 +39,6 @@ impl Caller {
         }
     }
 
-    /// The agent, if it is one.
     pub const fn agent(&self) -> Option<&Agent> {
         match self {
             Self::Agent(agent) => Some(agent),
@@ -54,7 +46,6 @@ impl Caller {
         }
     }
 
-    /// The run that it is inside of.
     pub fn run(&self) -> Option<RunId> {
         self.agent().map(|agent| agent.run)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::problem::Outcome;
-use fleet_core::run::{Run, RunState, Stop, StopKind};
+use fleet_core::run::{Run, RunState, StopKind, StopRequest};
 use fleet_core::task::{Remark, Task, TaskMove};
 use fleet_core::time::Span;
 use fleet_host::lock::Exclusive;
@@ -21,16 +21,13 @@ use crate::lost_keeper::LostKeeper;
 use crate::reconcile::Reconciler;
 use crate::{Engine, clock, problems};
 
-/// Why, and how patiently.
 #[derive(Debug, Clone)]
 pub(crate) struct CancelRequest {
-    /// Why, for people.
     pub(crate) remark: Option<Remark>,
-    /// What is told when nobody said why.
+    /// The reason if none was given.
     pub(crate) otherwise: &'static str,
     /// How long to wait for runs to end; `None` for as long as a keeper that is well may take.
     pub(crate) patience: Option<Duration>,
-    /// What is waited for.
     pub(crate) until: Until,
 }
 
@@ -44,22 +41,18 @@ pub(crate) enum Until {
     Safe,
 }
 
-/// What became of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Nobody worked on it: it was cancelled.
+    /// It had no run and was cancelled.
     Cancelled,
-    /// Its run was stopped.
     Stopped,
     /// Its agent was stopped and its work is saved; its keeper commits it and tidies up.
     Tidying,
-    /// It had come to an end before.
+    /// It had ended before.
     Over,
-    /// Its run goes on, and why.
     GoesOn(String),
 }
 
-/// A task that was to end.
 #[derive(Debug, Clone)]
 pub(crate) struct CancelledTask {
     pub(crate) task: TaskId,
@@ -70,7 +63,7 @@ pub(crate) struct CancelledTask {
 
 /// Beyond the time that an agent gets to end by itself: for snapshots of large trees, and busy machines.
 const SLACK: Duration = Duration::from_mins(1);
-/// The end of a keeper changes nothing in the store, so nobody is told of it.
+/// The end of a keeper changes nothing in the store, so it wakes nobody.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// A run whose work is saved has this long to be tidy as well, counted from the request to stop.
 const TIDY_GRACE: Duration = Duration::from_millis(200);
@@ -188,9 +181,8 @@ async fn live_runs(engine: &Engine) -> Outcome<BTreeMap<RunId, Run>> {
     Ok(live.into_iter().map(|listed| (listed.run.id, listed.run)).collect())
 }
 
-/// How a run ended that is over.
 async fn ended(engine: &Engine, run: RunId) -> Outcome<Fate> {
-    let state = engine.call(ops::GetRun { run }).await?.run.state;
+    let state = engine.call(ops::GetRun { run }).await?.run.state();
     Ok(match state {
         RunState::Cancelled => Fate::Stopped,
         RunState::Finishing => Fate::Tidying,
@@ -209,7 +201,7 @@ async fn stop_runs(
     let patience = request.patience.unwrap_or(usual);
     let why = request.remark.as_ref().map_or(request.otherwise, |remark| remark.as_str());
     for run in runs {
-        let stop = Stop { kind: StopKind::Cancel, why: why.to_owned() };
+        let stop = StopRequest { kind: StopKind::Cancel, why: why.to_owned() };
         let asked =
             engine.store().await?.call(ops::RequestStop { run: run.id, stop, now: clock::now() }).await;
         match asked {
@@ -248,7 +240,6 @@ async fn stop_runs(
     }
 }
 
-/// Waits until runs have ended.
 struct StopWatcher<'e> {
     engine: &'e Engine,
     home: Home,
@@ -261,7 +252,6 @@ struct StopWatcher<'e> {
 enum StopProgress {
     /// Nothing of it is left but its branch and its folder, or nothing else is waited for.
     Ended,
-    /// It is still there, perhaps for this reason.
     Waits(Option<String>),
 }
 
@@ -306,8 +296,8 @@ impl StopWatcher<'_> {
             && self.home.run(run).saved().exists()
     }
 
-    /// A keeper elsewhere hears of it at its next renewal. One that does not renew any more hears nothing: then the run
-    /// ends in the store alone, and whoever looks after that place tidies up.
+    /// A keeper elsewhere learns of it at its next renewal. One that no longer renews does not: then the run ends in
+    /// the store alone, and the runner of that place cleans up.
     async fn elsewhere(&self, live: Option<&Run>) -> Outcome<StopProgress> {
         let Some(run) = live else { return Ok(StopProgress::Ended) };
         if clock::now() < run.lease_until {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::project::{Likely, Project, Sighting};
+use fleet_core::project::{LikelyProject, Project, RepositoryFacts};
 use fleet_host::git::{self, Oid};
 use fleet_store::ops::ProjectAt;
 use tokio::time::timeout;
@@ -31,13 +31,13 @@ fn has_root(project: &Project) -> Outcome<bool> {
 }
 
 /// What git says about a repository, as far as it decides which of these projects it belongs to.
-pub(crate) async fn sight(common_dir: &str, likely: &[Likely]) -> Outcome<Sighting> {
+pub(crate) async fn sight(common_dir: &str, likely: &[LikelyProject]) -> Outcome<RepositoryFacts> {
     let roots: Vec<Oid> =
         likely.iter().filter_map(|project| Oid::parse(project.root.as_deref()?).ok()).collect();
     let repo = Path::new(common_dir).to_owned();
-    let look = move || -> Result<Sighting, git::GitError> {
+    let look = move || -> Result<RepositoryFacts, git::GitError> {
         let root = git::root_commit(&repo)?.map(|root| root.to_string());
-        let mut seen = Sighting { root, ..Sighting::default() };
+        let mut seen = RepositoryFacts { root, ..RepositoryFacts::default() };
         for root in roots {
             if git::has_commit(&repo, &root)? {
                 seen.contains.insert(root.to_string());
@@ -54,8 +54,8 @@ pub(crate) async fn check(engine: &Engine, at: &ProjectAt) -> Outcome<()> {
     let (own, asked) = (engine.anew(), at.clone());
     let checked = timeout(PATIENCE, blocking(move || check_now(&own, &asked))).await;
     checked.map_err(|_| {
-        let message = format!("{} cannot be looked at: the disk does not answer", at.project.common_dir);
-        Problem::new(Code::NotHere, message).hint("see whether its disk is mounted")
+        let message = format!("{} cannot be read: the disk does not answer", at.project.common_dir);
+        Problem::new(Code::NotHere, message).hint("check whether its disk is mounted")
     })??
 }
 
@@ -63,12 +63,12 @@ fn check_now(engine: &Engine, at: &ProjectAt) -> Outcome<()> {
     let project = &at.project;
     let there = engine.at(checkout(project)).map_err(|_| gone(project))?;
     if there.common_dir()? != project.common_dir || !has_root(project)? {
-        let message = format!("{} is not the repository {:?} any more", project.common_dir, project.name);
+        let message = format!("{} is no longer the repository {:?}", project.common_dir, project.name);
         return Err(Problem::new(Code::NotHere, message).hint(
-            "`fleet task add` in it makes it a project of its own; clone the other one to work on its tasks",
+            "`fleet task add` in it makes it a new project; clone the other one to work on its tasks",
         ));
     }
-    // A configuration that is broken is told by the run that fails for it.
+    // A broken configuration is reported by the run that fails for it.
     match allowed::check(&there) {
         Err(problem) if problem.code == Code::RepositoryRefused => Err(problem),
         // Where nobody else could do it, a run that fails says what to do.
@@ -77,10 +77,10 @@ fn check_now(engine: &Engine, at: &ProjectAt) -> Outcome<()> {
     }
 }
 
-/// Whoever moved it can only move it back: at another path of the same place it is a project of its own.
+/// A moved repository can only be moved back: at another path of the same place it is another project.
 fn gone(project: &Project) -> Problem {
     let at = checkout(project);
-    let message = format!("{} is not a git repository any more; it was {:?}", at.display(), project.name);
+    let message = format!("{} is no longer a git repository; it was {:?}", at.display(), project.name);
     Problem::new(Code::NotHere, message).hint(format!(
         "move it back to {}, or cancel the task (`fleet task cancel`) and add it where the repository is now",
         at.display()

@@ -45,7 +45,6 @@ pub fn uptime() -> Duration {
     SINCE.get_or_init(Instant::now).elapsed()
 }
 
-/// A random number.
 pub fn entropy() -> Outcome<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes)
@@ -62,16 +61,9 @@ pub fn local(at: Millis) -> String {
 /// Reads a moment as people write it: `2h` from now, `14:30`, `2026-12-24`, `2026-12-24 14:30`, or RFC 3339.
 /// Times without a zone are local.
 pub fn parse_moment(text: &str, now: Millis) -> Outcome<Millis> {
-    // A bare number could be seconds, a year or a time without its colon: too much to guess.
-    let bare = text.bytes().all(|byte| byte.is_ascii_digit());
-    if let (false, Ok(span)) = (bare, text.parse::<Span>()) {
-        return Ok(now.plus(span.0));
-    }
-    if let Ok(timestamp) = text.parse::<Timestamp>() {
-        return Ok(Millis(timestamp.as_millisecond()));
-    }
-    local_moment(text, now, &TimeZone::system()).ok_or_else(|| {
-        Problem::new(Code::InvalidValue, format!("not-before: {text:?} is not a moment"))
+    let moment = exact(text, |span| now.plus(span));
+    moment.or_else(|| local_moment(text, now, &TimeZone::system())).ok_or_else(|| {
+        Problem::new(Code::InvalidValue, format!("not-before: {text:?} is not a time"))
             .hint("write `2h` (from now), `14:30`, `2026-12-24`, `2026-12-24 14:30` or an RFC 3339 time")
     })
 }
@@ -79,19 +71,21 @@ pub fn parse_moment(text: &str, now: Millis) -> Outcome<Millis> {
 /// Reads a moment in the past as people write it: `24h` ago, `2026-12-24`, `2026-12-24 14:30`, or RFC 3339. `field` is
 /// what it is for.
 pub fn parse_past(field: &str, text: &str, now: Millis) -> Outcome<Millis> {
-    let bare = text.bytes().all(|byte| byte.is_ascii_digit());
-    if let (false, Ok(span)) = (bare, text.parse::<Span>()) {
-        return Ok(Millis(now.0.saturating_sub(i64::try_from(span.0.as_millis()).unwrap_or(i64::MAX))));
-    }
-    if let Ok(timestamp) = text.parse::<Timestamp>() {
-        return Ok(Millis(timestamp.as_millisecond()));
-    }
+    let before = |span: Duration| now.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
     // A time alone would be the next one of its kind, which is never what is meant here.
-    let dated = Some(text).filter(|text| text.contains('-'));
-    dated.and_then(|text| local_moment(text, now, &TimeZone::system())).ok_or_else(|| {
-        Problem::new(Code::InvalidValue, format!("{field}: {text:?} is not a moment in the past"))
+    let dated = || local_moment(Some(text).filter(|text| text.contains('-'))?, now, &TimeZone::system());
+    exact(text, |span| Millis(before(span))).or_else(dated).ok_or_else(|| {
+        Problem::new(Code::InvalidValue, format!("{field}: {text:?} is not a time in the past"))
             .hint("write `24h` (ago), `2026-12-24`, `2026-12-24 14:30` or an RFC 3339 time")
     })
+}
+
+/// A moment that needs no zone: a span of time from now, or RFC 3339. A bare number could be seconds, a year or a time without
+/// its colon: too much to guess.
+fn exact(text: &str, away: impl Fn(Duration) -> Millis) -> Option<Millis> {
+    let is_bare = text.bytes().all(|byte| byte.is_ascii_digit());
+    let span = text.parse::<Span>().ok().filter(|_| !is_bare).map(|span| away(span.0));
+    span.or_else(|| text.parse::<Timestamp>().ok().map(|timestamp| Millis(timestamp.as_millisecond())))
 }
 
 fn local_moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {

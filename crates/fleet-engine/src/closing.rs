@@ -26,38 +26,36 @@ pub(crate) struct Case {
     pub(crate) evidence: Evidence,
     names: Names,
     remarks: Vec<String>,
+    branch_taken: bool,
 }
 
 impl Case {
-    /// Puts both together.
     pub(crate) fn new(mut evidence: Evidence, shown: Result<Shown, GitError>) -> Self {
         match shown {
-            Ok(Shown { commits, files, names, remarks, .. }) => {
+            Ok(Shown { commits, files, names, remarks, branch_taken, .. }) => {
                 (evidence.commits, evidence.files) = (commits, files);
-                Self { evidence, names, remarks }
+                Self { evidence, names, remarks, branch_taken }
             }
             Err(error) => {
                 let why = chain(&error);
-                let text = format!("what the agent left could not be looked at: {why}");
-                let place =
-                    if error.is_too_much() { KEPT } else { "it stays in its folder until that is possible" };
+                let text = format!("the result could not be read: {why}");
+                let place = if error.is_too_much() { KEPT } else { "it stays in its folder until it can be" };
                 let remark = format!("the work could not be brought to its branch: {why}; {place}");
                 evidence.failure.get_or_insert((Reason::WorkspaceFailed, text));
-                Self { evidence, names: Names::default(), remarks: vec![remark] }
+                Self { evidence, names: Names::default(), remarks: vec![remark], branch_taken: false }
             }
         }
     }
 
-    /// Decides.
     pub(crate) fn judge(self) -> (Ending, RunResult) {
         let ending = decide(&self.evidence);
         let mut result = RunResult::new(&self.evidence, &ending, self.names);
         result.remarks.extend(self.remarks);
+        result.branch_taken = self.branch_taken;
         (ending, result)
     }
 }
 
-/// The message of the commit that codefleet makes itself.
 pub(crate) fn commit_message(task: &Task, agent: &str) -> String {
     format!(
         "{}\n\nLeft uncommitted by {agent}; committed by codefleet for task {}.\n",

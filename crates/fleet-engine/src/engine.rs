@@ -32,7 +32,6 @@ pub(crate) use names::LONGEST_NAME;
 /// What a process is started with.
 #[derive(Debug, Clone)]
 pub struct Start {
-    /// Its environment.
     pub environment: Environment,
     /// The directory of the project; `None` is the current directory.
     pub directory: Option<PathBuf>,
@@ -47,9 +46,9 @@ pub struct Engine {
     repository: Result<Repository, DiscoverError>,
     config: OnceLock<Config>,
     agents: OnceLock<Registry>,
-    /// For whom it works, if that is not whoever uses this process.
+    /// For whom it acts, if not for the user of this process.
     caller: Option<Caller>,
-    /// The same wherever one looks from: shared.
+    /// Shared: it is the same from every directory.
     whereabouts: Arc<OnceLock<Whereabouts>>,
     store: Arc<OnceCell<Store>>,
     changes: Arc<OnceCell<Changes>>,
@@ -124,7 +123,6 @@ impl Engine {
         }
     }
 
-    /// The same, for somebody else.
     #[must_use]
     pub(crate) fn acting_as(self, caller: Caller) -> Self {
         Self { caller: Some(caller), ..self }
@@ -151,7 +149,6 @@ impl Engine {
         self.start.environment.for_children(&self.start.flags)
     }
 
-    /// `$FLEET_HOME`.
     pub fn home(&self) -> &Path {
         &self.home
     }
@@ -195,8 +192,7 @@ impl Engine {
             return Ok(None);
         }
         if !self.start.flags.is_empty() {
-            let problem =
-                Problem::new(Code::NotYours, "settings of the command line do not count inside a run");
+            let problem = Problem::new(Code::NotYours, "command-line settings have no effect inside a run");
             return Err(problem.hint("leave out `-c` and `--config`"));
         }
         let named = self.start.directory.as_ref();
@@ -211,7 +207,6 @@ impl Engine {
         is_elsewhere.then(|| here.to_owned())
     }
 
-    /// The environment of the process.
     pub fn environment(&self) -> &Environment {
         &self.start.environment
     }
@@ -239,7 +234,6 @@ impl Engine {
         }
     }
 
-    /// The configuration in force.
     pub fn config(&self) -> Outcome<&Config> {
         if let Some(config) = self.config.get() {
             return Ok(config);
@@ -248,7 +242,6 @@ impl Engine {
         Ok(self.config.get_or_init(|| config))
     }
 
-    /// Everything that is wrong with the configuration.
     pub fn check_config(&self) -> config_validate::Answer {
         let mut report = Config::validate(&self.sources());
         // Each setting may be right, and an agent that they describe together wrong.
@@ -271,7 +264,6 @@ impl Engine {
         warnings.collect::<Outcome<Vec<Vec<_>>>>().map(|each| each.concat())
     }
 
-    /// The repository of the directory.
     pub fn repository(&self) -> Outcome<&Repository> {
         self.repository.as_ref().map_err(problems::repository)
     }
@@ -312,7 +304,6 @@ impl Engine {
         Ok(store)
     }
 
-    /// Where the store is.
     pub fn store_url(&self) -> Outcome<StoreUrl> {
         let setting = self.config()?.store();
         if let Some(path) = setting.strip_prefix("sqlite:~/") {
@@ -330,7 +321,6 @@ impl Engine {
         }
     }
 
-    /// Runs one operation on the store.
     pub async fn call<O: Op>(&self, op: O) -> Outcome<O::Out> {
         self.store().await?.call(op).await.map_err(problems::store)
     }
@@ -362,7 +352,6 @@ impl Engine {
         Ok(self.now())
     }
 
-    /// A new id.
     pub fn new_id<K: IdKind>(&self) -> Outcome<K> {
         let entropy = clock::entropy()?;
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 use fleet_core::problem::{Code, Outcome, Problem};
 
-/// How the name of every variable of codefleet begins.
 pub const PREFIX: &str = "FLEET_";
 
 /// What was given with `--config` to the process that started this one: a list in JSON. In a variable, because everybody
@@ -65,7 +64,6 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads the environment of this process.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
     pub fn from_process() -> Self {
         Self { current_directory: std::env::current_dir().ok(), ..Self::from_pairs(std::env::vars_os()) }
@@ -80,7 +78,6 @@ impl Environment {
         Self { variables, current_directory: None }
     }
 
-    /// The same environment, seen from another directory.
     #[must_use]
     pub fn with_current_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.current_directory = Some(directory.into());
@@ -134,7 +131,6 @@ impl Environment {
             .map(|(name, _)| name.as_str())
     }
 
-    /// The binary of this process, to start itself again.
     pub fn this_binary() -> Outcome<PathBuf> {
         let found = std::env::current_exe();
         // While a new version is installed over the old one, Linux calls the old one deleted; the new one is there.
@@ -142,7 +138,7 @@ impl Environment {
             Some(replaced) => PathBuf::from(replaced),
             None => path,
         });
-        path.map_err(|error| Problem::new(Code::Io, format!("where this program is cannot be told: {error}")))
+        path.map_err(|error| Problem::new(Code::Io, format!("cannot find this program's own path: {error}")))
     }
 
     /// The program of that name on the `PATH`, or at that place when it is a path.
@@ -158,10 +154,9 @@ impl Environment {
         folders.map(|folder| folder.join(name)).find(is_program)
     }
 
-    /// Where the process was started.
     pub fn current_directory(&self) -> Outcome<&Path> {
         self.current_directory.as_deref().ok_or_else(|| {
-            Problem::new(Code::Io, "the current directory does not exist any more")
+            Problem::new(Code::Io, "the current directory no longer exists")
                 .hint("change to another directory and try again")
         })
     }
@@ -170,28 +165,27 @@ impl Environment {
     /// `codefleet` called it `$FLEET_BASE_DIR`.
     pub fn home(&self) -> Outcome<PathBuf> {
         let given = self.get_os("FLEET_HOME").or_else(|| self.get_os("FLEET_BASE_DIR"));
-        let Some(given) = given.map(Path::new) else {
-            return self.absolute(&self.user_home()?.join(".fleet"));
-        };
-        match given.strip_prefix("~") {
-            Ok(rest) => self.absolute(&self.user_home()?.join(rest)),
-            Err(_) => self.absolute(given),
+        self.absolute(&self.expanded(given.map_or(Path::new("~/.fleet"), Path::new))?)
+    }
+
+    /// A path in which `~` is the user's home folder.
+    pub(crate) fn expanded(&self, path: &Path) -> Outcome<PathBuf> {
+        match path.strip_prefix("~") {
+            Ok(rest) => Ok(self.user_home()?.join(rest)),
+            Err(_) => Ok(path.to_owned()),
         }
     }
 
-    /// Whether the home was chosen by a variable.
     pub(crate) fn names_home(&self) -> bool {
         ["FLEET_HOME", "FLEET_BASE_DIR"].into_iter().any(|name| self.get_os(name).is_some())
     }
 
-    /// The name of the user, for people.
     pub fn user(&self) -> String {
         let name = |variable: &str| self.get(variable).ok().flatten();
-        let user = ["USER", "LOGNAME"].into_iter().find_map(name);
-        user.unwrap_or("somebody").to_owned()
+        let user = ["USER", "LOGNAME"].into_iter().find_map(name).map(ToOwned::to_owned);
+        user.or_else(fleet_host::user_name).unwrap_or_else(|| "unknown".to_owned())
     }
 
-    /// The user's home folder.
     pub fn user_home(&self) -> Outcome<&Path> {
         self.get_os("HOME").map(Path::new).ok_or_else(|| {
             Problem::new(Code::ConfigInvalid, "HOME is not set, so there is no home folder")
@@ -261,7 +255,7 @@ mod tests {
         let (user, login) = (("USER", "ada"), ("LOGNAME", "lovelace"));
         assert_eq!(who(&[user, login]), "ada");
         assert_eq!(who(&[("USER", ""), login]), "lovelace");
-        assert_eq!(who(&[]), "somebody");
+        assert_eq!(who(&[]), fleet_host::user_name().unwrap_or_else(|| "unknown".to_owned()));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) async fn point(engine: &Engine, name: &str) {
     }
 }
 
-/// One process only: whoever tries again must not be held as well.
+/// One process only: a retry must not be held as well.
 fn is_held_here(engine: &Engine, name: &str) -> bool {
     if engine.environment().get_os("FLEET_TEST_HOLD").is_none_or(|wanted| wanted != name) {
         return false;

@@ -14,21 +14,50 @@ use sha2::{Digest as _, Sha256};
 
 use crate::config::Config;
 
-/// The folder, by its path.
+/// A function for each file and folder that has a fixed name.
+macro_rules! paths {
+    ($folder:ident: $($(#[$doc:meta])* $name:ident = $file:literal;)+) => {
+        $($(#[$doc])* pub fn $name(&self) -> PathBuf {
+            self.$folder.join($file)
+        })+
+    };
+}
+
 #[derive(Debug, Clone)]
 pub struct Home {
     root: PathBuf,
 }
 
 impl Home {
-    /// The home in this folder, which need not exist yet.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The folder of everything.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    paths! { root:
+        /// The folder of all runs.
+        runs = "runs";
+        /// The workspaces of all projects.
+        areas = "worktrees";
+        /// The vaults of all repositories.
+        vaults = "vaults";
+        /// One file for each run that is at work here, or that somebody has to tidy up after: locked and written by its
+        /// keeper, removed when nothing of the run is left but its branch and its folder.
+        live = "live";
+        /// One file for each runner that is up.
+        runners = "runners";
+        /// One file for each block of ports.
+        ports = "ports";
+        /// What programs need to know in order to use a server here over the network.
+        server_token = "server-token";
+        /// What runners in the background say.
+        runner_log = "runner.log";
+        /// There from when a runner was started in the background until somebody stops it: one that is gone without that is
+        /// missed.
+        runner_wanted = "runner-wanted";
     }
 
     /// What is kept of a run: its prompt, what its agent printed, its result.
@@ -36,19 +65,9 @@ impl Home {
         RunFolder { dir: self.root.join("runs").join(run.to_string()) }
     }
 
-    /// The folder of all runs.
-    pub fn runs(&self) -> PathBuf {
-        self.root.join("runs")
-    }
-
     /// The work trees of a project. The name is for people; the id keeps repositories of one name apart.
     pub fn worktrees(&self, project: &Project) -> PathBuf {
         self.areas().join(format!("{}-{}", file_name(&project.name), project.id))
-    }
-
-    /// The workspaces of all projects.
-    pub fn areas(&self) -> PathBuf {
-        self.root.join("worktrees")
     }
 
     /// Our own git directory for a repository, by its git common directory: snapshots, and what we know about its
@@ -59,11 +78,6 @@ impl Home {
         let digest: [u8; 32] = Sha256::digest(common_dir.as_bytes()).into();
         let hash = digest.iter().take(8).fold(0_u64, |hash, byte| hash << 8 | u64::from(*byte));
         self.vaults().join(format!("{}-{hash:016x}", file_name(&name)))
-    }
-
-    /// The vaults of all repositories.
-    pub fn vaults(&self) -> PathBuf {
-        self.root.join("vaults")
     }
 
     /// The same, as something that hands out workspaces.
@@ -84,46 +98,17 @@ impl Home {
         self.areas().join(".kept")
     }
 
-    /// What is being removed, slowly.
+    /// A clone for a person who wants the files of a run that has ended. Nothing removes it.
+    pub fn opened(&self, run: RunId) -> PathBuf {
+        self.root.join("opened").join(run.to_string())
+    }
+
     pub fn trash(&self) -> PathBuf {
         self.areas().join(".trash")
     }
 
-    /// One file for each run that is at work here, or that somebody has to tidy up after: locked and written by its
-    /// keeper, removed when nothing of the run is left but its branch and its folder.
-    pub fn live(&self) -> PathBuf {
-        self.root.join("live")
-    }
-
-    /// The file of one run at work.
     pub fn live_run(&self, run: RunId) -> PathBuf {
         self.live().join(run.to_string())
-    }
-
-    /// One file for each runner that is up.
-    pub fn runners(&self) -> PathBuf {
-        self.root.join("runners")
-    }
-
-    /// One file for each block of ports.
-    pub fn ports(&self) -> PathBuf {
-        self.root.join("ports")
-    }
-
-    /// What programs need to know in order to use a server here over the network.
-    pub fn server_token(&self) -> PathBuf {
-        self.root.join("server-token")
-    }
-
-    /// What runners in the background say.
-    pub fn runner_log(&self) -> PathBuf {
-        self.root.join("runner.log")
-    }
-
-    /// There from when a runner was started in the background until somebody stops it: one that is gone without that is
-    /// missed.
-    pub fn runner_wanted(&self) -> PathBuf {
-        self.root.join("runner-wanted")
     }
 
     /// Which home on which machine this is.
@@ -132,96 +117,46 @@ impl Home {
     }
 }
 
-/// What is kept of one run.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     dir: PathBuf,
 }
 
 impl RunFolder {
-    /// The folder itself.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Makes the folder.
     pub fn make(&self) -> io::Result<()> {
         make_private(&self.dir)
     }
 
-    /// What the agent was told.
-    pub fn prompt(&self) -> PathBuf {
-        self.dir.join("prompt.md")
-    }
-
-    /// What the agent printed, byte by byte.
-    pub fn stdout(&self) -> PathBuf {
-        self.dir.join("stdout.log")
-    }
-
-    /// What the agent printed to standard error.
-    pub fn stderr(&self) -> PathBuf {
-        self.dir.join("stderr.log")
-    }
-
-    /// Which conversation the agent took part in.
-    pub fn talk(&self) -> PathBuf {
-        self.dir.join("talk.json")
-    }
-
-    /// Settings that were made for this run's agent.
-    pub fn scratch(&self) -> PathBuf {
-        self.dir.join("agent")
-    }
-
-    /// The socket through which the agent asks its keeper.
-    pub fn door(&self) -> PathBuf {
-        self.dir.join("door")
-    }
-
-    /// What the set-up commands printed.
-    pub fn setup_log(&self) -> PathBuf {
-        self.dir.join("setup.log")
-    }
-
-    /// What the checks printed.
-    pub fn checks_log(&self) -> PathBuf {
-        self.dir.join("checks.log")
-    }
-
-    /// There from when the checks began: the agent's work is committed, and what is left in the workspace is theirs.
-    pub fn checking(&self) -> PathBuf {
-        self.dir.join("checking")
-    }
-
-    /// What the keeper itself had to say.
-    pub fn keeper_log(&self) -> PathBuf {
-        self.dir.join("keeper.log")
-    }
-
-    /// What whoever acted in the place of a keeper that was gone has done.
-    pub fn repair(&self) -> PathBuf {
-        self.dir.join("repair.json")
-    }
-
-    /// Where the processes of the run are found.
-    pub fn tree(&self) -> PathBuf {
-        self.dir.join("tree.json")
-    }
-
-    /// There when the work was in safety before the agent was told to stop.
-    pub fn saved(&self) -> PathBuf {
-        self.dir.join("saved")
-    }
-
-    /// How the run ended, written before the store is told.
-    pub fn ending(&self) -> PathBuf {
-        self.dir.join("ending.json")
-    }
-
-    /// The result, for people and programs.
-    pub fn result(&self) -> PathBuf {
-        self.dir.join("result.json")
+    paths! { dir:
+        prompt = "prompt.md";
+        /// What the agent printed, byte by byte.
+        stdout = "stdout.log";
+        stderr = "stderr.log";
+        /// Which conversation the agent took part in.
+        talk = "talk.json";
+        /// Settings that were made for this run's agent.
+        scratch = "agent";
+        /// The socket through which the agent asks its keeper.
+        door = "door";
+        setup_log = "setup.log";
+        checks_log = "checks.log";
+        /// There from when the checks began: the agent's work is committed, and what is left in the workspace is theirs.
+        checking = "checking";
+        /// What the keeper itself had to say.
+        keeper_log = "keeper.log";
+        /// The log of a repair after the keeper was gone.
+        repair = "repair.json";
+        /// Where the processes of the run are found.
+        tree = "tree.json";
+        /// There when the work was in safety before the agent was told to stop.
+        saved = "saved";
+        /// How the run ended, written before it is recorded in the store.
+        ending = "ending.json";
+        result = "result.json";
     }
 }
 

@@ -11,14 +11,13 @@ use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_host::lock::Exclusive;
 use fleet_host::plain;
-use fleet_host::process::{self, Above, Group, Identity};
+use fleet_host::process::{self, Ancestors, Group, Identity};
 use fleet_store::{Store, StoreError, ops};
 
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::{door, problems};
 
-/// Where this process is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Whereabouts {
     Outside,
@@ -35,12 +34,11 @@ pub(crate) enum Whereabouts {
 }
 
 impl Whereabouts {
-    /// Looks at the environment and at the processes above.
     pub(crate) fn look(environment: &Environment, home: &Home) -> Self {
         if let Some(door) = environment.get_os("FLEET_DOOR") {
             return Self::Inside { door: Some(door.into()) };
         }
-        let above = Above::look();
+        let above = Ancestors::look();
         let claims = environment.get_os("FLEET_RUN").is_some();
         let run = run_of_keeper(home, &above).or_else(|| marked(&above));
         match run {
@@ -62,7 +60,6 @@ impl Whereabouts {
         matches!(self, Self::Inside { .. })
     }
 
-    /// Refuses to open a store inside a run.
     pub(crate) fn check(&self) -> Outcome<()> {
         match self {
             Self::Outside | Self::OtherFleet { .. } => Ok(()),
@@ -78,7 +75,7 @@ impl Whereabouts {
             Self::Inside { .. } => Err(refusal()),
             Self::Hidden => Err(hidden()),
             Self::OtherFleet { .. } => {
-                let message = "only people can do this: it changes files outside of this fleet's own home";
+                let message = "only people can do this: it changes files outside this fleet's home";
                 Err(Problem::new(Code::NotYours, message)
                     .hint("say in your report what you need; a person can do it"))
             }
@@ -105,15 +102,15 @@ pub(crate) fn without_home(environment: &Environment, problem: Problem) -> Outco
 }
 
 fn refusal() -> Problem {
-    Problem::new(Code::NotYours, "only people can do this: inside a run there is no way to the store")
+    Problem::new(Code::NotYours, "only people can do this: the store cannot be reached inside a run")
         .hint("say in your report what you need; a person can do it")
 }
 
 fn hidden() -> Problem {
-    let message = "runs are at work, and it cannot be told whether this is inside one of them: \
-                   the processes above this one are out of sight";
+    let message = "agents are running, and it is unclear whether this is inside one of their runs: the parent \
+        processes are not visible";
     Problem::new(Code::NotYours, message)
-        .hint("run `fleet` where `/proc` shows them: outside of the namespace or container, or with a home of its own")
+        .hint("run `fleet` where `/proc` shows them: outside the namespace or container, or with its own FLEET_HOME")
 }
 
 /// Whether a keeper lives that this process may be below without seeing it.
@@ -132,8 +129,7 @@ fn keepers(home: &Home) -> impl Iterator<Item = (RunId, Identity)> {
     })
 }
 
-/// The run of the nearest keeper above.
-fn run_of_keeper(home: &Home, above: &Above) -> Option<RunId> {
+fn run_of_keeper(home: &Home, above: &Ancestors) -> Option<RunId> {
     // Each keeper was started with the name of its run; without one above there is no need to read the marks of all runs.
     if !above.may_have_argument(|argument| argument.parse::<RunId>().is_ok()) {
         return None;
@@ -143,7 +139,7 @@ fn run_of_keeper(home: &Home, above: &Above) -> Option<RunId> {
 }
 
 /// The run in whose control group this is, or that a process above carries the mark of.
-fn marked(above: &Above) -> Option<RunId> {
+fn marked(above: &Ancestors) -> Option<RunId> {
     Group::run_of_this_process().or_else(|| above.carried("FLEET_RUN"))?.parse().ok()
 }
 

@@ -9,7 +9,7 @@ use fleet_core::id::RunId;
 use fleet_core::run::Run;
 use fleet_core::time::Millis;
 use fleet_host::plain;
-use fleet_host::process::{Identity, Processes, Tree, Usage};
+use fleet_host::process::{Identity, ProcessUsage, Processes, Tree};
 
 use crate::clock;
 use crate::home::{Home, RunFolder};
@@ -59,7 +59,7 @@ fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn load(usage: Option<Usage>, samples: Option<(Sample, Sample)>, idle: Option<Duration>) -> Load {
+fn load(usage: Option<ProcessUsage>, samples: Option<(Sample, Sample)>, idle: Option<Duration>) -> Load {
     let cpu_percent = usage.and_then(|usage| match samples {
         Some((before, now)) => percent(now.cpu.saturating_sub(before.cpu), now.at.saturating_sub(before.at)),
         None => percent(usage.cpu, usage.age?),
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_second_look_counts_what_happened_in_between() {
-        let usage = Usage {
+        let usage = ProcessUsage {
             processes: 2,
             cpu: Duration::from_secs(90),
             rss_bytes: 7,

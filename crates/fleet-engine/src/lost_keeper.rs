@@ -11,7 +11,6 @@ use fleet_host::process::Identity;
 
 use crate::home::Home;
 
-/// What becomes of a run whose keeper is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LostKeeper {
     /// Nobody acts for it yet; a runner does at its next look.

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use fleet_core::place::Whereabouts;
+use fleet_core::place::HomeLocation;
 use fleet_host::lock::Exclusive;
 use fleet_host::{machine, plain};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ const MOST: usize = 64;
 struct Place {
     name: String,
     #[serde(flatten)]
-    at: Whereabouts,
+    at: HomeLocation,
 }
 
 /// The name of the place that the home in this folder is at now.
@@ -36,15 +36,20 @@ pub(crate) fn name(root: &Path) -> io::Result<String> {
     name_at(root, &here(root)?)
 }
 
-fn name_at(root: &Path, here: &Whereabouts) -> io::Result<String> {
+fn name_at(root: &Path, here: &HomeLocation) -> io::Result<String> {
     let known = read(root)?.into_iter().find(|place| place.at == *here);
     let name = known.map_or_else(|| write(root, here), |place| Ok(place.name))?;
     Ok(format!("{name}-{}", here.machine))
 }
 
-fn here(root: &Path) -> io::Result<Whereabouts> {
+fn here(root: &Path) -> io::Result<HomeLocation> {
     let folder = fs::metadata(root)?.ino();
-    Ok(Whereabouts { machine: machine::id(), cards: machine::network_cards(), host: machine::name(), folder })
+    Ok(HomeLocation {
+        machine: machine::id(),
+        cards: machine::network_cards(),
+        host: machine::name(),
+        folder,
+    })
 }
 
 fn read(root: &Path) -> io::Result<Vec<Place>> {
@@ -71,9 +76,10 @@ fn new_name(root: &Path) -> io::Result<String> {
 
 /// Notes where the home is now, under the name of the same place if there is one. One at a time: two that draw a name
 /// have to agree on it.
-fn write(root: &Path, here: &Whereabouts) -> io::Result<String> {
+fn write(root: &Path, here: &HomeLocation) -> io::Result<String> {
     let lock = Exclusive::acquire(&root.join("place.lock"), PATIENCE)?;
-    let _lock = lock.ok_or_else(|| io::Error::new(ErrorKind::TimedOut, "place.lock is held by somebody"))?;
+    let _lock =
+        lock.ok_or_else(|| io::Error::new(ErrorKind::TimedOut, "place.lock is held by another process"))?;
     let mut places = read(root)?;
     let name = match places.iter().position(|place| place.at.is_same_place(here)) {
         Some(known) => places.remove(known).name,
@@ -135,11 +141,11 @@ mod tests {
     #[test]
     fn clones_of_a_machine_are_different_places() {
         let dir = tempfile::tempdir().unwrap();
-        let at = |card: &str| Whereabouts { cards: [card.to_owned()].into(), ..here(dir.path()).unwrap() };
+        let at = |card: &str| HomeLocation { cards: [card.to_owned()].into(), ..here(dir.path()).unwrap() };
         let original = name_at(dir.path(), &at("52:54:00:00:00:01")).unwrap();
         let clone = name_at(dir.path(), &at("52:54:00:00:00:02")).unwrap();
         assert_ne!(original, clone);
-        let dock = Whereabouts {
+        let dock = HomeLocation {
             cards: ["52:54:00:00:00:01".to_owned(), "00:11:22:33:44:55".to_owned()].into(),
             ..at("")
         };

@@ -20,12 +20,10 @@ pub struct Playground {
     is_over: bool,
 }
 
-/// What is in the folder.
 #[derive(Debug, Clone, Copy)]
 pub struct Contents<'a> {
     /// The end of the folder's name.
     pub name: &'a str,
-    /// The name of the repository.
     pub repository: &'a str,
     /// Its files: their paths, and what is in them.
     pub files: &'a [(&'a str, &'a str)],
@@ -74,7 +72,6 @@ impl Playground {
         }
     }
 
-    /// The folder of everything.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

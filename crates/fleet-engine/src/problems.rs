@@ -1,16 +1,16 @@
-//! Errors of the layers below, turned into what people are told and what they can do about it.
+//! Errors of the layers below, turned into what people read and what they can do about it.
 #![expect(clippy::needless_pass_by_value, reason = "made for `map_err`, which hands the error over")]
 
 use std::path::Path;
 
-use fleet_core::id::{IdError, TaskId};
-use fleet_core::message::Refusal;
-use fleet_core::problem::{Code, Problem};
-use fleet_core::task::{FieldError, TaskMove, TaskState};
+use fleet_core::id::{BatchId, IdError, TaskId, WorkflowId};
+use fleet_core::message::MessageRefusal;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState};
+use fleet_core::workflow::{WorkflowMove, WorkflowState};
 use fleet_host::git::{DiscoverError, GitError};
 use fleet_store::StoreError;
 
-/// As a verb reports a failed store operation.
 pub(crate) fn store(error: StoreError) -> Problem {
     let problem = Problem::new(code(&error), error.to_string());
     match &error {
@@ -22,17 +22,18 @@ pub(crate) fn store(error: StoreError) -> Problem {
         StoreError::StageNotFound { workflow, .. } => {
             problem.hint(format!("`fleet workflow show {workflow}` shows its stages"))
         }
-        StoreError::IllegalWorkflow { workflow, .. } => {
-            problem.hint(format!("`fleet workflow show {workflow}` shows how it stands"))
+        StoreError::IllegalWorkflow { workflow, from, event } => {
+            problem.hint(workflow_advice(*workflow, *from, *event))
         }
         StoreError::WorkflowLive { workflow, .. } => {
             problem.hint(format!("`fleet workflow cancel {workflow}` ends it"))
         }
-        StoreError::StageOfWorkflow { workflow, .. } => {
+        StoreError::PartOfWorkflow { workflow, .. } => {
             problem.hint(format!("`fleet workflow clean {workflow}` removes the workflow with all its tasks"))
         }
         StoreError::Ambiguous { .. } => problem.hint("type more characters of the id"),
         StoreError::Illegal { task, from, event } => advise(problem, *task, *from, *event),
+        StoreError::EditRefused { task, refused } => unedited(problem, *task, refused),
         StoreError::MessageRefused { task, refusal } => unheard(problem, *task, *refusal),
         StoreError::NotNow { task, from: TaskState::Running, .. } => {
             problem.hint(format!("`fleet task cancel {task}` stops it"))
@@ -45,13 +46,13 @@ pub(crate) fn store(error: StoreError) -> Problem {
             problem.hint(format!("`fleet task dep tree {task}` shows them"))
         }
         StoreError::BranchTaken { task, .. } => problem
-            .hint("choose another name with `--branch`, or none: then it is made from the id")
+            .hint("choose another name with `--branch`, or leave it out to derive one from the id")
             .hint(format!("`fleet task show {task}` shows who has it; `fleet task cancel {task}` frees it")),
         StoreError::BranchReserved { .. } => {
-            problem.hint("choose another name with `--branch`, or none: then it is made from the id")
+            problem.hint("choose another name with `--branch`, or leave it out to derive one from the id")
         }
         StoreError::TooManyAdded { .. } => problem
-            .hint("wait until some of them are over, or say in your report what is left to do")
+            .hint("wait until some of them have finished, or say in your report what is left to do")
             .hint("a person can add as many as they want: `fleet task import FILE`"),
         StoreError::TooDeep(refused) => problem
             .hint("do the work yourself, or say in your report what is left to do")
@@ -60,7 +61,7 @@ pub(crate) fn store(error: StoreError) -> Problem {
                 refused.depth
             )),
         StoreError::TaskExists(_) => {
-            problem.hint("`fleet task import --new-ids` makes copies with ids of their own")
+            problem.hint("`fleet task import --new-ids` makes copies with new ids")
         }
         StoreError::Busy { holder: Some(_), .. } => problem.hint("nothing was changed; try again when it is free"),
         StoreError::Busy { .. } => problem
@@ -68,9 +69,9 @@ pub(crate) fn store(error: StoreError) -> Problem {
             .hint("nothing was changed; try again when it is gone"),
         StoreError::Unreachable { .. } => problem
             .hint("check the `store` setting with `fleet config get store --show-origin`")
-            .hint("`fleet doctor` looks at everything that is needed"),
+            .hint("`fleet doctor` checks the installation"),
         StoreError::Unavailable { .. } => problem
-            .hint("the server starts, is failed over or is short of memory; nothing was changed, try again")
+            .hint("the server is starting, failing over or short of memory; nothing was changed, try again")
             .hint("with several servers name all of them: `postgres://HOST1,HOST2/fleet?target_session_attrs=read-write`"),
         StoreError::Corrupt { at, .. } => problem
             .hint(format!(
@@ -82,7 +83,7 @@ pub(crate) fn store(error: StoreError) -> Problem {
         }
         StoreError::Full { .. } => problem.hint("free some space and try again; nothing was changed"),
         StoreError::Unwritable { at, .. } if at.contains("://") => {
-            problem.hint("check the rights of the database user: it makes and changes tables in the database")
+            problem.hint("check the rights of the database user: it creates and alters tables")
         }
         StoreError::Unwritable { .. } => {
             problem.hint("check the permissions, or set `FLEET_HOME` to another folder")
@@ -103,7 +104,7 @@ fn code(error: &StoreError) -> Code {
         | StoreError::IllegalRun { .. }
         | StoreError::IllegalWorkflow { .. }
         | StoreError::WorkflowLive { .. }
-        | StoreError::StageOfWorkflow { .. }
+        | StoreError::PartOfWorkflow { .. }
         | StoreError::MessageRefused { .. }
         | StoreError::EditRefused { .. } => Code::IllegalTransition,
         StoreError::Cycle { .. } => Code::DependencyCycle,
@@ -130,39 +131,53 @@ fn advise(problem: Problem, task: TaskId, from: TaskState, event: TaskMove) -> P
     match (from, event) {
         (TaskState::Running, TaskMove::Hold) => problem.hint(format!("`fleet task cancel {task}` stops it")),
         (TaskState::Done, _) => problem
-            .hint(format!(
-                "`fleet prompt {task} \"…\"` has its agent go on, with the work that is on its branch"
-            ))
+            .hint(format!("`fleet prompt {task} \"…\"` continues it, from the work on its branch"))
             .hint("or add a new task for more work"),
-        (TaskState::Queued, TaskMove::Release | TaskMove::Retry) => problem.hint("it is queued already"),
-        (TaskState::Held, TaskMove::Hold) => {
-            problem.hint(format!("`fleet task release {task}` takes it up again"))
-        }
+        (TaskState::Held, TaskMove::Hold) => problem.hint(format!("`fleet task release {task}` releases it")),
         (TaskState::Failed | TaskState::Cancelled, _) => {
-            problem.hint(format!("`fleet task retry {task}` queues it again"))
+            problem.hint(format!("`fleet task retry {task}` requeues it"))
         }
         _ => problem,
     }
 }
 
-/// What to do instead of a message that a task does not take.
-fn unheard(problem: Problem, task: TaskId, refusal: Refusal) -> Problem {
-    match refusal {
-        Refusal::WaitsForAnswer => {
-            problem.hint(format!("`fleet show {task}` shows the question, and how to answer it")).hint(
-                format!("`fleet resume {task}` takes it up again without an answer; then it takes prompts"),
-            )
+fn workflow_advice(workflow: WorkflowId, from: WorkflowState, event: WorkflowMove) -> String {
+    match (from, event) {
+        (WorkflowState::Succeeded, WorkflowMove::Retry) => {
+            format!("`fleet workflow retry {workflow} --from STAGE` reruns part of it")
         }
-        Refusal::IsStopping => problem.hint(format!(
-            "once it has ended, `fleet prompt {task} \"…\"` takes it up again; `fleet show {task}` shows when"
+        _ => format!("`fleet workflow show {workflow}` shows its state"),
+    }
+}
+
+/// What to do instead of an edit that the task's state does not allow.
+fn unedited(problem: Problem, task: TaskId, refused: &EditRefused) -> Problem {
+    match refused {
+        EditRefused::Running(_) => problem
+            .hint(format!("`fleet prompt {task} \"…\"` sends its agent a message"))
+            .hint(format!("`fleet task cancel {task}` stops it; then retry and edit it")),
+        EditRefused::Settled(TaskState::Done) => {
+            problem.hint(format!("`fleet prompt {task} \"…\"` continues it, from the work on its branch"))
+        }
+        EditRefused::Settled(_) => problem.hint(format!("`fleet task retry {task}` requeues it")),
+    }
+}
+
+/// What to do instead of a message that a task does not take.
+fn unheard(problem: Problem, task: TaskId, refusal: MessageRefusal) -> Problem {
+    match refusal {
+        MessageRefusal::WaitsForAnswer => problem
+            .hint(format!("`fleet show {task}` shows the question, and how to answer it"))
+            .hint(format!("`fleet resume {task}` resumes it without an answer; then it accepts prompts")),
+        MessageRefusal::IsStopping => problem.hint(format!(
+            "once it has ended, `fleet prompt {task} \"…\"` continues it; `fleet show {task}` shows when"
         )),
-        Refusal::TooMany => {
+        MessageRefusal::TooMany => {
             problem.hint(format!("`fleet task show {task}` shows them, and why it does not start"))
         }
     }
 }
 
-/// As a verb reports a file that cannot be used.
 pub(crate) fn io(path: &Path, error: &std::io::Error) -> Problem {
     Problem::new(Code::Io, format!("{}: {error}", path.display()))
 }
@@ -178,7 +193,6 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// As a verb reports that git failed.
 pub(crate) fn git(error: GitError) -> Problem {
     let message = chain(&error);
     match error {
@@ -186,7 +200,7 @@ pub(crate) fn git(error: GitError) -> Problem {
         GitError::Refused(_) => Problem::new(Code::InvalidValue, message),
         // Says itself what to do.
         GitError::TooOld { .. } | GitError::NotInstalled => Problem::new(Code::Io, message),
-        _ => Problem::new(Code::Io, message).hint("`fleet doctor` looks at everything that is needed"),
+        _ => Problem::new(Code::Io, message).hint("`fleet doctor` checks the installation"),
     }
 }
 
@@ -200,7 +214,13 @@ pub(crate) fn id(error: IdError) -> Problem {
     Problem::new(Code::IdInvalid, error.to_string()).hint("`fleet task list` shows the ids")
 }
 
-/// As a verb reports a directory without a repository.
+pub(crate) fn batch(typed: &str) -> Outcome<BatchId> {
+    let unknown = |error: IdError| Problem::new(Code::IdInvalid, error.to_string());
+    typed
+        .parse()
+        .map_err(|error| unknown(error).hint("`fleet list --all --grouped` shows the ids of batches"))
+}
+
 pub(crate) fn repository(error: &DiscoverError) -> Problem {
     let problem = Problem::new(Code::NotARepository, error.to_string());
     match error {
@@ -211,7 +231,7 @@ pub(crate) fn repository(error: &DiscoverError) -> Problem {
             problem.hint("name the directory of a git repository with `--project DIR`")
         }
         DiscoverError::BrokenGitFile { .. } | DiscoverError::InvalidGitFile { .. } => problem
-            .hint("`git worktree repair` in the main work tree mends a work tree that was moved")
+            .hint("`git worktree repair` in the main work tree repairs a work tree that was moved")
             .hint("remove the file if it is a leftover"),
         DiscoverError::Io { source, .. } => {
             Problem { message: format!("{}: {source}", problem.message), ..problem }

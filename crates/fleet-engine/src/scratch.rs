@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use fleet_api::TaskFields;
 use fleet_api::verbs::task_add::Request;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::project::Project;
@@ -30,7 +31,6 @@ impl Scratch {
         Self { engine: Engine::new(start).unwrap(), _folders: (repo, home) }
     }
 
-    /// Runs a test on it.
     pub(crate) fn run(test: impl AsyncFnOnce(&Engine)) {
         let scratch = Self::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -55,9 +55,9 @@ pub(crate) struct ClaimedTask {
 }
 
 impl ClaimedTask {
-    /// Adds a task for the demo agent and claims it.
     pub(crate) async fn add(engine: &Engine, request: Request) -> Self {
-        let request = Request { agent: Some("demo".to_owned()), ..request };
+        let fields = TaskFields { agent: Some("demo".to_owned()), ..request.fields };
+        let request = Request { fields, ..request };
         let task = task_add::run(engine, request).await.unwrap().task.unwrap().id;
         let claim = ops::Claim {
             runner: "r".to_owned(),

@@ -10,10 +10,8 @@ use crate::home::{Home, make_private, write_private};
 use crate::token::Token;
 use crate::{Engine, clock, problems};
 
-/// The secret, and where it is kept.
 #[derive(Debug, Clone)]
 pub struct ServerToken {
-    /// The secret itself.
     pub token: Token,
     /// A file that only the user can read.
     pub file: PathBuf,
@@ -27,7 +25,7 @@ pub fn read(engine: &Engine) -> Outcome<ServerToken> {
     Ok(ServerToken { token, file })
 }
 
-/// Makes a new secret: whoever has the old one is shut out at once, by servers that run already as well.
+/// Makes a new secret: the old one stops working at once, for running servers as well.
 pub(crate) fn renew(engine: &Engine) -> Outcome<ServerToken> {
     let home = Home::new(engine.home());
     let (file, token) = (home.server_token(), Token::new()?);

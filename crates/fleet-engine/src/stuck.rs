@@ -34,11 +34,10 @@ struct Shared {
     changed: Condvar,
 }
 
-/// What is being watched.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Bounded(Duration),
-    /// Somebody else sees to its end.
+    /// Something else ends it.
     Unbounded,
     Over,
 }

@@ -32,7 +32,7 @@ pub(crate) fn start(engine: &Engine) -> Outcome<()> {
         log: home.runner_log(),
     };
     process::spawn_detached(&sweeper).map(drop).map_err(|error| {
-        Problem::new(Code::Io, format!("nobody could be started to empty the trash: {error}"))
+        Problem::new(Code::Io, format!("cannot start a process to empty the trash: {error}"))
     })
 }
 

@@ -10,7 +10,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::config::nearest;
+use crate::config::did_you_mean;
 use crate::{Engine, access, verbs};
 
 #[cfg(test)]
@@ -55,12 +55,9 @@ impl Client for Engine {
 fn find(verb: &str) -> Outcome<Handler> {
     let found = TABLE.iter().find(|(id, _)| *id == verb);
     found.map(|(_, handler)| *handler).ok_or_else(|| {
-        let meant = nearest(verb, TABLE.iter().map(|(id, _)| (*id).to_owned()));
+        let meant = did_you_mean(verb, TABLE.iter().map(|(id, _)| (*id).to_owned()));
         let problem = Problem::field("verb", format!("there is no verb {verb:?}"));
-        match meant {
-            Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-            None => problem.hint("`fleet verbs` lists them"),
-        }
+        problem.hint(meant.unwrap_or_else(|| "`fleet verbs` lists them".to_owned()))
     })
 }
 

@@ -10,13 +10,11 @@ use crate::clock;
 pub struct Token(String);
 
 impl Token {
-    /// A new one.
     pub fn new() -> Outcome<Self> {
         let [a, b, c, d] = [clock::entropy()?, clock::entropy()?, clock::entropy()?, clock::entropy()?];
         Ok(Self(format!("{a:016x}{b:016x}{c:016x}{d:016x}")))
     }
 
-    /// As it was written down.
     pub fn given(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -27,7 +25,7 @@ impl Token {
         mine.iter().zip(theirs.iter()).fold(0, |differences, (left, right)| differences | (left ^ right)) == 0
     }
 
-    /// For whoever has to hand it in.
+    /// For those who must present it.
     pub fn revealed(&self) -> &str {
         &self.0
     }

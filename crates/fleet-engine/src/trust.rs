@@ -21,8 +21,8 @@ use fleet_host::plain;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::atomic_file::AtomicFile;
 use crate::config::{Config, Origin, Setting, Value};
-use crate::exchange::Exclusive;
 use crate::keeper::checkout;
 use crate::problems;
 pub(crate) use files::{TEMPLATES, below};
@@ -39,13 +39,12 @@ const OF_SETUP: &[&str] = &["workspaces.copy", "workspaces.setup"];
 /// Enough for so many of the longest paths, and little enough to read.
 const LIMIT: u64 = 16 * 1024 * 1024;
 
-/// So many files are named in a message.
+/// At most this many files are named in a message.
 const NAMED_FILES: usize = 3;
 
-/// The format of the file.
 const VERSION: u32 = 1;
 
-/// What a repository wants, and only the user can agree to.
+/// What a repository requests, and only the user can approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProjectWishes {
     /// The project: its git common dir.
@@ -78,7 +77,6 @@ impl ProjectWishes {
         self
     }
 
-    /// Whether there is nothing to agree to.
     pub(crate) fn is_empty(&self) -> bool {
         self.commands.is_empty() && self.files.is_empty()
     }
@@ -139,14 +137,13 @@ impl ProjectWishes {
         self
     }
 
-    /// Whether the user agreed to all of them.
     pub(crate) fn is_trusted(&self, home: &Path) -> Outcome<bool> {
         Trust::new(home).covers(self)
     }
 
-    /// What somebody is told whose run needs them.
+    /// The problem of a run that needs them.
     pub(crate) fn refusal(&self) -> Problem {
-        let message = format!("{} wants {}, to which you did not agree", self.project, self.names());
+        let message = format!("{} requests {}, which you have not approved", self.project, self.names());
         Problem::new(Code::Untrusted, message).hint("`fleet trust` in the repository shows it, and asks")
     }
 
@@ -245,10 +242,8 @@ pub(crate) struct Trust {
     path: PathBuf,
 }
 
-/// Consent to a setting or a file of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Consent {
-    /// The project: its git common dir.
     pub(crate) project: String,
     pub(crate) hash: String,
     /// The key of the setting, if it is one. Earlier versions did not note it.
@@ -276,17 +271,15 @@ struct Ledger {
 }
 
 impl Trust {
-    /// In this `$FLEET_HOME`.
     pub(crate) fn new(home: &Path) -> Self {
         Self { path: home.join("trust.json") }
     }
 
-    /// Whether the user agreed to all of it.
     pub(crate) fn covers(&self, asked: &ProjectWishes) -> Outcome<bool> {
         Ok(self.uncovered(asked)?.is_empty())
     }
 
-    /// What the user did not agree to.
+    /// What the user has not approved.
     pub(crate) fn uncovered(&self, asked: &ProjectWishes) -> Outcome<ProjectWishes> {
         if asked.is_empty() {
             return Ok(asked.clone());
@@ -338,7 +331,7 @@ impl Trust {
     fn change(&self, change: impl FnOnce(&mut Vec<Consent>) -> bool) -> Outcome<bool> {
         let unwritable =
             |error| Problem::new(Code::Io, format!("{}: cannot be written: {error}", self.path.display()));
-        let exclusive = Exclusive::acquire(&self.path).map_err(unwritable)?;
+        let exclusive = AtomicFile::acquire(&self.path).map_err(unwritable)?;
         let mut ledger = self.read()?;
         let changed = change(&mut ledger.trusted);
         if changed {
@@ -368,7 +361,7 @@ impl Trust {
 
     fn broken(&self, what: &str) -> Problem {
         Problem::new(Code::ConfigInvalid, format!("{}: {what}", self.path.display()))
-            .hint("remove the file, then agree again with `fleet trust` where you need it")
+            .hint("remove the file, then approve again with `fleet trust` where you need it")
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{Engine, problems};
 
 /// A change that nobody heard of is seen by looking at least this often.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Fifty agents change the store all the time: whoever waits looks no more often than this.
+/// Fifty agents change the store all the time: a waiting command checks no more often than this.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Nobody waits longer than a day in one call.
 const LONGEST: u32 = 24 * 60 * 60;

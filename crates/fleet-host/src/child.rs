@@ -18,7 +18,6 @@ const KEPT_STDERR: usize = 4096;
 
 const CHUNK: usize = 64 * 1024;
 
-/// How a child ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
@@ -26,14 +25,13 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-/// Why a child was stopped before its end.
+/// Why a child was stopped early.
 #[derive(Debug)]
 pub(crate) enum Stopped<E> {
-    /// It took too long.
     Deadline,
     /// Its pipes could not be read, or it could not be waited for.
     Io(io::Error),
-    /// Whoever takes the output refused.
+    /// The receiver of the output refused.
     Sink(E),
 }
 

@@ -20,21 +20,18 @@ use crate::git::{Checkout, GitError, tracked_among};
 /// More than anyone's credentials; a pattern that finds more is a mistake.
 const MOST_FILES: usize = 1_000;
 /// How many names are looked at before a pattern counts as too wide.
-const MOST_LOOKS: usize = 500_000;
+const MOST_NAMES_READ: usize = 500_000;
 
-/// What was copied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copied {
     /// The paths, relative to both roots. They must be kept out of snapshots and commits.
     pub copied: Vec<String>,
-    /// What was left alone, and why.
+    /// What was not copied, and why.
     pub skipped: Vec<(String, NotCopied)>,
 }
 
-/// Why a file was not copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotCopied {
-    /// The worktree has it from the repository.
     Tracked,
     /// It is a link to something outside of the checkout.
     LeadsOutside,
@@ -42,30 +39,19 @@ pub enum NotCopied {
     NoWay,
     /// It is not a file, or the worktree has something else in its place.
     NotAFile,
-    /// It is gone.
     Vanished,
 }
 
-/// Why nothing could be copied.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
-    /// A pattern is wrong.
     #[error(transparent)]
     Pattern(#[from] ScopeError),
-    /// The patterns find too much.
     #[error("the patterns of the files to copy match too much; name the files more exactly")]
     TooMany,
-    /// Git could not say what is tracked.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// A file could not be read or written.
     #[error("cannot copy {}", .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl CopyError {
@@ -103,7 +89,7 @@ pub fn find_files(root: &Path, patterns: &[String]) -> Result<Vec<String>, CopyE
             } else if !is_folder && scope.matches(&path) {
                 found.push(path);
             }
-            if found.len() > MOST_FILES || looks > MOST_LOOKS {
+            if found.len() > MOST_FILES || looks > MOST_NAMES_READ {
                 return Err(CopyError::TooMany);
             }
         }
@@ -220,7 +206,6 @@ fn open_source(root: &Path, path: &str) -> io::Result<Result<(File, Mode), NotCo
     Ok(Ok((file, if is_program { Mode::RWXU } else { Mode::RUSR | Mode::WUSR })))
 }
 
-/// What to do about a folder that is not there.
 #[derive(Clone, Copy)]
 enum Missing {
     Make,

@@ -19,7 +19,6 @@ pub fn commit(directory: &Path, message: &str) -> io::Result<String> {
     git(directory, &["rev-parse", "HEAD"])
 }
 
-/// Makes a repository of a folder.
 pub fn new_repository(directory: &Path) -> io::Result<()> {
     git(directory, &["init", "--quiet", "--initial-branch=main"]).map(drop)
 }
@@ -46,7 +45,7 @@ pub fn run_self(args: &[&str]) -> io::Result<String> {
     Err(io::Error::other(format!("it ended with {}: {}", output.status, said(&output.stderr))))
 }
 
-/// What a process that is left behind gets of ours.
+/// What a left-behind process inherits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inheritance {
     /// Our environment; otherwise an empty one.

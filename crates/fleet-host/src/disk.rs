@@ -6,12 +6,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// What was counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct DiskUsage {
     /// Bytes of disk; a file with several names counts once.
     pub bytes: u64,
-    /// Files and folders.
     pub files: u64,
 }
 
@@ -26,13 +24,13 @@ pub fn write_refusal(folder: &Path) -> Option<io::Error> {
     rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).err().map(Into::into)
 }
 
-/// So many names of files with several names are remembered; beyond that, further names count again.
+/// At most this many hard-linked files are remembered; beyond that, further names count again.
 const MOST_LINKED: usize = 1_000_000;
 
 /// Counts everything below a path, or the file that it is; links are not followed. What is not there, or cannot be
 /// looked at, counts as nothing.
-pub fn usage(root: &Path) -> Usage {
-    let mut total = Usage::default();
+pub fn usage(root: &Path) -> DiskUsage {
+    let mut total = DiskUsage::default();
     let mut linked = HashSet::new();
     let mut open: Vec<PathBuf> = Vec::new();
     let mut count = |path: PathBuf, open: &mut Vec<PathBuf>| {
@@ -78,6 +76,6 @@ mod tests {
         let found = usage(&dir.path().join("tree"));
         assert_eq!(found.files, 5);
         assert!((100_000..200_000).contains(&found.bytes), "{found:?}");
-        assert_eq!(usage(&dir.path().join("nothing")), Usage::default());
+        assert_eq!(usage(&dir.path().join("nothing")), DiskUsage::default());
     }
 }

@@ -13,12 +13,12 @@ use crate::lines::Lines;
 
 /// A longer line is left out: none that is read here is long.
 const LONGEST_LINE: usize = 64 * 1024;
-/// One look reads at most this much; the next one goes on.
+/// One read takes at most this much; the next one continues.
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
-/// A search looks at no more entries than this.
+/// A search visits at most this many entries.
 const MOST_ENTRIES: usize = 50_000;
 
-/// The regular files with such an end of their name, exactly so many folders below `dir`.
+/// The regular files whose names end so, exactly this many folders below `dir`.
 pub fn find(dir: &Path, levels: usize, name_end: &str) -> Vec<PathBuf> {
     let mut folders = vec![dir.to_owned()];
     let mut left = MOST_ENTRIES;
@@ -38,20 +38,19 @@ pub fn find(dir: &Path, levels: usize, name_end: &str) -> Vec<PathBuf> {
     folders
 }
 
-/// One such file.
 #[derive(Debug)]
-pub struct Growing {
+pub struct GrowingFile {
     path: PathBuf,
     lines: Lines,
 }
 
-impl Growing {
-    /// All of it is to be read.
+impl GrowingFile {
+    /// Reads all of it.
     pub fn whole(path: PathBuf) -> Self {
         Self { path, lines: Lines::new(LONGEST_LINE) }
     }
 
-    /// Only what comes from now on is to be read.
+    /// Reads only what comes from now on.
     pub fn from_now(path: PathBuf) -> Self {
         let length = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len());
         Self { path, lines: Lines::starting_at(LONGEST_LINE, length) }
@@ -102,7 +101,7 @@ mod tests {
             .unwrap();
     }
 
-    fn read(file: &mut Growing) -> Vec<String> {
+    fn read(file: &mut GrowingFile) -> Vec<String> {
         file.new_lines().into_iter().map(|line| String::from_utf8(line).unwrap()).collect()
     }
 
@@ -128,7 +127,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         append(&path, "old\n");
-        let (mut whole, mut rest) = (Growing::whole(path.clone()), Growing::from_now(path.clone()));
+        let (mut whole, mut rest) = (GrowingFile::whole(path.clone()), GrowingFile::from_now(path.clone()));
         append(&path, "one\ntw");
         assert_eq!(
             (read(&mut whole), read(&mut rest)),
@@ -145,6 +144,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        assert!(read(&mut Growing::whole(path)).is_empty());
+        assert!(read(&mut GrowingFile::whole(path)).is_empty());
     }
 }

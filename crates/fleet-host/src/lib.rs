@@ -4,6 +4,7 @@
 //! never decide policy: which task runs, what is retried or what may be deleted comes in as an argument. It knows
 //! no store, no agent and no configuration.
 
+mod bounded_wait;
 mod child;
 pub mod copy;
 pub mod demo;
@@ -17,9 +18,10 @@ pub mod lock;
 pub mod log;
 pub mod machine;
 mod newest;
-mod patience;
 pub mod plain;
 pub mod ports;
 pub mod process;
+mod user;
 
 pub use newest::newest_change;
+pub use user::user_name;

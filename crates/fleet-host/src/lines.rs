@@ -20,7 +20,6 @@ pub struct Line<'a> {
     pub cut: bool,
 }
 
-/// Splits a stream into lines with bounded memory.
 #[derive(Debug)]
 pub struct Lines {
     max: usize,
@@ -43,7 +42,7 @@ impl Lines {
         Self { max, start: offset, length: 0, held: Vec::new() }
     }
 
-    /// Where in the stream the line begins that has not ended yet.
+    /// Where in the stream the unfinished line begins.
     pub fn line_start(&self) -> u64 {
         self.start
     }

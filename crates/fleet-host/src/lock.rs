@@ -9,18 +9,19 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::patience::Patience;
+use crate::bounded_wait::BoundedWait;
 use crate::plain::NO_WAIT;
 
-/// The longest pause between two attempts. There is no queue: whoever looks first after the release has the lock.
+/// The longest pause between two attempts. There is no queue: the first process that tries after the release has the
+/// lock.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long [`Exclusive::try_acquire`] insists. A lock can be taken for a moment without being held: by somebody who
 /// asks whether it is held, and by a child that a killed holder has forked and that is about to `exec`.
-const GLANCE: Duration = Duration::from_millis(3);
+const TRY_TIME: Duration = Duration::from_millis(3);
 
-/// More than anybody writes into such a file.
-const LONGEST: usize = 4096;
+/// More than such a file ever holds.
+const LONGEST_CONTENT: usize = 4096;
 
 /// A lock that is held until this is dropped or the process ends.
 ///
@@ -41,12 +42,12 @@ impl Exclusive {
     /// Takes the lock, or answers `None` when somebody else has it. The file is made if there is none; its folder
     /// must exist.
     pub fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
-        Self::acquire(path, GLANCE)
+        Self::acquire(path, TRY_TIME)
     }
 
-    /// Takes the lock, waiting for so long for whoever has it.
+    /// Takes the lock, waiting at most this long.
     pub fn acquire(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
-        let mut patience = Patience::new(patience, LONGEST_PAUSE);
+        let mut patience = BoundedWait::new(patience, LONGEST_PAUSE);
         loop {
             let file = open_private(path)?;
             match file.try_lock() {
@@ -76,7 +77,7 @@ impl Exclusive {
 
     /// What was written, by this holder or by one before; its first 4 KiB.
     pub fn said(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; LONGEST];
+        let mut bytes = vec![0; LONGEST_CONTENT];
         let mut length = 0;
         while let count @ 1.. = self.file.read_at(&mut bytes[length..], length as u64)? {
             length += count;

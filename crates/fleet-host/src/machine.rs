@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The name that people gave the machine.
 pub fn name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     name.split('.').next().filter(|name| !name.is_empty()).unwrap_or("localhost").to_owned()

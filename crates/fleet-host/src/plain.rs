@@ -1,7 +1,7 @@
 //! Reading files whose names others can give to something else.
 //!
-//! Owns that a read ends: an agent that works as the same user can put a pipe in the place of any file, and whoever
-//! opens that waits for a writer that never comes.
+//! Owns that a read ends: an agent that works as the same user can put a pipe in the place of any file, and opening a
+//! pipe waits for a writer that never comes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};

@@ -14,34 +14,35 @@ use std::time::Duration;
 use crate::lock::Exclusive;
 
 /// One borrower at a time looks for a block, which takes milliseconds; this is for a machine that hardly moves.
-const TURN_PATIENCE: Duration = Duration::from_secs(10);
+const TURN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// So many files of blocks that nobody has are kept for the next one who takes them.
+const MOST_KEPT: usize = 16;
 
 /// Ports that are lent until this is dropped or the process ends.
 #[derive(Debug)]
 pub struct PortBlock {
-    /// The first of them.
     pub first: u16,
-    /// How many there are, one after the other.
+    /// They are consecutive.
     pub count: u16,
     _lock: Exclusive,
 }
 
 impl PortBlock {
-    /// All of them.
     pub fn ports(&self) -> RangeInclusive<u16> {
         self.first..=self.first + (self.count - 1)
     }
 }
 
-/// Lends `count` ports in a row out of `range`: nobody else who uses the folder `dir` has one of them, and at this
-/// moment nothing listens on them. `None` when there is no such block.
+/// Lends `count` ports in a row out of `range`: no other process that uses the folder `dir` has one of them, and at
+/// this moment nothing listens on them. `None` when there is no such block.
 ///
-/// Each block has a lock file of its own, which is named after its ports, so that blocks of different sizes are told
-/// apart too. Files that nobody holds or takes are removed here; that is safe because nobody takes one without having
+/// Each block has its own lock file, named after its ports, so that blocks of different sizes are distinguishable. Of the
+/// files that nobody holds or takes, all but a few are removed here; that is safe because nobody takes one without having
 /// the turn.
 pub fn lease(dir: &Path, range: RangeInclusive<u16>, count: u16) -> io::Result<Option<PortBlock>> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    let Some(_turn) = Exclusive::acquire(&dir.join("turn.lock"), TURN_PATIENCE)? else {
+    let Some(_turn) = Exclusive::acquire(&dir.join("turn.lock"), TURN_TIMEOUT)? else {
         let why = format!("{} is locked by another process for too long", dir.join("turn.lock").display());
         return Err(io::Error::new(io::ErrorKind::TimedOut, why));
     };
@@ -58,7 +59,7 @@ pub fn lease(dir: &Path, range: RangeInclusive<u16>, count: u16) -> io::Result<O
         }
     }
     let is_taken = |ports: &RangeInclusive<u16>| found.as_ref().is_some_and(|block| block.ports() == *ports);
-    for ports in free.iter().filter(|ports| !is_taken(ports)) {
+    for ports in free.iter().filter(|ports| !is_taken(ports)).skip(MOST_KEPT) {
         fs::remove_file(dir.join(file_name(ports)))?;
     }
     Ok(found)
@@ -79,7 +80,7 @@ fn blocks(range: &RangeInclusive<u16>, count: u16) -> impl Iterator<Item = Range
     })
 }
 
-/// The blocks that somebody holds, and those that somebody held.
+/// The blocks that processes hold, and those that they held.
 type Blocks = (Vec<RangeInclusive<u16>>, Vec<RangeInclusive<u16>>);
 
 fn known_blocks(dir: &Path) -> io::Result<Blocks> {

@@ -54,7 +54,7 @@ impl Http {
             );
             return Err(Problem::new(Code::InvalidValue, message)
                 .hint(format!("use {DEFAULT_ADDRESS} and a tunnel such as ssh -L"))
-                .hint("`--allow-remote` if you mean it: the token then travels unencrypted"));
+                .hint("`--allow-remote` to allow it; the token is then sent unencrypted"));
         }
         let listener = TcpListener::bind(wanted).await.map_err(|error| {
             broken(&format!("cannot listen at {wanted}"), error)
@@ -64,7 +64,6 @@ impl Http {
         Ok(Self { listener, address, names })
     }
 
-    /// Where clients find it.
     pub fn url(&self) -> String {
         format!("http://{}{PATH}", self.address)
     }

@@ -161,7 +161,7 @@ fn read(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Box<JsonRpcError>> 
         Err(error) => refused(None, ErrorCode::PARSE_ERROR, format!("this is not JSON: {error}")),
         Ok(value) => {
             let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-            let why = format!("this is no message of the protocol: {error}");
+            let why = format!("this is not a message of the protocol: {error}");
             refused(id, ErrorCode::INVALID_REQUEST, shortened(&why, 500).into_owned())
         }
     })

@@ -28,7 +28,9 @@ pub async fn serve(engine: &Engine) -> Outcome<()> {
         Ok(service) => service,
         // A client that left before it said hello did not want anything.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
-        Err(error) => return Err(broken("the client did not say hello", shortened(&error.to_string(), 300))),
+        Err(error) => {
+            return Err(broken("the client did not initialize", shortened(&error.to_string(), 300)));
+        }
     };
     tokio::select! {
         ended = service.waiting() => ended.map(drop).map_err(|error| broken("the server failed", error)),
@@ -38,7 +40,7 @@ pub async fn serve(engine: &Engine) -> Outcome<()> {
 
 /// Ends when this process is told to end.
 pub(crate) fn end_signal() -> Outcome<impl Future<Output = ()>> {
-    let listen = |kind| signal(kind).map_err(|error| broken("signals cannot be heard", error));
+    let listen = |kind| signal(kind).map_err(|error| broken("cannot listen for signals", error));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     Ok(async move {
         tokio::select! {

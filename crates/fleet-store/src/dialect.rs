@@ -2,18 +2,15 @@
 
 use std::borrow::Cow;
 
-/// Which engine a statement is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// SQLite.
     Sqlite,
-    /// PostgreSQL.
     Postgres,
 }
 
 impl Dialect {
     /// Fills the seams of a statement: `{for_update}`, `{for_share}`, `{skip_locked}` (`{skip_locked t}` and `{skip_locked w}` where only
-    /// the rows of `t` or `w` are meant), `{list N}` (a JSON list in parameter N), `{items N}` (the same as a table `j` of `key` and `value`), `{by_lane}` (SQLite knows no statistics and would take another index, then sort), and for the schema `{without_rowid}` and `{events}`; SQLite numbers its parameters with `?`.
+    /// the rows of `t` or `w` are meant), `{list N}` (a JSON list in parameter N), `{items N}` (the same as a table `j` of `key` and `value`), `{by_lane}` (SQLite knows no statistics and would take another index, then sort), and for the schema `{without_rowid}`, `{events}` and `{task_specs}`; SQLite numbers its parameters with `?`.
     pub(crate) fn adapt(self, sql: &str) -> Cow<'_, str> {
         if self == Self::Postgres && !sql.contains('{') {
             return Cow::Borrowed(sql);
@@ -44,8 +41,16 @@ impl Dialect {
             (Self::Postgres, "skip_locked w") => out.push_str("FOR UPDATE OF w SKIP LOCKED"),
             (Self::Sqlite, "by_lane") => out.push_str("INDEXED BY tasks_by_lane"),
             (Self::Sqlite, "without_rowid") => out.push_str("WITHOUT ROWID"),
-            (Self::Sqlite, "events") => out.push_str(EVENTS_SQLITE),
-            (Self::Postgres, "events") => out.push_str(EVENTS_POSTGRES),
+            (Self::Sqlite, "events") => out.push_str(include_str!("../migrations/0001_events.sqlite.sql")),
+            (Self::Postgres, "events") => {
+                out.push_str(include_str!("../migrations/0001_events.postgres.sql"));
+            }
+            (Self::Sqlite, "task_specs") => {
+                out.push_str(include_str!("../migrations/0009_task_spec.sqlite.sql"));
+            }
+            (Self::Postgres, "task_specs") => {
+                out.push_str(include_str!("../migrations/0009_task_spec.postgres.sql"));
+            }
             (_, list) if list.starts_with("list ") => self.list(&list[5..], out),
             (_, items) if items.starts_with("items ") => self.items(&items[6..], out),
             _ => {}
@@ -72,37 +77,6 @@ impl Dialect {
         out.push_str(after);
     }
 }
-
-/// One writer at a time commits, so the engine's own counter is in commit order and has no gaps.
-const EVENTS_SQLITE: &str = "
-CREATE TABLE events (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  at BIGINT NOT NULL,
-  project TEXT,
-  task TEXT,
-  run TEXT,
-  kind TEXT NOT NULL,
-  data TEXT NOT NULL
-);
-CREATE INDEX events_by_task ON events (task) WHERE task IS NOT NULL;";
-
-/// Writers commit side by side and a lower number may commit later, so `id` only orders what one reader sees;
-/// `seq` is given afterwards by whoever reads, one at a time, to rows that are committed (see `postgres::sequence`).
-/// Nobody reads a row without one, so a writer pays for one index and the rest comes with the number.
-const EVENTS_POSTGRES: &str = "
-CREATE TABLE events (
-  id BIGINT GENERATED ALWAYS AS IDENTITY,
-  seq BIGINT,
-  at BIGINT NOT NULL,
-  project TEXT,
-  task TEXT,
-  run TEXT,
-  kind TEXT NOT NULL,
-  data TEXT NOT NULL
-);
-CREATE INDEX events_by_task ON events (task, seq) WHERE task IS NOT NULL AND seq IS NOT NULL;
-CREATE INDEX events_unsequenced ON events (id) WHERE seq IS NULL;
-CREATE UNIQUE INDEX events_by_seq ON events (seq) WHERE seq IS NOT NULL;";
 
 #[cfg(test)]
 mod tests {

@@ -1,14 +1,13 @@
 //! What can go wrong in the store.
 
 use fleet_core::id::{RunId, TaskId, WorkflowId};
-use fleet_core::message::Refusal;
+use fleet_core::message::MessageRefusal;
 use fleet_core::run::{RunMove, RunState};
 use fleet_core::task::{EditRefused, FieldError, TaskMove, TaskState, TooDeep};
 use fleet_core::workflow::{WorkflowMove, WorkflowState};
 
 /// An operation did not happen: nothing was changed.
 #[derive(Debug, Clone, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum StoreError {
     #[error("there is no task {0}")]
     TaskNotFound(String),
@@ -20,22 +19,22 @@ pub enum StoreError {
     StageNotFound { workflow: WorkflowId, stage: String, choices: Vec<String> },
     #[error("{prefix} could be any of {}", matches.join(", "))]
     Ambiguous { prefix: String, matches: Vec<String> },
-    #[error("task {task} is {from}: it cannot be {}", event.participle())]
+    #[error("task {task} {}", refused(*from, *event))]
     Illegal { task: TaskId, from: TaskState, event: TaskMove },
     #[error("task {task} is {from}: it cannot {wish}")]
     NotNow { task: TaskId, from: TaskState, wish: &'static str },
     #[error("run {run} is {from}: it cannot {event}")]
     IllegalRun { run: RunId, from: RunState, event: RunMove },
-    #[error("workflow {workflow} is {from}: it cannot be {}", event.participle())]
+    #[error("workflow {workflow} {}", refused_workflow(*from, *event))]
     IllegalWorkflow { workflow: WorkflowId, from: WorkflowState, event: WorkflowMove },
     #[error("workflow {workflow} is {from}: it cannot be deleted")]
     WorkflowLive { workflow: WorkflowId, from: WorkflowState },
     #[error("task {task} cannot be deleted: it is a stage of workflow {workflow}")]
-    StageOfWorkflow { task: TaskId, workflow: WorkflowId },
+    PartOfWorkflow { task: TaskId, workflow: WorkflowId },
     #[error("task {task}: {refused}")]
     EditRefused { task: TaskId, refused: EditRefused },
-    #[error("task {task} takes no prompt: {refusal}")]
-    MessageRefused { task: TaskId, refusal: Refusal },
+    #[error("task {task} accepts no prompts: {refusal}")]
+    MessageRefused { task: TaskId, refusal: MessageRefusal },
     #[error("run {run} was not given message {seq}")]
     MessageNotTaken { run: RunId, seq: i64 },
     #[error("a task cannot wait for itself: {}", show_path(path))]
@@ -48,21 +47,21 @@ pub enum StoreError {
     NoSuchDependency { task: TaskId, on: TaskId },
     #[error(transparent)]
     Field(#[from] FieldError),
-    #[error("branch {branch} belongs to task {task}, which is not over")]
+    #[error("branch {branch} belongs to task {task}, which has not finished")]
     BranchTaken { branch: String, task: TaskId },
-    #[error("branch {branch} is reserved for task {task}: it is made from its id")]
+    #[error("branch {branch} is reserved for task {task}: the name is derived from its id")]
     BranchReserved { branch: String, task: TaskId },
-    #[error("task {task} has {most} tasks that its agents added and that are not over")]
+    #[error("task {task} already has {most} unfinished tasks that its agents added")]
     TooManyAdded { task: TaskId, most: usize },
     #[error("run {run} no longer belongs to this keeper")]
     LeaseLost { run: RunId },
     #[error(transparent)]
     TooDeep(#[from] TooDeep),
-    #[error("the events of run {run} go on at byte {decoded}, not at {from}")]
+    #[error("the events of run {run} continue at byte {decoded}, not at {from}")]
     OutOfStep { run: RunId, decoded: i64, from: i64 },
 
     /// Two changes met; the driver tries again before anybody sees this.
-    #[error("somebody else changed it at the same moment")]
+    #[error("another process changed it at the same time")]
     Changed,
     #[error("the store's write lock was not free for {seconds} seconds{}", blame(holder.as_deref()))]
     Busy { seconds: u64, holder: Option<String> },
@@ -99,10 +98,40 @@ impl StoreError {
     }
 }
 
+fn refused(from: TaskState, event: TaskMove) -> String {
+    match (from, event) {
+        (TaskState::Held, TaskMove::Hold) => "is already held".to_owned(),
+        (TaskState::Queued, TaskMove::Release) => "is not held".to_owned(),
+        (TaskState::Queued, TaskMove::Retry) => "is already queued".to_owned(),
+        (from, event) => format!("is {from}: it cannot be {}", event.participle()),
+    }
+}
+
+fn refused_workflow(from: WorkflowState, event: WorkflowMove) -> String {
+    match (from, event) {
+        (WorkflowState::Succeeded, WorkflowMove::Retry) => "has already succeeded".to_owned(),
+        (from, event) => format!("is {from}: it cannot be {}", event.participle()),
+    }
+}
+
 fn blame(holder: Option<&str>) -> String {
     holder.map(|holder| format!(": {holder}")).unwrap_or_default()
 }
 
 fn show_path(path: &[TaskId]) -> String {
     path.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_so_already_is_said_plainly() {
+        assert_eq!(refused(TaskState::Held, TaskMove::Hold), "is already held");
+        assert_eq!(refused(TaskState::Queued, TaskMove::Release), "is not held");
+        assert_eq!(refused(TaskState::Running, TaskMove::Hold), "is running: it cannot be held");
+        let workflow = refused_workflow(WorkflowState::Succeeded, WorkflowMove::Retry);
+        assert_eq!(workflow, "has already succeeded");
+    }
 }

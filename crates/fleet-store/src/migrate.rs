@@ -1,6 +1,5 @@
 //! The schema's versions: numbered, forward only.
 
-/// One step of the schema.
 pub(crate) struct Migration {
     /// The version that the store has after it.
     pub(crate) version: i64,
@@ -17,6 +16,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 6, sql: include_str!("../migrations/0006_event_batches.sql") },
     Migration { version: 7, sql: include_str!("../migrations/0007_checkouts.sql") },
     Migration { version: 8, sql: include_str!("../migrations/0008_messages.sql") },
+    Migration { version: 9, sql: include_str!("../migrations/0009_task_spec.sql") },
 ];
 
 /// The version that this program works with.

@@ -22,19 +22,19 @@ pub struct Store {
 
 struct Shared {
     url: StoreUrl,
-    /// Who is asked first, if anybody.
+    /// Tried first, if there is one.
     relay: Option<relay::Client>,
-    engine: OnceCell<Engine>,
+    engine: OnceCell<Backend>,
     /// See [`Store::set_lease`].
     lease: OnceLock<Duration>,
 }
 
-enum Engine {
+enum Backend {
     Sqlite(Sqlite),
     Postgres(Postgres),
 }
 
-impl Engine {
+impl Backend {
     async fn open(url: &StoreUrl) -> Result<Self, StoreError> {
         Ok(match url {
             StoreUrl::Sqlite(path) => Self::Sqlite(Sqlite::open(path)?),
@@ -52,11 +52,11 @@ impl Engine {
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<AnyOut, StoreError>> + Send + 'a>>;
 
 /// How long an operation waits for others before it says that the store is busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A process that runs operations for this one and does not answer for so long is left alone. Shorter than a third of
-/// the usual lease: whoever is about to lose a run has to notice in time.
-const RELAY_PATIENCE: Duration = Duration::from_secs(3);
+/// A relay that does not answer for this long is not used any more. Shorter than a third of the usual lease: a keeper
+/// that is about to lose its run has to notice in time.
+const RELAY_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Store {
     /// Opens the store and brings its schema up to date; creates an SQLite file that does not exist.
@@ -71,7 +71,7 @@ impl Store {
     pub fn relayed(stream: UnixStream, url: &StoreUrl) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         let stream = tokio::net::UnixStream::from_std(stream)?;
-        Ok(Self::closed(url, Some(relay::Client::new(stream, RELAY_PATIENCE))))
+        Ok(Self::closed(url, Some(relay::Client::new(stream, RELAY_TIMEOUT))))
     }
 
     fn closed(url: &StoreUrl, relay: Option<relay::Client>) -> Self {
@@ -79,9 +79,9 @@ impl Store {
         Self { shared: Arc::new(Shared { url: url.clone(), relay, engine, lease }) }
     }
 
-    async fn engine(&self) -> Result<&Engine, StoreError> {
+    async fn engine(&self) -> Result<&Backend, StoreError> {
         let Shared { url, engine, lease, .. } = &*self.shared;
-        let open = async || Engine::open(url).await.inspect(|opened| opened.set_lease(lease.get().copied()));
+        let open = async || Backend::open(url).await.inspect(|opened| opened.set_lease(lease.get().copied()));
         engine.get_or_try_init(open).await
     }
 
@@ -94,8 +94,8 @@ impl Store {
         }
     }
 
-    /// How long keepers and runners may be silent. One that is stopped for so long in the middle of a write is ended by
-    /// whoever waits for it: it keeps everybody from an SQLite store, and loses nothing.
+    /// How long keepers and runners may be silent. One that is stopped for this long in the middle of a write is ended
+    /// by a waiting process: it blocks an SQLite store for everyone, and loses nothing.
     pub fn set_lease(&self, lease: Duration) {
         let _ = self.shared.lease.set(lease);
         if let Some(engine) = self.shared.engine.get() {
@@ -106,8 +106,8 @@ impl Store {
     /// A sentence about a stopped process that keeps everybody from writing, if there is one.
     pub fn stopped_holder(&self) -> Option<String> {
         match self.shared.engine.get()? {
-            Engine::Sqlite(sqlite) => sqlite.stopped_holder(),
-            Engine::Postgres(_) => None,
+            Backend::Sqlite(sqlite) => sqlite.stopped_holder(),
+            Backend::Postgres(_) => None,
         }
     }
 
@@ -125,42 +125,42 @@ impl Store {
                 return answer;
             }
             match self.engine().await? {
-                Engine::Sqlite(sqlite) => sqlite.call(op).await,
-                Engine::Postgres(postgres) => postgres.call(op.as_ref()).await,
+                Backend::Sqlite(sqlite) => sqlite.call(op).await,
+                Backend::Postgres(postgres) => postgres.call(op.as_ref()).await,
             }
         })
     }
 
-    /// Gives numbers to events that have none, a few thousand at most, so that whoever reads them all next need not.
+    /// Gives numbers to events that have none, a few thousand at most, so that the next reader of all events need not.
     /// Returns whether there may be more. On SQLite all have one.
     pub async fn number_events(&self) -> Result<bool, StoreError> {
         match self.engine().await? {
-            Engine::Sqlite(_) => Ok(false),
-            Engine::Postgres(postgres) => postgres.number_events().await,
+            Backend::Sqlite(_) => Ok(false),
+            Backend::Postgres(postgres) => postgres.number_events().await,
         }
     }
 
     /// Learns of changes made by any process, from now on.
     pub async fn watch(&self) -> Result<Watch, StoreError> {
         match self.engine().await? {
-            Engine::Sqlite(sqlite) => sqlite.watch(),
-            Engine::Postgres(postgres) => postgres.watch().await,
+            Backend::Sqlite(sqlite) => sqlite.watch(),
+            Backend::Postgres(postgres) => postgres.watch().await,
         }
     }
 
     /// A sentence for `fleet doctor`: engine, version, place.
     pub async fn describe(&self) -> Result<String, StoreError> {
         match self.engine().await? {
-            Engine::Sqlite(sqlite) => Ok(sqlite.describe()),
-            Engine::Postgres(postgres) => postgres.describe().await,
+            Backend::Sqlite(sqlite) => Ok(sqlite.describe()),
+            Backend::Postgres(postgres) => postgres.describe().await,
         }
     }
 
     /// Looks for damage; the findings are for people. Empty is good.
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
         match self.engine().await? {
-            Engine::Sqlite(sqlite) => sqlite.check(),
-            Engine::Postgres(_) => Ok(Vec::new()),
+            Backend::Sqlite(sqlite) => sqlite.check(),
+            Backend::Postgres(_) => Ok(Vec::new()),
         }
     }
 }

@@ -8,7 +8,6 @@ use crate::StoreError;
 use crate::dialect::Dialect;
 use crate::value::{Row, Value};
 
-/// A statement with its parameters.
 #[derive(Debug, Clone)]
 pub struct Statement {
     /// Written once, with `$1` parameters and seams.
@@ -25,13 +24,11 @@ macro_rules! sql {
 }
 pub(crate) use sql;
 
-/// An open transaction.
 #[async_trait]
 pub trait Tx: Send {
     /// Which engine this is, for the rare operation that has a shorter way on one of them.
     fn dialect(&self) -> Dialect;
 
-    /// Runs a statement and returns its rows.
     async fn query(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError>;
 
     /// Runs a statement that is, or may turn out to be, the whole operation: it needs no transaction around it,
@@ -44,20 +41,19 @@ pub trait Tx: Send {
     /// Runs several statements in one trip to the server and returns the rows of each.
     async fn query_all(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, StoreError>;
 
-    /// Runs a statement whose answer nobody needs, before the next one or at the end of the transaction: it
-    /// travels with that one. Its failure fails the operation all the same.
+    /// Runs a statement whose answer is not needed, before the next one or at the end of the transaction: it is sent
+    /// together with that one. Its failure fails the operation all the same.
     async fn defer(&mut self, statement: Statement) -> Result<(), StoreError>;
 
-    /// Says that what this transaction does is news: waiting processes are told once it is committed. Never for
-    /// a transaction that found nothing to do. Those who are woken look by running one, so each look would wake
-    /// everybody again, for ever.
+    /// Says that this transaction changes something: waiting processes are woken once it is committed. Never for a
+    /// transaction that found nothing to do: woken processes run one, so each would wake all others again, for ever.
     fn announce(&mut self);
 
     /// Waits until no other transaction holds the lock of this name; free with the transaction.
     /// SQLite has one writer anyway.
     async fn lock(&mut self, lock: Lock) -> Result<(), StoreError>;
 
-    /// The one row of an answer that has at most one.
+    /// The row of an answer that has at most one.
     async fn query_one(&mut self, statement: Statement) -> Result<Option<Row>, StoreError> {
         Ok(self.query(statement).await?.into_iter().next())
     }
@@ -67,7 +63,6 @@ pub trait Tx: Send {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i64)]
 pub enum Lock {
-    /// Changes of the schema.
     Migration = 0x0f1e_e701,
     /// New dependencies between existing tasks: two at once could close a circle.
     Dependencies = 0x0f1e_e702,
@@ -79,7 +74,6 @@ pub enum Lock {
     Projects = 0x0f1e_e705,
 }
 
-/// How an operation uses the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Changes nothing; sees one consistent state.
@@ -91,10 +85,8 @@ pub enum Mode {
 /// One transaction. May be run again from the start when two changes met.
 #[async_trait]
 pub trait Op: Send + Sync + 'static {
-    /// What it returns.
     type Out: Send + 'static;
 
-    /// Whether it writes.
     const MODE: Mode;
 
     /// Whether it reads events, which need their numbers first.

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 /// A parsed `store` setting. Has no `Debug` that would show a password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreUrl {
-    /// A file on this machine.
     Sqlite(PathBuf),
-    /// A PostgreSQL server.
     Postgres(String),
 }
 

@@ -1,11 +1,11 @@
 //! The few types that both engines agree on: integers, text, nothing.
 
+use fleet_core::{Current, Machine};
+
 use crate::StoreError;
 
-/// A value that goes into or comes out of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// SQL NULL.
     Null,
     /// Integers, booleans (0 and 1) and milliseconds.
     Int(i64),
@@ -121,6 +121,12 @@ impl Row {
     /// The next column, text of a certain form.
     pub fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self) -> Result<T, StoreError> {
         parsed(&self.text()?)
+    }
+
+    /// The next column, a state.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads states back")]
+    pub fn state<S: Machine>(&mut self) -> Result<Current<S>, StoreError> {
+        self.parse().map(Current::stored)
     }
 
     /// The next column, text of a certain form or nothing.

@@ -43,14 +43,11 @@ struct Place {
     _dir: TempDir,
 }
 
-/// What a finished command left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// The exit status; 128 + the signal's number when a signal ended it, as a shell says it.
     pub code: i32,
-    /// All of its standard output.
     pub stdout: String,
-    /// All of its standard error.
     pub stderr: String,
 }
 

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 /// A server with the one tool `fake_echo`, which the scripted model calls in its scenario `mcp`.
 #[derive(Debug, Clone)]
 pub struct McpServer {
-    /// What is started.
     pub command: String,
-    /// Its arguments.
     pub args: Vec<String>,
     calls: PathBuf,
 }

@@ -1,7 +1,8 @@
 //! Python for the tests: where `cargo xtask python` put the packages that nobody but Python has.
 //!
 //! Owns which packages and versions, and how they are found: the official client of the Model Context Protocol, which
-//! the tests let talk to our server, and the Python program that the benchmarks measure beside ours. Must never use
+//! the tests let talk to our server, the Python program that the benchmarks measure beside ours, and uv, which the tests
+//! let install our wheel. Must never use
 //! packages that the developer installed, nor install any where others find them.
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ pub enum Python {
     Client,
     /// With the Python program that ours is to surpass.
     Original,
+    /// With an installer of packages that MCP clients use.
+    Uv,
 }
 
 impl Python {
@@ -37,6 +40,7 @@ impl Python {
         match self {
             Self::Client => include_str!("../python/client.txt"),
             Self::Original => include_str!("../python/original.txt"),
+            Self::Uv => include_str!("../python/uv.txt"),
         }
     }
 
@@ -46,6 +50,7 @@ impl Python {
         let directory = given.unwrap_or_else(clis::target).join(match self {
             Self::Client => "python",
             Self::Original => "python-original",
+            Self::Uv => "python-uv",
         });
         std::path::absolute(&directory).unwrap_or(directory)
     }
@@ -96,7 +101,12 @@ mod tests {
 
     #[test]
     fn every_version_is_pinned_and_no_registry_named() {
-        for (python, package) in [(Python::Client, "mcp==2.3.0"), (Python::Original, "codefleet==0.3.26")] {
+        let packages = [
+            (Python::Client, "mcp==2.3.0"),
+            (Python::Original, "codefleet==0.3.26"),
+            (Python::Uv, "uv==0.13.7"),
+        ];
+        for (python, package) in packages {
             let lines: Vec<&str> = python.requirements().lines().collect();
             assert!(lines.contains(&package), "{lines:?}");
             assert!(lines.iter().all(|line| line.split_once("==").is_some()), "{lines:?}");

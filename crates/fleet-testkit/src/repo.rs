@@ -47,7 +47,6 @@ impl Repo {
         repo
     }
 
-    /// The top of the work tree.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }

@@ -22,7 +22,6 @@ impl Vault {
         dirs.pop().map(|dir| Self { dir })
     }
 
-    /// Its git directory.
     pub fn path(&self) -> &Path {
         &self.dir
     }

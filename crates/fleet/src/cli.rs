@@ -8,8 +8,8 @@ use crate::commands::Command;
 
 /// Command a fleet of AI coding agents
 ///
-/// codefleet keeps a durable queue of tasks for your repositories and runs an agent on each, in a workspace and on a
-/// branch of its own. Agents survive crashes, and their work is never lost. Everything is kept in one SQLite file, or
+/// codefleet keeps a durable queue of tasks for your repositories and runs an agent on each, in its own workspace and
+/// on its own branch. Agents survive crashes, and their work is never lost. Everything is kept in one SQLite file, or
 /// in PostgreSQL for many machines.
 #[derive(Debug, Parser)]
 #[command(name = "fleet", version, after_help = START, subcommand_required = true, arg_required_else_help = true)]
@@ -40,9 +40,9 @@ const START: &str = "Start here:
 
 /// Options that every command takes.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Answer in JSON; the shapes are stable
+    /// Output JSON (stable schema)
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Work on the repository of this directory instead of the current one
@@ -50,7 +50,7 @@ pub(crate) struct Global {
     pub(crate) project: Option<PathBuf>,
     /// Set a configuration value for this command only
     #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
+    pub(crate) configuration: Vec<String>,
     /// Colour the output
     #[arg(long, global = true, value_name = "WHEN")]
     pub(crate) color: Option<When>,

@@ -13,9 +13,11 @@ mod follow;
 mod output;
 
 use std::ffi::OsString;
+use std::io::{IsTerminal, stdin};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use cli::Cli;
@@ -23,16 +25,25 @@ use output::Output;
 
 /// Runs the command that this process was started with.
 pub fn main() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if is_bare_codefleet(&arguments) && !stdin().is_terminal() {
+        arguments.push("mcp".into());
+    }
     if holds_secrets(&arguments) {
         // Before anything else: what another process opens in /proc before this, it keeps.
         fleet_engine::forbid_dumps();
         fleet_engine::pass_no_descriptors();
     }
-    match Cli::try_parse_from(&arguments) {
-        Ok(cli) => run(cli),
+    match parse(&arguments) {
+        Ok((cli, command)) => run(cli, command),
         Err(error) => refuse(&error, &arguments),
     }
+}
+
+/// MCP clients that are set up for the Python program of this name start it without arguments, as in `uvx codefleet`.
+fn is_bare_codefleet(arguments: &[OsString]) -> bool {
+    let [program] = arguments else { return false };
+    Path::new(program).file_name().is_some_and(|name| name == "codefleet")
 }
 
 /// Whether this process will work for others with what only the user may know. Said by hand, because reading the command line
@@ -45,9 +56,26 @@ fn holds_secrets(arguments: &[OsString]) -> bool {
     arguments.iter().skip(1).take_while(|argument| *argument != "--").any(is_one)
 }
 
-fn run(cli: Cli) -> ExitCode {
+/// The command line, and the command as it was typed.
+fn parse(arguments: &[OsString]) -> Result<(Cli, String), clap::Error> {
+    let matches = Cli::command().try_get_matches_from(arguments)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))?;
+    Ok((cli, typed(&matches)))
+}
+
+/// Such as `fleet task add`.
+fn typed(mut matches: &ArgMatches) -> String {
+    let mut command = "fleet".to_owned();
+    while let Some((name, below)) = matches.subcommand() {
+        command = format!("{command} {name}");
+        matches = below;
+    }
+    command
+}
+
+fn run(cli: Cli, command: String) -> ExitCode {
     let output = Output::new(&cli.global);
-    exit::code(output, commands::run(cli, output))
+    exit::code(output, commands::run(cli, output, command))
 }
 
 /// Help and version are answers; everything else is a mistake on the command line.
@@ -69,3 +97,24 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
 }
 
 type Done = Outcome<()>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_bare_codefleet_is_the_server() {
+        let is_bare =
+            |line: &str| is_bare_codefleet(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(is_bare("codefleet") && is_bare("/usr/bin/codefleet"));
+        assert!(!is_bare("fleet") && !is_bare("codefleet mcp") && !is_bare("codefleet --version"));
+        assert!(!is_bare_codefleet(&[]));
+    }
+
+    #[test]
+    fn the_command_is_known_as_it_was_typed() {
+        let typed = |line: &str| parse(&line.split(' ').map(OsString::from).collect::<Vec<_>>()).unwrap().1;
+        assert_eq!(typed("fleet note hi"), "fleet note");
+        assert_eq!(typed("fleet --json task dep add a b"), "fleet task dep add");
+    }
+}

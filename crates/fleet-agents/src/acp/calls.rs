@@ -14,7 +14,6 @@ use crate::common::words::{self, one_line};
 /// More at a time are the oldest forgotten: an agent that never ends its calls must not fill the memory.
 const MOST_CALLS: usize = 200;
 
-/// What is known of one.
 #[derive(Debug, Default)]
 pub(super) struct Call {
     id: String,
@@ -22,13 +21,13 @@ pub(super) struct Call {
     title: String,
     pub(super) kind: ToolKind,
     input: String,
-    /// Input of which no part tells what it is about.
+    /// Input that does not say what it is about.
     vague: String,
     pub(super) files: Vec<String>,
     is_told: bool,
 }
 
-/// Those that are under way.
+/// Tool calls that have not ended.
 #[derive(Debug)]
 pub(super) struct Calls(Recent<Call>);
 
@@ -39,7 +38,6 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// News of a call.
     pub(super) fn update(&mut self, update: &ToolCallUpdate) -> Vec<AgentEvent> {
         let call = self.call(update);
         let fields = &update.fields;
@@ -56,14 +54,13 @@ impl Calls {
         events
     }
 
-    /// The agent asks whether it may go on with a call.
+    /// The agent asks for permission for a call.
     pub(super) fn asked(&mut self, update: &ToolCallUpdate) -> (&Call, Option<AgentEvent>) {
         let call = self.call(update);
         let told = call.told();
         (call, told)
     }
 
-    /// The call that an update is about, with what the update says.
     fn call(&mut self, update: &ToolCallUpdate) -> &mut Call {
         let id = &*update.tool_call_id.0;
         let call = self.0.entry(id, || Call { id: words::id(id), ..Call::default() });
@@ -136,7 +133,6 @@ fn kind_name(kind: ToolKind) -> String {
     word.as_ref().and_then(Value::as_str).unwrap_or("tool").to_owned()
 }
 
-/// The files that an update names.
 fn files(fields: &ToolCallUpdateFields) -> Vec<String> {
     let locations = fields.locations.iter().flatten().map(|location| &location.path);
     let diffs = fields.content.iter().flatten().filter_map(|content| match content {
@@ -146,7 +142,6 @@ fn files(fields: &ToolCallUpdateFields) -> Vec<String> {
     locations.chain(diffs).map(|path| path.display().to_string()).collect()
 }
 
-/// What came of a call.
 fn output(fields: &ToolCallUpdateFields) -> Option<String> {
     let said = fields.content.iter().flatten().find_map(|content| match content {
         ToolCallContent::Content(content) => match &content.content {

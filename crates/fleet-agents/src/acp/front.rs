@@ -18,7 +18,7 @@ pub struct Acp {
     /// The options that name a model and an effort, where the agent has them; elsewhere the session is asked.
     model_option: Option<&'static str>,
     effort_option: Option<&'static str>,
-    /// Whether it tells of failures among the words of the model.
+    /// Whether it reports failures among the words of the model.
     makes_remarks: bool,
     /// Settings of one run, below those of the user.
     defaults: Option<Defaults>,
@@ -41,8 +41,8 @@ struct Defaults {
 }
 
 impl Acp {
-    /// Whatever the configuration names under `agents.acp`: there is no program of this name, so that somebody who
-    /// has not described one is told how to.
+    /// What the configuration names under `agents.acp`. There is no program with this name, so a user who has not
+    /// described one learns how to.
     pub const ANY: Self = Self {
         name: "acp",
         title: "any agent that speaks the Agent Client Protocol",
@@ -111,7 +111,6 @@ impl Acp {
         ],
     };
 
-    /// GitHub Copilot.
     pub const COPILOT: Self = Self {
         name: "copilot",
         title: "GitHub Copilot",
@@ -159,9 +158,9 @@ impl Adapter for Acp {
             login_files: self.login_files,
             takes_prompts: true,
             trust: [
-                "every tool that it asks for is refused, except those that look; its own mode for reading is chosen \
-                 where it has one; what it does without asking is not held back",
-                "every tool that it asks for is allowed, except changes to files outside of the workspace",
+                "every tool that it asks for is refused, except reading ones; its own read-only mode is used \
+                 where it has one; what it does without asking is not prevented",
+                "every tool that it asks for is allowed, except changes to files outside the workspace",
                 "every tool that it asks for is allowed",
             ],
             enforced: [Enforced::Tools, Enforced::Nothing, Enforced::Nothing],

@@ -20,7 +20,7 @@ const WORKING: &[&str] = &["auto", "agent", "build", "code", "default"];
 /// The same for an agent that may do anything.
 const UNBOUND: &[&str] = &["full-access", "auto", "agent", "build", "code", "default"];
 
-/// What the answer to opening a session offers. Read leniently: an offer that is not understood is none.
+/// What the answer to opening a session offers. Read leniently: offers that are not understood are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Offers {
@@ -43,13 +43,12 @@ where
 
 /// What a run wants from its session.
 #[derive(Debug)]
-pub(super) struct Wishes {
+pub(super) struct SessionWishes {
     pub(super) trust: Trust,
     pub(super) model: Option<String>,
     pub(super) effort: Option<String>,
 }
 
-/// What a request sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Setting {
     Mode,
@@ -67,7 +66,7 @@ pub(super) struct Request {
 
 impl Offers {
     /// The requests that make the session what the run wants, as far as it can be told.
-    pub(super) fn requests(&self, session: &str, wishes: &Wishes) -> Vec<Request> {
+    pub(super) fn requests(&self, session: &str, wishes: &SessionWishes) -> Vec<Request> {
         let mode = self.mode(session, wishes.trust);
         let model = wishes.model.as_deref().and_then(|model| self.model(session, model));
         let effort = wishes.effort.as_deref().and_then(|effort| {

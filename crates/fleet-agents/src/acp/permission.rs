@@ -13,7 +13,6 @@ use crate::adapter::{Brief, Trust};
 /// Where an agent may write although it is not the workspace, because commands expect it.
 const TEMPORARY: &[&str] = &["/tmp", "/private/tmp", "/var/folders"];
 
-/// The rules of a run.
 #[derive(Debug)]
 pub(super) struct Rules {
     trust: Trust,
@@ -37,7 +36,7 @@ impl Rules {
         match self.trust {
             Trust::Sandbox if changes => {
                 let outside = call.files.iter().find(|file| !self.is_inside(Path::new(file)))?;
-                Some(format!("`{outside}` is outside of the workspace"))
+                Some(format!("`{outside}` is outside the workspace"))
             }
             Trust::Sandbox | Trust::Full => None,
             Trust::ReadOnly => {

@@ -9,9 +9,7 @@ use crate::common::{refusal, words};
 /// What a remark is about.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Remark {
-    /// It tries again.
     Retry(String),
-    /// It gave up.
     Error(Failure),
 }
 

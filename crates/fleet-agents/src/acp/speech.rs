@@ -6,11 +6,11 @@ use crate::common::words::{self, LONGEST_FINAL};
 
 /// Long enough to be worth an event of its own at the next end of a line.
 const WORTH_TELLING: usize = 1024;
-/// Told even in the middle of a line.
+/// Reported even in the middle of a line.
 const TOO_MUCH: usize = 16 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SpeechKind {
     Said,
     Thought,
 }
@@ -19,8 +19,8 @@ pub(super) enum Kind {
 #[derive(Debug, Default)]
 pub(super) struct Speech {
     pending: String,
-    kind: Option<Kind>,
-    /// The message that the pieces belong to, if the agent tells.
+    kind: Option<SpeechKind>,
+    /// The message that the pieces belong to, if the agent says so.
     id: Option<String>,
     last: String,
     /// Something else came in between: the next piece begins a new message.
@@ -28,15 +28,14 @@ pub(super) struct Speech {
 }
 
 impl Speech {
-    /// A piece.
-    pub(super) fn piece(&mut self, kind: Kind, id: Option<&str>, text: &str) -> Vec<AgentEvent> {
+    pub(super) fn piece(&mut self, kind: SpeechKind, id: Option<&str>, text: &str) -> Vec<AgentEvent> {
         let mut events = Vec::new();
         let id = id.map(words::id);
         let is_other = id.is_some() && self.id != id;
         if self.kind != Some(kind) || is_other {
             events.extend(self.flush());
         }
-        if kind == Kind::Said {
+        if kind == SpeechKind::Said {
             if self.is_over || is_other {
                 self.last.clear();
             }
@@ -54,9 +53,9 @@ impl Speech {
         events
     }
 
-    /// Something else happened: what was said so far is told.
+    /// Something else happened: reports what was said so far.
     pub(super) fn flush(&mut self) -> Option<AgentEvent> {
-        if self.kind == Some(Kind::Said) {
+        if self.kind == Some(SpeechKind::Said) {
             self.is_over = true;
         }
         self.told()
@@ -69,12 +68,11 @@ impl Speech {
         }
         let text = words::said(&text);
         Some(match self.kind? {
-            Kind::Said => AgentEvent::Text { text },
-            Kind::Thought => AgentEvent::Reasoning { text },
+            SpeechKind::Said => AgentEvent::Text { text },
+            SpeechKind::Thought => AgentEvent::Reasoning { text },
         })
     }
 
-    /// The last message.
     pub(super) fn last(&self) -> Option<&str> {
         let last = self.last.trim();
         (!last.is_empty()).then_some(last)
@@ -92,17 +90,17 @@ mod tests {
     #[test]
     fn pieces_become_messages() {
         let mut speech = Speech::default();
-        assert_eq!(speech.piece(Kind::Said, None, "I will "), []);
-        assert_eq!(speech.piece(Kind::Said, None, "write."), []);
-        assert_eq!(speech.piece(Kind::Thought, None, "Hm"), [text("I will write.")]);
+        assert_eq!(speech.piece(SpeechKind::Said, None, "I will "), []);
+        assert_eq!(speech.piece(SpeechKind::Said, None, "write."), []);
+        assert_eq!(speech.piece(SpeechKind::Thought, None, "Hm"), [text("I will write.")]);
         assert_eq!(speech.flush(), Some(AgentEvent::Reasoning { text: "Hm".to_owned() }));
         assert_eq!(speech.flush(), None);
-        speech.piece(Kind::Said, None, "Done.");
-        speech.piece(Kind::Said, None, " ");
+        speech.piece(SpeechKind::Said, None, "Done.");
+        speech.piece(SpeechKind::Said, None, " ");
         assert_eq!(speech.last(), Some("Done."), "a new message, because it thought in between");
         assert_eq!(speech.flush(), Some(text("Done. ")));
-        speech.piece(Kind::Said, Some("a"), "one");
-        assert_eq!(speech.piece(Kind::Said, Some("b"), "two"), [text("one")]);
+        speech.piece(SpeechKind::Said, Some("a"), "one");
+        assert_eq!(speech.piece(SpeechKind::Said, Some("b"), "two"), [text("one")]);
         assert_eq!(speech.last(), Some("two"));
     }
 
@@ -110,12 +108,12 @@ mod tests {
     fn a_long_message_is_told_in_parts_and_kept_in_bounds() {
         let mut speech = Speech::default();
         let line = format!("{}\n", "é".repeat(600));
-        assert_eq!(speech.piece(Kind::Said, None, &line), [text(&line)]);
+        assert_eq!(speech.piece(SpeechKind::Said, None, &line), [text(&line)]);
         for _ in 0..1000 {
-            assert!(speech.piece(Kind::Said, None, &line).len() < 2);
+            assert!(speech.piece(SpeechKind::Said, None, &line).len() < 2);
         }
         assert!(speech.last().unwrap().len() <= LONGEST_FINAL && speech.pending.is_empty());
-        let events = speech.piece(Kind::Said, None, &"x".repeat(TOO_MUCH));
+        let events = speech.piece(SpeechKind::Said, None, &"x".repeat(TOO_MUCH));
         assert_eq!(events.len(), 1);
     }
 }

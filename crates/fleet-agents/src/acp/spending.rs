@@ -11,7 +11,7 @@ use crate::common::json::number;
 /// The money of a conversation, which agents count from its very beginning, and the tokens of its turns.
 #[derive(Debug)]
 pub(super) struct Spending {
-    /// Whether the tokens of this turn were told with its pieces.
+    /// Whether the tokens of this turn were reported with its pieces.
     is_told: bool,
     /// What the conversation had cost before this process.
     before: u64,
@@ -37,13 +37,12 @@ impl Spending {
         self.told()
     }
 
-    /// What this process has cost by the agent's account.
+    /// What this process has cost, as the agent reports it.
     fn told(&self) -> Option<AgentEvent> {
         let micro_usd = self.now?.saturating_sub(self.before);
         Some(AgentEvent::Cost { micro_usd, counted: Counted::Total })
     }
 
-    /// What the counter stands at.
     pub(super) fn meter(&self) -> Option<Meter> {
         self.now.map(|micro_usd| Meter { micro_usd, ..Meter::default() })
     }
@@ -85,7 +84,7 @@ fn tokens(usage: &Usage) -> Tokens {
     Tokens { input, output, cache_read: read, cache_write: written }
 }
 
-/// What Gemini tells instead.
+/// What Gemini reports instead.
 fn quota(quota: &Value) -> Option<Tokens> {
     let input = number(&quota["token_count"], "input_tokens")?;
     let output = number(&quota["token_count"], "output_tokens")?;

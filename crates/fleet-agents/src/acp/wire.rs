@@ -4,28 +4,22 @@ use agent_client_protocol_schema::v1::{EnvVariable, Error, McpServer, McpServerS
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The number of the request that opens the protocol.
 pub(super) const INITIALIZE: u64 = 1;
-/// The number of the request that opens the session, new or not.
 pub(super) const OPEN: u64 = 2;
 /// The number of the first prompt; further ones are odd, too.
 pub(super) const FIRST_PROMPT: u64 = 3;
 /// The number of the first setting; further ones are even, too.
 pub(super) const FIRST_SETTING: u64 = 4;
 
-/// What an agent wrote.
 #[derive(Debug)]
 pub(super) enum Incoming {
-    /// It wants something from us.
     Request { id: Value, method: String, params: Value },
-    /// It tells something.
     Notice { method: String, params: Value },
-    /// The answer to a request of ours.
     Answer { id: u64, result: Result<Value, Box<Error>> },
 }
 
 impl Incoming {
-    /// Nothing if the line is no message of the protocol.
+    /// `None` if the line is not a message of the protocol.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         let Value::Object(mut message) = serde_json::from_slice(line).ok()? else { return None };
         let mut take = |key: &str| message.remove(key);
@@ -54,7 +48,7 @@ impl Incoming {
     }
 }
 
-/// What is to be written to the agent.
+/// Bytes to write to the agent.
 #[derive(Debug, Default)]
 pub(super) struct Outbox(Vec<u8>);
 
@@ -75,7 +69,6 @@ impl Outbox {
         self.push(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     }
 
-    /// All of it, once.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.0)
     }

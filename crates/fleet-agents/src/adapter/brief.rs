@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use fleet_core::run::Meter;
 
-/// What an agent is to do, where, and how freely.
 #[derive(Debug, Clone, Copy)]
 pub struct Brief<'a> {
-    /// The task as the agent gets it.
     pub prompt: &'a str,
     /// The same in a file, for agents that read it there.
     pub prompt_file: &'a Path,
-    /// The directory it works in.
     pub workspace: &'a Path,
     /// Directories elsewhere that git writes to for this workspace: a sandbox has to let them be written.
     pub git_dirs: &'a [PathBuf],
@@ -22,11 +19,9 @@ pub struct Brief<'a> {
     pub model: Option<&'a str>,
     /// How hard the model should think, in the agent's own words.
     pub effort: Option<&'a str>,
-    /// Whether this is a new conversation.
     pub conversation: Conversation<'a>,
-    /// What it may do without being asked.
     pub trust: Trust,
-    /// What becomes of the settings for this agent that the workspace brings.
+    /// How settings for this agent in the workspace are treated.
     pub repository_settings: RepositorySettings,
     /// Whether it will run as the superuser, which some agents refuse unless told otherwise.
     pub is_root: bool,
@@ -61,23 +56,18 @@ impl<'a> Brief<'a> {
             schema: None,
             mcp: &[],
             extra_args: &[],
-            patience: PATIENCE,
+            patience: PROVIDER_TIMEOUT,
         }
     }
 }
 
-/// The usual patience with a silent provider: the built-in five minutes and more are too long for somebody who waits.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// The default wait for a silent provider: the built-in five minutes and more are too long for a person who waits.
+const PROVIDER_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Which conversation a process takes part in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conversation<'a> {
     /// A new one. The id, a UUID, is set where the agent lets us; elsewhere the agent makes its own.
-    New {
-        /// The id.
-        id: Option<&'a str>,
-    },
-    /// One that goes on.
+    New { id: Option<&'a str> },
     Resume {
         /// The agent's own id of it.
         session: &'a str,
@@ -87,7 +77,6 @@ pub enum Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    /// The id of a conversation that goes on.
     pub const fn resumed(&self) -> Option<&'a str> {
         match self {
             Self::New { .. } => None,
@@ -95,7 +84,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// What the counters stood at when this process began.
+    /// Where the counters stood when this process began.
     pub fn meter(&self) -> Meter {
         match self {
             Self::New { .. } => Meter::default(),
@@ -107,7 +96,6 @@ impl<'a> Conversation<'a> {
 /// Where an agent can go on with a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resumes {
-    /// In whatever directory it is started.
     Anywhere,
     /// Only in the directory in which the conversation began: elsewhere it does not find it, or goes back there to work.
     WhereItBegan,
@@ -116,19 +104,15 @@ pub enum Resumes {
 /// What an agent may do without being asked. Each adapter maps it to the modes of its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trust {
-    /// Look, and change nothing.
     ReadOnly,
     /// Edit files and run commands in its workspace, inside the agent's own sandbox if it has one that works there.
     Sandbox,
-    /// Anything that the user could do.
     Full,
 }
 
 impl Trust {
-    /// Every word, in order.
     pub const WORDS: &'static [&'static str] = &["read_only", "sandbox", "full"];
 
-    /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",
@@ -137,7 +121,6 @@ impl Trust {
         }
     }
 
-    /// The trust of that word.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "read_only" => Some(Self::ReadOnly),
@@ -152,23 +135,18 @@ impl Trust {
 /// starts, and rules that it loosens, because a file of the workspace says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RepositorySettings {
-    /// There are none.
     Absent,
-    /// The user did not agree to them: the agent is started without.
+    /// The user has not approved them: the agent starts without.
     LeftOut,
-    /// They count, as they do for somebody who starts the agent by hand.
+    /// They count, as they do when a user starts the agent by hand.
     Used,
 }
 
 /// A tool server that speaks the Model Context Protocol on its standard streams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServer {
-    /// The name under which the agent knows it.
     pub name: String,
-    /// What is started.
     pub command: String,
-    /// Its arguments.
     pub args: Vec<String>,
-    /// Its variables.
     pub env: Vec<(String, String)>,
 }

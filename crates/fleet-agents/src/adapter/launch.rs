@@ -6,11 +6,9 @@ use std::path::PathBuf;
 /// How an agent's process is to be started. A plan holds no secret: those come from the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchPlan {
-    /// What is started.
     pub program: Program,
     /// Its arguments; never passed through a shell, and never holding the prompt.
     pub args: Vec<String>,
-    /// How it gets the task.
     pub prompt: PromptVia,
     /// Variables that it needs in order to run unattended.
     pub env: Vec<(String, String)>,
@@ -19,7 +17,7 @@ pub struct LaunchPlan {
     pub pass_env: Vec<Cow<'static, str>>,
     /// Files that have to be there before it starts, all of them below [`super::Brief::scratch`].
     pub files: Vec<PlannedFile>,
-    /// What is tried before the process is told to end, because it then still says what it did.
+    /// What is tried before the process is terminated, so that it still reports what it did.
     pub ask: Option<Ask>,
 }
 
@@ -37,7 +35,6 @@ impl LaunchPlan {
         }
     }
 
-    /// Adds arguments.
     pub(crate) fn arg(&mut self, args: &[&str]) {
         self.args.extend(args.iter().map(|&arg| arg.to_owned()));
     }
@@ -49,7 +46,6 @@ impl LaunchPlan {
         }
     }
 
-    /// Adds a variable.
     pub(crate) fn var(&mut self, name: &str, value: impl Into<String>) {
         self.env.push((name.to_owned(), value.into()));
     }
@@ -65,11 +61,9 @@ impl LaunchPlan {
 pub struct PlannedFile {
     /// Where, below [`super::Brief::scratch`].
     pub path: PathBuf,
-    /// What is in it.
     pub content: String,
 }
 
-/// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
     /// The first of this name on the `PATH`, or this very file when the name has a `/`.
@@ -78,7 +72,6 @@ pub enum Program {
     This,
 }
 
-/// How an agent gets its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptVia {
     /// The prompt is all of its standard input: no limit of length, and not to be seen in a list of processes.

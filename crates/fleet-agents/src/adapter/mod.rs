@@ -12,7 +12,6 @@ use fleet_core::run::{Meter, Reason};
 pub use brief::{Brief, Conversation, McpServer, RepositorySettings, Resumes, Trust};
 pub use launch::{Ask, LaunchPlan, PlannedFile, Program, PromptVia};
 
-/// Where a repository can have settings for an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SettingsFiles {
     /// Below the workspace: files, and folders with everything in them. What is only read to the model is not meant.
@@ -22,23 +21,22 @@ pub struct SettingsFiles {
 }
 
 impl SettingsFiles {
-    /// Of an agent that reads none, or of which nobody knows what it reads.
+    /// For an agent that reads none, or whose files are unknown.
     pub const NONE: Self = Self { paths: &[], can_be_left_out: false };
 }
 
-/// What keeps an agent to its [`Trust`].
+/// What enforces an agent's [`Trust`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enforced {
     /// Nothing: its commands do what the user could do.
     Nothing,
-    /// The agent itself, by the tools that it has or asks for.
+    /// The agent itself, through the tools that it has or asks for.
     Tools,
     /// A sandbox of the operating system, which the agent sets up for its commands.
     Sandbox,
 }
 
 impl Enforced {
-    /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Nothing => "none",
@@ -51,17 +49,12 @@ impl Enforced {
 /// What people should know about a kind of agent, and what tells whether it is ready to work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// The name that its vendor gave it.
     pub title: Cow<'static, str>,
     /// Whose limits its account has: agents of one provider share a pause.
     pub provider: Cow<'static, str>,
-    /// What is started.
     pub program: Program,
-    /// The arguments that make it print its version.
     pub version_args: &'static [&'static str],
-    /// How to get it.
     pub install: Cow<'static, str>,
-    /// How to log in.
     pub login: Cow<'static, str>,
     /// Any one of these variables is a sign of being logged in.
     pub login_env: &'static [&'static str],
@@ -72,14 +65,12 @@ pub struct About {
     pub takes_prompts: bool,
     /// What each [`Trust`] means for it, in words, in the order of [`Trust::WORDS`].
     pub trust: [&'static str; 3],
-    /// What keeps it to each of them, in the same order.
+    /// What enforces each of them, in the same order.
     pub enforced: [Enforced; 3],
-    /// Where a repository can have settings for it.
     pub settings_files: SettingsFiles,
 }
 
 impl About {
-    /// What keeps it to this trust.
     pub const fn enforced(&self, trust: Trust) -> Enforced {
         let [read_only, sandbox, full] = self.enforced;
         match trust {
@@ -95,9 +86,8 @@ impl About {
 pub struct Record {
     /// Their folder, as [`About::login_files`] has it; the first whose variable is set counts.
     pub folder: &'static [&'static str],
-    /// They are exactly so many folders below it.
+    /// Exactly this many folders below it.
     pub levels: usize,
-    /// What their names end with.
     pub name_end: String,
 }
 
@@ -106,10 +96,8 @@ pub trait Adapter: Send + Sync {
     /// The name by which tasks choose it.
     fn name(&self) -> &str;
 
-    /// What there is to know about it.
     fn about(&self) -> About;
 
-    /// How to start it for this brief.
     fn plan(&self, brief: &Brief<'_>) -> LaunchPlan;
 
     /// What understands the output of one process that was started for this brief.
@@ -162,8 +150,8 @@ pub trait Decoder: Send {
         false
     }
 
-    /// How many of the prompts that [`Decoder::prompt`] took the agent is known to have by now. One that only lies in a
-    /// pipe or in our own queue is lost with the process, and has to be told again.
+    /// How many of the prompts that [`Decoder::prompt`] took the agent is known to have by now. One that is only in a
+    /// pipe or in our own queue is lost with the process, and has to be sent again.
     fn taken(&self) -> usize {
         0
     }
@@ -185,24 +173,21 @@ pub trait Decoder: Send {
     fn failure(&self) -> Option<Failure>;
 }
 
-/// What ended an agent's work before it was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What kind of thing.
     pub reason: Reason,
-    /// The agent's words.
     pub text: String,
     /// When it is worth trying again, if that was said.
     pub until: Option<When>,
 }
 
 impl Failure {
-    /// Of which nobody said when it will be over.
+    /// A failure without a known end.
     pub fn new(reason: Reason, text: impl Into<String>) -> Self {
         Self { reason, text: text.into(), until: None }
     }
 
-    /// How it is told when it happens: a limit is one for everybody who uses the account, so it comes with its end.
+    /// The events of a failure. A limit holds for everyone who uses the account, so it comes with its end.
     pub(crate) fn events(&self) -> Vec<AgentEvent> {
         let (reason, text) = (self.reason, self.text.clone());
         let is_limit = matches!(reason, Reason::RateLimited | Reason::QuotaExhausted);

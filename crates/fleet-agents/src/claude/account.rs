@@ -19,14 +19,14 @@ const MOST_OPEN_MESSAGES: usize = 64;
 /// How far apart two roundings of the same money can be, with a few models.
 const ROUNDING: u64 = 8;
 
-/// What was counted so far.
+/// Tokens and money counted so far.
 #[derive(Debug)]
 pub(super) struct Account {
-    /// What the agent's own counters stand at.
+    /// The state of the agent's own counters.
     meter: Meter,
     /// What was reported since the last result.
     open: Tokens,
-    /// The messages that this is from.
+    /// The messages that `open` counts.
     messages: Recent<Tokens>,
 }
 
@@ -50,7 +50,7 @@ impl Account {
         usage(new)
     }
 
-    /// The end of a turn: what was not counted yet.
+    /// The end of a turn: counts the rest.
     pub(super) fn result(&mut self, result: &Value) -> Vec<AgentEvent> {
         let told = self.turn(result);
         let tokens = usage(told.less(self.open));

@@ -8,23 +8,22 @@ use serde_json::Value;
 use super::account::Account;
 use super::lines::{self, blocks, came_of, said, short};
 use super::speech;
-use super::trouble::{self, Limit};
+use super::trouble::{self, PlanLimit};
 use crate::adapter::{Brief, Decoder, Failure, Trust};
 use crate::common::json::{list, object, text};
 use crate::common::recent::Recent;
 use crate::common::tool;
 use crate::common::words::{self, one_line};
 
-/// Refusals that are remembered in order to tell each once; more are told twice at worst.
+/// How many refusals are remembered in order to report each once; further ones may be reported twice.
 const MOST_DENIED: usize = 256;
 
-/// What understands Claude Code.
 #[derive(Debug)]
 pub(super) struct ClaudeDecoder {
     account: Account,
     trust: Trust,
     /// Words that wait to be written to its input.
-    speech: Speech,
+    speech: OutgoingMessages,
     session: Option<String>,
     /// Whether it told what it has at hand, which it does again for every turn.
     introduced: bool,
@@ -32,15 +31,15 @@ pub(super) struct ClaudeDecoder {
     final_text: Option<String>,
     /// What went wrong since the model last said anything.
     trouble: Option<Failure>,
-    /// Whether the last turn came to an end.
+    /// Whether the last turn ended.
     ended: bool,
     /// The last thing on standard error, which is all there is when it refuses to start.
     complaint: String,
 }
 
-/// The half of the talk that is ours.
+/// What we say to the agent.
 #[derive(Debug, Default)]
-struct Speech {
+struct OutgoingMessages {
     waiting: Vec<u8>,
     /// Prompts that were sent, and those of them that the agent says it has taken up.
     sent: u32,
@@ -49,7 +48,7 @@ struct Speech {
     over: bool,
 }
 
-impl Speech {
+impl OutgoingMessages {
     fn say(&mut self, line: &Value) {
         self.waiting.extend_from_slice(line.to_string().as_bytes());
         self.waiting.push(b'\n');
@@ -60,8 +59,8 @@ impl Speech {
         self.say(&speech::prompt(words));
     }
 
-    /// Whether a prompt lies in the agent's queue, so that it goes on by itself after this turn. Who never said that it
-    /// took one is not relied on for that.
+    /// Whether a prompt is in the agent's queue, so that it continues by itself after this turn. Only for agents that
+    /// said they took one.
     const fn is_queued(&self) -> bool {
         self.taken > 0 && self.taken < self.sent
     }
@@ -76,7 +75,7 @@ impl Speech {
 
 impl ClaudeDecoder {
     pub(super) fn new(brief: &Brief<'_>) -> Self {
-        let mut speech = Speech::default();
+        let mut speech = OutgoingMessages::default();
         speech.prompt(brief.prompt);
         Self {
             account: Account::new(brief.conversation.meter()),
@@ -223,9 +222,9 @@ impl ClaudeDecoder {
 
     fn limit(&mut self, line: &Value) -> Vec<AgentEvent> {
         match trouble::limit(line) {
-            Limit::Fine => Vec::new(),
-            Limit::Near(event) => vec![event],
-            Limit::Reached(failure) => {
+            PlanLimit::Fine => Vec::new(),
+            PlanLimit::Near(event) => vec![event],
+            PlanLimit::Reached(failure) => {
                 let events = failure.events();
                 self.trouble = Some(failure);
                 events
@@ -242,7 +241,7 @@ impl ClaudeDecoder {
         self.denial(request, not_allowed(&request["input"])).into_iter().collect()
     }
 
-    /// A refusal, unless it was told already.
+    /// A refusal, unless it was reported before.
     fn denial(&mut self, denied: &Value, why: String) -> Option<AgentEvent> {
         if let Some(id) = text(denied, "tool_use_id") {
             if self.denied.contains(id) {
@@ -271,8 +270,8 @@ fn complaint(line: &Value) -> String {
         errors.filter(|error| !error.starts_with("[ede_diagnostic]")).map(str::to_owned).next()
     };
     told.or_else(errors).unwrap_or_else(|| {
-        let how = text(line, "terminal_reason").or(text(line, "subtype")).unwrap_or("no reason told");
-        format!("the turn was broken off ({})", one_line(how))
+        let how = text(line, "terminal_reason").or(text(line, "subtype")).unwrap_or("no reason given");
+        format!("the turn was interrupted ({})", one_line(how))
     })
 }
 

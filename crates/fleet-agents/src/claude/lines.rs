@@ -7,7 +7,7 @@ use crate::common::json::{list, text};
 use crate::common::tool;
 use crate::common::words::{self, one_line};
 
-/// One block of what the model said.
+/// The event of one content block.
 pub(super) fn said(block: &Value) -> Option<AgentEvent> {
     match text(block, "type")? {
         "text" => Some(AgentEvent::Text { text: words::said(text(block, "text")?) }),
@@ -48,7 +48,7 @@ pub(super) fn words(content: &Value) -> String {
     }
 }
 
-/// More are in no message, and read by nobody.
+/// No message has more.
 pub(super) const MOST_BLOCKS: usize = 64;
 
 /// The blocks of a message, which may also be a plain text.

@@ -16,7 +16,6 @@ use decoder::ClaudeDecoder;
 
 use crate::adapter::{About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Resumes, SettingsFiles};
 
-/// The adapter of Claude Code.
 #[derive(Debug, Clone, Copy)]
 pub struct Claude;
 
@@ -37,11 +36,11 @@ impl Adapter for Claude {
             login_files: &["CLAUDE_CONFIG_DIR:.credentials.json", ".claude/.credentials.json"],
             takes_prompts: true,
             trust: [
-                "reads, searches and runs the commands that Claude Code takes for harmless; it has no tools that \
+                "reads, searches and runs the commands that Claude Code considers harmless; it has no tools that \
                  change files",
                 "edits files in its workspace with its own tools, and runs any command as you: Claude Code's sandbox \
                  is used only if your settings turn it on",
-                "does anything that you could do, without any check",
+                "does anything that you can do, without any check",
             ],
             enforced: [Enforced::Tools, Enforced::Nothing, Enforced::Nothing],
             settings_files: SettingsFiles { paths: &[".claude", ".mcp.json"], can_be_left_out: true },

@@ -9,11 +9,11 @@ use crate::adapter::{
     Trust,
 };
 
-/// How often it repeats a request: with its growing waits that is half a minute, and a minute at worst. The ten of its
-/// own take three minutes, in which whoever shares the account learns nothing.
+/// How often it repeats a request: with its growing waits that is half a minute, and a minute at worst. Its own ten
+/// take three minutes, in which other runs on the account learn nothing.
 const RETRIES: u32 = 6;
 
-/// It takes no shorter silence than this.
+/// The shortest silence that it accepts.
 const SHORTEST_SILENCE_MS: u128 = 10_000;
 
 /// Tools that change files.

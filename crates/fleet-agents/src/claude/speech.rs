@@ -5,12 +5,11 @@ use serde_json::{Value, json};
 use crate::adapter::Trust;
 use crate::common::json::text;
 
-/// A prompt.
 pub(super) fn prompt(words: &str) -> Value {
     json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": words}]}})
 }
 
-/// The wish that the turn ends now.
+/// A request to end the turn now.
 pub(super) fn interrupt(number: u32) -> Value {
     let id = format!("fleet-{number}");
     json!({"type": "control_request", "request_id": id, "request": {"subtype": "interrupt"}})
@@ -25,15 +24,15 @@ pub(super) fn answer(asked: &Value, trust: Trust) -> Value {
             let input = request.get("input").cloned().unwrap_or_else(|| json!({}));
             granted(&id, &json!({"behavior": "allow", "updatedInput": input}))
         }
-        Some("can_use_tool") => granted(&id, &json!({"behavior": "deny", "message": NOBODY})),
+        Some("can_use_tool") => granted(&id, &json!({"behavior": "deny", "message": REFUSAL})),
         _ => json!({"subtype": "error", "request_id": id, "error": "this host does not do that"}),
     };
     json!({"type": "control_response", "response": response})
 }
 
 /// What the agent reads when it wanted to do more than it may.
-pub(super) const NOBODY: &str =
-    "Not allowed here, and nobody is there to ask: go on without it, and say so in your report.";
+pub(super) const REFUSAL: &str =
+    "Not allowed here, and no one can be asked: continue without it, and say so in your report.";
 
 fn granted(id: &Value, response: &Value) -> Value {
     json!({"subtype": "success", "request_id": id, "response": response})

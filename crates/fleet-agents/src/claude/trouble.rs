@@ -10,7 +10,7 @@ use crate::common::refusal::{self, Words};
 use crate::common::words::one_line;
 use crate::common::{reset, words};
 
-/// What went wrong with a request that Claude Code repeats by itself.
+/// A failed request that Claude Code repeats by itself.
 pub(super) fn retry(line: &Value) -> (AgentEvent, Failure) {
     let status = number(line, "error_status");
     let word = text(line, "error").unwrap_or("unknown");
@@ -23,7 +23,7 @@ pub(super) fn retry(line: &Value) -> (AgentEvent, Failure) {
         words = format!("{words}, attempt {attempt} of {most}");
     }
     let words = words::trouble(&words);
-    // Without any state nobody answered: a time-out, or a connection that was cut.
+    // Without a status there was no answer: a time-out, or a connection that was cut.
     let reason = by_word(word).or(status.and_then(refusal::by_status)).unwrap_or(Reason::ProviderOutage);
     let wait_ms = number(line, "retry_delay_ms");
     (AgentEvent::Retry { attempt, wait_ms, text: words.clone() }, Failure::new(reason, words))
@@ -76,17 +76,14 @@ fn reset_in(words: &str) -> Option<When> {
 }
 
 /// What Claude Code learned about the limits of the plan.
-pub(super) enum Limit {
-    /// There is room.
+pub(super) enum PlanLimit {
     Fine,
-    /// There is little room left.
     Near(AgentEvent),
-    /// There is none.
     Reached(Failure),
 }
 
-/// The limits of the plan, told whenever they changed.
-pub(super) fn limit(line: &Value) -> Limit {
+/// The limits of the plan, reported whenever they change.
+pub(super) fn limit(line: &Value) -> PlanLimit {
     let info = &line["rate_limit_info"];
     let until = number(info, "resetsAt").and_then(reset::moment);
     let name = text(info, "rateLimitType").unwrap_or("plan's").replace('_', "-");
@@ -96,13 +93,13 @@ pub(super) fn limit(line: &Value) -> Limit {
     match text(info, "status") {
         Some("rejected") if !goes_on => {
             let words = one_line(&format!("the {name} limit of the account is used up"));
-            Limit::Reached(Failure { until, ..Failure::new(Reason::QuotaExhausted, words) })
+            PlanLimit::Reached(Failure { until, ..Failure::new(Reason::QuotaExhausted, words) })
         }
         Some("rejected" | "allowed_warning") => {
             let used = fraction(info, "utilization").map(|part| format!("{:.0} % of ", part * 100.0));
             let words = one_line(&format!("{}the {name} limit used", used.unwrap_or_default()));
-            Limit::Near(AgentEvent::RateLimit { until, text: words })
+            PlanLimit::Near(AgentEvent::RateLimit { until, text: words })
         }
-        _ => Limit::Fine,
+        _ => PlanLimit::Fine,
     }
 }

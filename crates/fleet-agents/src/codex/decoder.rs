@@ -5,8 +5,8 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::{Meter, Reason};
 use serde_json::Value;
 
-use super::items::{Stage, Tool};
-use super::trouble::{Again, failure_of};
+use super::items::{ItemStage, ToolItem};
+use super::trouble::{RetryNotice, failure_of};
 use crate::adapter::{Decoder, Failure};
 use crate::common::json::{count, list, object, text};
 use crate::common::recent::Recent;
@@ -17,7 +17,7 @@ const MOST_RUNNING: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct CodexDecoder {
-    /// What the counters of the conversation stood at before.
+    /// Where the counters of the conversation stood before.
     before: Meter,
     now: Option<Meter>,
     final_text: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct CodexDecoder {
     trouble: Option<Failure>,
     /// What was last told as an error, which Codex says two or three times.
     told: Option<Failure>,
-    /// The end that Codex itself told of.
+    /// The end that Codex reported.
     end: Option<Result<(), Failure>>,
     stderr: Tail,
 }
@@ -107,9 +107,9 @@ impl CodexDecoder {
             "turn.completed" => self.completed(event),
             "turn.failed" => self.failed(text(&event["error"], "message")?),
             "error" => self.error(text(event, "message")?),
-            "item.started" => return self.item(Stage::Started, &event["item"]),
-            "item.updated" => return self.item(Stage::Updated, &event["item"]),
-            "item.completed" => return self.item(Stage::Completed, &event["item"]),
+            "item.started" => return self.item(ItemStage::Started, &event["item"]),
+            "item.updated" => return self.item(ItemStage::Updated, &event["item"]),
+            "item.completed" => return self.item(ItemStage::Completed, &event["item"]),
             "request_user_input" => question(event),
             _ => return None,
         })
@@ -122,7 +122,7 @@ impl CodexDecoder {
         event.get("usage").map(|usage| self.used(usage)).into_iter().chain([ended]).collect()
     }
 
-    /// The counters are those of the whole conversation, whoever took part in it before.
+    /// The counters are those of the whole conversation, earlier processes included.
     fn used(&mut self, usage: &Value) -> AgentEvent {
         let now = tokens(usage);
         self.now = Some(Meter { tokens: now, micro_usd: 0 });
@@ -137,13 +137,13 @@ impl CodexDecoder {
     }
 
     fn error(&mut self, message: &str) -> Vec<AgentEvent> {
-        let again = Again::read(message);
+        let again = RetryNotice::read(message);
         let failure = failure_of(again.map_or(message, |again| again.why));
         let mut events = Vec::new();
-        if let Some(Again { attempt, .. }) = again {
+        if let Some(RetryNotice { attempt, .. }) = again {
             events.push(AgentEvent::Retry { attempt, wait_ms: None, text: words::trouble(message) });
         }
-        // A refusal is told at its first sign: Codex would go on trying what can only be refused again.
+        // A refusal is reported at its first sign: Codex would keep trying what can only be refused again.
         if again.is_none() || failure.reason.is_hopeless() {
             events.extend(self.tell(&failure));
         }
@@ -151,7 +151,7 @@ impl CodexDecoder {
         events
     }
 
-    /// What people and the keeper are told of a failure, once.
+    /// Reports a failure to people and to the keeper, once.
     fn tell(&mut self, failure: &Failure) -> Vec<AgentEvent> {
         if self.told.as_ref() == Some(failure) {
             return Vec::new();
@@ -160,8 +160,8 @@ impl CodexDecoder {
         failure.events()
     }
 
-    fn item(&mut self, stage: Stage, item: &Value) -> Option<Vec<AgentEvent>> {
-        let done = stage == Stage::Completed;
+    fn item(&mut self, stage: ItemStage, item: &Value) -> Option<Vec<AgentEvent>> {
+        let done = stage == ItemStage::Completed;
         match text(item, "type")? {
             // Not a failure: unknown model data, or another way to the provider.
             "error" if done => {
@@ -181,19 +181,19 @@ impl CodexDecoder {
             }
             _ => {}
         }
-        let tool = Tool::read(item)?;
+        let tool = ToolItem::read(item)?;
         self.progress();
         Some(self.tool(stage, tool))
     }
 
-    /// Some tools are told of only when they are over; each gets a call and a result.
-    fn tool(&mut self, stage: Stage, tool: Tool) -> Vec<AgentEvent> {
+    /// Some tools are reported only when they have ended; each gets a call and a result.
+    fn tool(&mut self, stage: ItemStage, tool: ToolItem) -> Vec<AgentEvent> {
         let is_known = self.running.contains(&tool.id);
         let mut events = Vec::new();
-        if !is_known || stage == Stage::Updated {
+        if !is_known || stage == ItemStage::Updated {
             events.push(tool.call());
         }
-        if stage == Stage::Completed {
+        if stage == ItemStage::Completed {
             self.running.remove(&tool.id);
             events.extend(tool.end());
         } else if !is_known {
@@ -202,7 +202,7 @@ impl CodexDecoder {
         events
     }
 
-    /// The agent does something, so it got over what went wrong.
+    /// The agent does something, so it has recovered.
     fn progress(&mut self) {
         self.trouble = None;
         self.told = None;

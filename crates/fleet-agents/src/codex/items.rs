@@ -7,19 +7,15 @@ use crate::common::json::{list, text};
 use crate::common::tool;
 use crate::common::words::{self, one_line};
 
-/// Where an item is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// It began.
+pub(super) enum ItemStage {
     Started,
-    /// There is more of it.
     Updated,
-    /// It is over.
     Completed,
 }
 
 /// A tool item in the words that all agents share.
-pub(super) struct Tool {
+pub(super) struct ToolItem {
     pub(super) id: String,
     name: String,
     input: String,
@@ -30,8 +26,7 @@ pub(super) struct Tool {
     denied: Option<String>,
 }
 
-impl Tool {
-    /// The tool that this item is about, if it is about one.
+impl ToolItem {
     pub(super) fn read(item: &Value) -> Option<Self> {
         let mut tool = match text(item, "type")? {
             "command_execution" => command(item),
@@ -52,7 +47,6 @@ impl Tool {
         Some(tool)
     }
 
-    /// The call of it.
     pub(super) fn call(&self) -> AgentEvent {
         AgentEvent::ToolCall {
             id: self.id.clone(),
@@ -71,8 +65,8 @@ impl Tool {
     }
 }
 
-fn plain(name: &str, input: &str) -> Tool {
-    Tool {
+fn plain(name: &str, input: &str) -> ToolItem {
+    ToolItem {
         id: String::new(),
         name: one_line(name),
         input: one_line(input),
@@ -83,29 +77,29 @@ fn plain(name: &str, input: &str) -> Tool {
     }
 }
 
-fn command(item: &Value) -> Tool {
+fn command(item: &Value) -> ToolItem {
     let output = text(item, "aggregated_output").unwrap_or_default();
     let result = match item.get("exit_code").and_then(Value::as_i64) {
         Some(code) if code != 0 => format!("exit status {code}\n{output}"),
         _ => output.to_owned(),
     };
-    Tool {
+    ToolItem {
         result: words::result(&result),
         ..plain("shell", &unwrapped(text(item, "command").unwrap_or_default()))
     }
 }
 
-fn file_change(item: &Value) -> Tool {
+fn file_change(item: &Value) -> ToolItem {
     let changes = list(item, "changes").iter().take(tool::MOST_FILES);
     let named = || changes.clone().filter_map(|change| Some((text(change, "path")?, change)));
     let input: Vec<String> = named()
         .map(|(path, change)| format!("{} {path}", text(change, "kind").unwrap_or("change")))
         .collect();
     let files = tool::listed(named().map(|(path, _)| path));
-    Tool { files, ..plain("file_change", &input.join(", ")) }
+    ToolItem { files, ..plain("file_change", &input.join(", ")) }
 }
 
-fn mcp(item: &Value) -> Tool {
+fn mcp(item: &Value) -> ToolItem {
     let name =
         format!("{}.{}", text(item, "server").unwrap_or_default(), text(item, "tool").unwrap_or_default());
     let arguments = &item["arguments"];
@@ -114,7 +108,7 @@ fn mcp(item: &Value) -> Tool {
         let parts = list(&item["result"], "content").iter();
         parts.filter_map(|part| text(part, "text")).collect::<Vec<_>>().join("\n")
     };
-    Tool {
+    ToolItem {
         files: tool::files(arguments),
         result: words::result(&error.map_or_else(answer, str::to_owned)),
         denied: error.filter(|error| error.contains("requires approval")).map(words::trouble),
@@ -124,7 +118,7 @@ fn mcp(item: &Value) -> Tool {
 }
 
 /// The agent's plan: how far it is, and what is next.
-fn todo(item: &Value) -> Tool {
+fn todo(item: &Value) -> ToolItem {
     let is_done = |step: &&Value| step.get("completed").and_then(Value::as_bool) == Some(true);
     let done = list(item, "items").iter().filter(is_done).count();
     let all = list(item, "items").len();

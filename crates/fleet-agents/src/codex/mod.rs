@@ -16,7 +16,6 @@ use crate::adapter::{
     About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Record, Resumes, SettingsFiles,
 };
 
-/// The adapter of Codex.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Codex;
 

@@ -21,7 +21,7 @@ const PASS_ENV: &[&str] = &[
     "CODEX_CA_CERTIFICATE",
 ];
 
-/// In a project that is not trusted Codex does not show it to the model, and it is no setting.
+/// Codex does not show it to the model in a project that is not trusted, although it is not a setting.
 const READ_AGENTS_MD: &str = "If there is an AGENTS.md in the working directory, read it first and follow what it says about this repository.";
 
 pub(super) fn plan(brief: &Brief<'_>) -> LaunchPlan {
@@ -91,8 +91,8 @@ fn model(plan: &mut LaunchPlan, brief: &Brief<'_>) {
     }
 }
 
-/// Whoever runs the fleet has chosen the server, and nobody is there to be asked: without a word on approval every
-/// call of it is refused, in a sandbox. Its variables go by the environment, since arguments can be read by all.
+/// The user has chosen the server, and there is nobody to ask: in a sandbox, every call is refused unless approval is
+/// set. Its variables go through the environment, since anyone can read arguments.
 fn mcp(plan: &mut LaunchPlan, server: &McpServer) {
     let (shared, own): (Vec<_>, Vec<_>) = server
         .env

@@ -5,7 +5,7 @@ use fleet_core::outcome::AgentExit;
 use fleet_core::run::{Meter, Reason};
 use serde_json::json;
 
-use super::trouble::{Again, failure_of};
+use super::trouble::{RetryNotice, failure_of};
 use super::*;
 use crate::adapter::{Conversation, McpServer, PromptVia, RepositorySettings, Trust};
 
@@ -180,9 +180,9 @@ fn notices_of_another_attempt_are_read() {
         ("Reconnecting...", None, ""),
         ("Reconnecting... 9999999999999/5", None, "9999999999999/5"),
     ] {
-        assert_eq!(Again::read(message), Some(Again { attempt, why }), "{message}");
+        assert_eq!(RetryNotice::read(message), Some(RetryNotice { attempt, why }), "{message}");
     }
-    assert_eq!(Again::read("reconnecting"), None);
+    assert_eq!(RetryNotice::read("reconnecting"), None);
 }
 
 fn events(lines: &[&str]) -> Vec<AgentEvent> {

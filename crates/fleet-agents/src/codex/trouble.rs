@@ -17,15 +17,13 @@ const WORDS: &Words = &[
     (Reason::ProviderOutage, &["cloudflare"]),
 ];
 
-/// What precedes the status of HTTP.
+/// What precedes an HTTP status.
 const STATUS: &[&str] = &["unexpected status ", "last status: "];
 
-/// What precedes a span after which it is worth trying again.
-const AGAIN: &[&str] = &["try again in ", "retry after ", "retry in "];
+const RETRY_AFTER: &[&str] = &["try again in ", "retry after ", "retry in "];
 
-/// The failure that a message tells of.
 pub(super) fn failure_of(message: &str) -> Failure {
-    let until = reset::in_words(message, AGAIN).or_else(|| reset::at_time(message, &["try again at "]));
+    let until = reset::in_words(message, RETRY_AFTER).or_else(|| reset::at_time(message, &["try again at "]));
     Failure { until, ..Failure::new(reason(message), words::trouble(message)) }
 }
 
@@ -42,15 +40,13 @@ fn reason(message: &str) -> Reason {
 
 /// A notice that Codex tries again: `Reconnecting... 2/5 (why)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Again<'a> {
+pub(super) struct RetryNotice<'a> {
     /// The attempt, unless it waits for the network, which it does without end.
     pub(super) attempt: Option<u32>,
-    /// Why.
     pub(super) why: &'a str,
 }
 
-impl<'a> Again<'a> {
-    /// The notice in a message, if it is one.
+impl<'a> RetryNotice<'a> {
     pub(super) fn read(message: &'a str) -> Option<Self> {
         let rest = message.strip_prefix("Reconnecting...")?.trim_start();
         let attempt = rest.split_once('/').and_then(|(attempt, _)| attempt.parse().ok());

@@ -3,13 +3,12 @@
 /// A number of tokens or the like. Agents write whole numbers as fractions at times, and never mean less than nothing.
 pub(crate) fn whole(number: f64) -> Option<u64> {
     /// Far beyond all counters, and where every whole number still has a float of its own.
-    const MOST: f64 = 9_007_199_254_740_992.0;
+    const LARGEST_AMOUNT: f64 = 9_007_199_254_740_992.0;
     let rounded = number.round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked first")]
-    (0.0..MOST).contains(&rounded).then_some(rounded as u64)
+    (0.0..LARGEST_AMOUNT).contains(&rounded).then_some(rounded as u64)
 }
 
-/// An amount of US dollars in millionths.
 pub(crate) fn micro_usd(dollars: f64) -> Option<u64> {
     whole(dollars * 1e6)
 }

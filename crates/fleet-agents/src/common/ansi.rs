@@ -1,4 +1,4 @@
-//! Colours that agents print even when nobody looks.
+//! Colours that agents print even without a terminal.
 
 use std::borrow::Cow;
 

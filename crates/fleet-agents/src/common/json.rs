@@ -15,7 +15,7 @@ pub(crate) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key)?.as_str().filter(|text| !text.is_empty())
 }
 
-/// The list at this key; nothing if there is none.
+/// The list at this key, or an empty one.
 pub(crate) fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
@@ -31,7 +31,6 @@ pub(crate) fn count(value: &Value, key: &str) -> u64 {
     number(value, key).unwrap_or(0)
 }
 
-/// The fraction at this key.
 pub(crate) fn fraction(value: &Value, key: &str) -> Option<f64> {
     value.get(key)?.as_f64()
 }

@@ -13,17 +13,16 @@ pub(crate) struct Recent<T> {
 }
 
 impl<T> Recent<T> {
-    /// That remembers so many.
+    /// Remembers at most this many.
     pub(crate) const fn new(most: usize) -> Self {
         Self { most, all: VecDeque::new() }
     }
 
-    /// Whether there is one of this id.
     pub(crate) fn contains(&self, id: &str) -> bool {
         self.position(id).is_some()
     }
 
-    /// The one of this id, which is made if there is none.
+    /// The entry with this id, made if it is missing.
     pub(crate) fn entry(&mut self, id: &str, make: impl FnOnce() -> T) -> &mut T {
         let at = self.position(id).unwrap_or_else(|| {
             self.add(id, make());
@@ -32,7 +31,6 @@ impl<T> Recent<T> {
         &mut self.all[at].1
     }
 
-    /// Remembers one that is new.
     pub(crate) fn add(&mut self, id: &str, thing: T) {
         if self.all.len() >= self.most {
             self.all.pop_front();
@@ -40,13 +38,11 @@ impl<T> Recent<T> {
         self.all.push_back((words::id(id), thing));
     }
 
-    /// Forgets one.
     pub(crate) fn remove(&mut self, id: &str) -> Option<T> {
         let at = self.position(id)?;
         self.all.remove(at).map(|(_, thing)| thing)
     }
 
-    /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.all.clear();
     }

@@ -115,7 +115,7 @@ const COMMON: &Words = &[
 ];
 
 /// How much of a message is looked at: they are short, or hold a whole page of HTML.
-const LOOKED_AT: usize = 8 * 1024;
+const LONGEST_MESSAGE: usize = 8 * 1024;
 
 /// What a status of HTTP and a message mean together; nothing if neither tells. `own` are the words of one agent, which
 /// count before those of all.
@@ -144,12 +144,12 @@ pub(crate) const fn by_status(status: u64) -> Option<Reason> {
     }
 }
 
-/// The status right behind the first of these words that has one.
+/// The status that follows the first of these words that has one.
 pub(crate) fn status_after(message: &str, words: &[&str]) -> Option<u64> {
     words.iter().find_map(|words| number_after(message, words))
 }
 
-/// The number right behind these words.
+/// The number that follows these words.
 pub(crate) fn number_after(text: &str, words: &str) -> Option<u64> {
     let (_, rest) = text.split_once(words)?;
     let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
@@ -157,7 +157,7 @@ pub(crate) fn number_after(text: &str, words: &str) -> Option<u64> {
 }
 
 fn by_words(message: &str, words: &Words) -> Option<Reason> {
-    let message = message[..message.floor_char_boundary(LOOKED_AT)].to_ascii_lowercase();
+    let message = message[..message.floor_char_boundary(LONGEST_MESSAGE)].to_ascii_lowercase();
     words.iter().find(|(_, signs)| signs.iter().any(|sign| message.contains(sign))).map(|(reason, _)| *reason)
 }
 
@@ -181,7 +181,7 @@ mod tests {
         ] {
             assert_eq!(reason(None, words, &[]), expected, "{words}");
         }
-        let far = format!("{}rate limit", "é".repeat(LOOKED_AT));
+        let far = format!("{}rate limit", "é".repeat(LONGEST_MESSAGE));
         assert_eq!(reason(None, &far, &[]), None);
     }
 

@@ -19,7 +19,7 @@ const TELLING_KEYS: &[&str] = &["command", "cmd", "url", "description", "prompt"
 /// What agents call a patch, which names its files itself.
 const PATCH_KEYS: &[&str] = &["patchText", "patch", "input"];
 
-/// In front of a file in the text of a patch.
+/// What precedes a file in the text of a patch.
 const PATCH_MARKS: &[&str] =
     &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"];
 
@@ -52,7 +52,6 @@ pub fn is_editing(name: &str) -> bool {
     EDITING.contains(&name.as_str())
 }
 
-/// What a tool is used on, in one line.
 pub(crate) fn summary(input: &Value) -> String {
     match telling(input) {
         Some(telling) => one_line(&telling),
@@ -65,7 +64,7 @@ pub(crate) fn summary(input: &Value) -> String {
     }
 }
 
-/// The part of an input that says best what it is about.
+/// The part of an input that says most about it.
 fn telling(input: &Value) -> Option<String> {
     let keys = SOUGHT_KEYS.iter().chain(FILE_KEYS).chain(TELLING_KEYS);
     keys.into_iter().find_map(|key| spoken(input.get(key)?))
@@ -114,7 +113,6 @@ pub(crate) fn works_in(directory: &str) -> AgentEvent {
     AgentEvent::WorksIn { directory: shortened(directory, LONGEST_FILE).into_owned() }
 }
 
-/// Adds a file that is not in the list yet.
 pub(crate) fn note(found: &mut Vec<String>, file: &str) {
     let file = shortened(file.trim(), LONGEST_FILE);
     if !file.is_empty() && found.len() < MOST_FILES && !found.iter().any(|known| *known == file) {

@@ -8,13 +8,11 @@ use fleet_core::text::shortened;
 /// The last message: more than any report.
 pub(crate) const LONGEST_FINAL: usize = 256 * 1024;
 
-/// What an agent said or thought in one go.
+/// One piece of what an agent said or thought.
 const LONGEST_SAID: usize = 64 * 1024;
 
-/// What went wrong.
 const LONGEST_TROUBLE: usize = 2 * 1024;
 
-/// What came of a tool.
 const LONGEST_RESULT: usize = 1024;
 
 /// What a tool is used on, the name of a tool, an id.
@@ -25,23 +23,19 @@ pub(crate) fn last(text: &str) -> String {
     shortened(text, LONGEST_FINAL).into_owned()
 }
 
-/// What it said or thought.
 pub(crate) fn said(text: &str) -> String {
     shortened(text, LONGEST_SAID).into_owned()
 }
 
-/// What went wrong.
 pub(crate) fn trouble(text: &str) -> String {
     shortened(text.trim(), LONGEST_TROUBLE).into_owned()
 }
 
-/// What came of a tool.
 pub(crate) fn result(text: &str) -> String {
     let text = text.trim_end().trim_start_matches('\n');
     shortened(text, LONGEST_RESULT).into_owned()
 }
 
-/// A text in one line.
 pub(crate) fn one_line(text: &str) -> String {
     // Cut first: what is thrown away need not be looked at.
     let near = &text[..text.floor_char_boundary(4 * LONGEST_LINE)];
@@ -74,12 +68,11 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// That keeps at most so many bytes.
+    /// Keeps at most this many bytes.
     pub(crate) const fn new(most: usize) -> Self {
         Self { text: String::new(), most }
     }
 
-    /// One more line.
     pub(crate) fn push(&mut self, line: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -97,17 +90,15 @@ impl Tail {
         }
     }
 
-    /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
     }
 
-    /// What there is of it.
     pub(crate) fn as_str(&self) -> &str {
         self.end_of(&self.text).trim()
     }
 
-    /// The same, unless it is empty.
+    /// `None` if it is empty.
     pub(crate) fn some(&self) -> Option<&str> {
         Some(self.as_str()).filter(|text| !text.is_empty())
     }

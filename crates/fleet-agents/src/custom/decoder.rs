@@ -15,9 +15,8 @@ pub(super) struct CustomDecoder {
     /// What reads the output of the agent that this one is like; plain lines have none.
     inner: Option<Box<dyn Decoder>>,
     finder: Arc<Finder>,
-    /// The id that we gave the conversation, until it was told.
+    /// The id that we gave the conversation, until it was reported.
     own_session: Option<String>,
-    /// The id that was told.
     session: Option<String>,
     /// The end of what it printed, in which a report may be.
     tail: Tail,
@@ -55,13 +54,12 @@ impl CustomDecoder {
         events
     }
 
-    /// A session that was told already is no news: we may have set the id that the agent then tells.
+    /// A session that was reported before is not news: we may have set the id that the agent then reports.
     fn is_news(&mut self, event: &AgentEvent) -> bool {
         let AgentEvent::SessionStarted { session } = event else { return true };
         self.session.replace(session.clone()).is_none_or(|known| known != *session)
     }
 
-    /// A line that has no structure.
     fn plain(&mut self, stream: Stream, line: &[u8], cut: bool) -> Vec<AgentEvent> {
         let lossy = String::from_utf8_lossy(line);
         let plain = ansi::plain(&lossy);
@@ -153,7 +151,7 @@ impl Decoder for CustomDecoder {
     }
 
     fn failure(&self) -> Option<Failure> {
-        // Whoever ended well got over what was wrong.
+        // An agent that ended well got over its trouble.
         let found = self.trouble.as_ref().filter(|_| !self.is_well).cloned();
         let Some(inner) = &self.inner else { return found };
         let told = inner.failure();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use decoder::CustomDecoder;
 use patterns::Finder;
 pub use spec::{CustomError, CustomSpec, Patterns};
-use template::{Arguments, Placeholder, Values};
+use template::{ArgPlaceholder, Arguments, Values};
 
 use crate::adapter::{
     About, Adapter, Brief, Conversation, Decoder, Enforced, LaunchPlan, PlannedFile, Program, PromptVia,
@@ -26,13 +26,13 @@ use crate::adapter::{
 };
 use crate::registry::Registry;
 
-/// The word for output that has no structure.
+/// The name of unstructured output.
 const LINES: &str = "lines";
 
-/// The file that holds what an agent is told beside its task.
+/// The file with an agent's instructions beside its task.
 const ORDERS: &str = "system-prompt.md";
 
-/// An agent of the user's.
+/// An agent that the user defined.
 pub struct Custom {
     name: String,
     program: String,
@@ -40,7 +40,6 @@ pub struct Custom {
     resume_args: Option<Arguments>,
     trust_args: [Arguments; 3],
     prompt: Option<PromptVia>,
-    /// The agent whose output this one's is like; plain lines if there is none.
     like: Option<Arc<dyn Adapter>>,
     finder: Arc<Finder>,
     provider: Option<String>,
@@ -62,7 +61,7 @@ impl Custom {
         let [read_only, sandbox, full] = &spec.trust_args;
         let trust_args = [read(read_only)?, read(sandbox)?, read(full)?];
         let finder = Arc::new(Finder::new(&spec.name, &spec.patterns)?);
-        let is_named = |args: &Arguments| args.names(Placeholder::PromptFile);
+        let is_named = |args: &Arguments| args.names(ArgPlaceholder::PromptFile);
         let names_file = is_named(&args) && resume_args.as_ref().is_none_or(is_named);
         if spec.prompt == Some(PromptVia::File) && !names_file {
             return Err(CustomError::PromptNowhere { agent: spec.name });
@@ -95,7 +94,7 @@ impl Custom {
         resume.unwrap_or(&self.args)
     }
 
-    fn names(&self, brief: &Brief<'_>, placeholder: Placeholder) -> bool {
+    fn names(&self, brief: &Brief<'_>, placeholder: ArgPlaceholder) -> bool {
         self.arguments(brief).names(placeholder) || self.trusted(brief.trust).names(placeholder)
     }
 
@@ -108,7 +107,7 @@ impl Custom {
         }
     }
 
-    /// What the plan of the agent that this one is like says.
+    /// The plan of the agent whose format this one uses.
     fn model_plan(&self, brief: &Brief<'_>) -> Option<LaunchPlan> {
         self.like.as_ref().map(|like| like.plan(brief))
     }
@@ -116,11 +115,10 @@ impl Custom {
     /// The id that a new conversation gets from us, if the arguments pass it on.
     fn own_session<'a>(&self, brief: &Brief<'a>) -> Option<&'a str> {
         let Conversation::New { id } = brief.conversation else { return None };
-        id.filter(|_| self.names(brief, Placeholder::NewSession))
+        id.filter(|_| self.names(brief, ArgPlaceholder::NewSession))
     }
 }
 
-/// The agent whose output the described one's is like.
 fn like(spec: &CustomSpec, known: &Registry) -> Result<Option<Arc<dyn Adapter>>, CustomError> {
     let output = spec.output.as_deref().unwrap_or(LINES);
     if output == LINES {
@@ -156,8 +154,8 @@ impl Adapter for Custom {
             provider: self.provider.clone().unwrap_or_else(|| self.name.clone()).into(),
             program: Program::OnPath(self.program.clone().into()),
             version_args: &["--version"],
-            install: told(&self.install, "as its makers say"),
-            login: told(&self.login, "as its makers say"),
+            install: told(&self.install, "see the vendor's docs"),
+            login: told(&self.login, "see the vendor's docs"),
             login_env: &[],
             login_files: &[],
             takes_prompts,
@@ -185,7 +183,7 @@ impl Adapter for Custom {
         if plan.prompt != PromptVia::Dialogue {
             plan.ask = None;
         }
-        let is_named = self.names(brief, Placeholder::SystemPromptFile);
+        let is_named = self.names(brief, ArgPlaceholder::SystemPromptFile);
         let content = brief.system_prompt.filter(|_| is_named).map(ToOwned::to_owned);
         plan.files.extend(content.map(|content| PlannedFile { path: orders, content }));
         plan
@@ -203,9 +201,9 @@ impl Adapter for Custom {
         // What the arguments say already is not asked for once more.
         let unless = |placeholder| !self.names(brief, placeholder);
         let rest = Brief {
-            model: brief.model.filter(|_| unless(Placeholder::Model)),
-            effort: brief.effort.filter(|_| unless(Placeholder::Effort)),
-            system_prompt: brief.system_prompt.filter(|_| unless(Placeholder::SystemPromptFile)),
+            model: brief.model.filter(|_| unless(ArgPlaceholder::Model)),
+            effort: brief.effort.filter(|_| unless(ArgPlaceholder::Effort)),
+            system_prompt: brief.system_prompt.filter(|_| unless(ArgPlaceholder::SystemPromptFile)),
             ..*brief
         };
         let inner = self.like.as_ref().map(|like| like.decoder(&rest));

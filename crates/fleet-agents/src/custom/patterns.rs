@@ -16,7 +16,7 @@ const LARGEST: usize = 256 * 1024;
 /// The groups of a pattern for usage.
 const GROUPS: &[&str] = &["input", "output", "cache_read", "cache_write", "cost"];
 
-/// The patterns, ready to be used.
+/// The compiled patterns.
 #[derive(Debug)]
 pub(super) struct Finder {
     session: Option<Regex>,
@@ -48,14 +48,12 @@ impl Finder {
         })
     }
 
-    /// The id of the conversation.
     pub(super) fn session(&self, line: &str) -> Option<String> {
         let found = self.session.as_ref()?.captures(looked_at(line))?;
         let id = found.name("session").or_else(|| found.get(1)).or_else(|| found.get(0))?.as_str().trim();
         (!id.is_empty()).then(|| words::id(id))
     }
 
-    /// Tokens and money.
     pub(super) fn usage(&self, line: &str) -> Vec<AgentEvent> {
         let found = self.usage.as_ref().and_then(|usage| usage.captures(looked_at(line)));
         let Some(found) = found else { return Vec::new() };
@@ -72,7 +70,6 @@ impl Finder {
         used.into_iter().chain(cost.map(|micro_usd| AgentEvent::Cost { micro_usd, counted })).collect()
     }
 
-    /// A failure.
     pub(super) fn failure(&self, line: &str) -> Option<Failure> {
         let line = looked_at(line);
         let (reason, _) = self.errors.iter().find(|(_, pattern)| pattern.is_match(line))?;

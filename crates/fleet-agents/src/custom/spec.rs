@@ -8,7 +8,6 @@ use crate::adapter::PromptVia;
 /// An agent as the configuration describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CustomSpec {
-    /// The name by which tasks choose it.
     pub name: String,
     /// What is started: a name on the `PATH`, or a whole path.
     pub program: String,
@@ -31,13 +30,10 @@ pub struct CustomSpec {
     pub patterns: Patterns,
     /// Whose limits its account has; its own name if not given.
     pub provider: Option<String>,
-    /// How to get it.
     pub install: Option<String>,
-    /// How to log in.
     pub login: Option<String>,
 }
 
-/// Regular expressions that find what matters in a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patterns {
     /// Finds the id of the conversation: the group `session`, else the first group, else all that it matches.
@@ -49,68 +45,31 @@ pub struct Patterns {
     pub errors: Vec<(Reason, String)>,
 }
 
-/// What is wrong with a description, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CustomError {
-    /// There is nothing to start.
     #[error("the agent `{agent}` has no program: set `agents.{agent}.program`")]
-    NoProgram {
-        /// Whose description it is.
-        agent: String,
-    },
+    NoProgram { agent: String },
     /// Something in braces that stands for nothing.
     #[error(
-        "the argument `{argument}` of the agent `{agent}` has a `{{` that begins none of {known}: write `{{{{` for \
-         a brace that is meant as one"
+        "the argument `{argument}` of the agent `{agent}` has a `{{` that begins none of {known}: write `{{{{` \
+         for a literal brace"
     )]
-    Placeholder {
-        /// Whose description it is.
-        agent: String,
-        /// The whole argument.
-        argument: String,
-        /// What there is.
-        known: String,
-    },
+    Placeholder { agent: String, argument: String, known: String },
     /// The task is in a file that no argument names.
     #[error(
         "the agent `{agent}` is to read its task from a file, but its arguments do not name it: put \
          `{{prompt_file}}` in `agents.{agent}.args` (and in `resume_args`), or set `agents.{agent}.prompt = \"stdin\"`"
     )]
-    PromptNowhere {
-        /// Whose description it is.
-        agent: String,
-    },
-    /// Output of an agent that is not known.
+    PromptNowhere { agent: String },
     #[error(
         "the agent `{agent}` cannot print as `{output}` does: set `agents.{agent}.output` to lines, {known}"
     )]
-    Output {
-        /// Whose description it is.
-        agent: String,
-        /// What it names.
-        output: String,
-        /// What there is.
-        known: String,
-    },
-    /// A pattern that cannot be read.
-    #[error("the pattern `{pattern}` of the agent `{agent}` is no regular expression: {problem}")]
-    Pattern {
-        /// Whose description it is.
-        agent: String,
-        /// The pattern.
-        pattern: String,
-        /// Why.
-        problem: String,
-    },
-    /// A pattern that finds nothing of use.
+    Output { agent: String, output: String, known: String },
+    #[error("the pattern `{pattern}` of the agent `{agent}` is not a regular expression: {problem}")]
+    Pattern { agent: String, pattern: String, problem: String },
     #[error(
         "the pattern `{pattern}` of the agent `{agent}` names no number: it needs a group such as `(?<input>[0-9,]+)`, \
          `output`, `cache_read`, `cache_write` or `cost`"
     )]
-    NoGroup {
-        /// Whose description it is.
-        agent: String,
-        /// The pattern.
-        pattern: String,
-    },
+    NoGroup { agent: String, pattern: String },
 }

@@ -7,7 +7,7 @@ use crate::adapter::Brief;
 
 /// What an argument may stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Placeholder {
+pub(super) enum ArgPlaceholder {
     Model,
     Effort,
     PromptFile,
@@ -18,7 +18,7 @@ pub(super) enum Placeholder {
     SystemPromptFile,
 }
 
-impl Placeholder {
+impl ArgPlaceholder {
     const ALL: &'static [(&'static str, Self)] = &[
         ("model", Self::Model),
         ("effort", Self::Effort),
@@ -48,19 +48,19 @@ pub(super) struct Values<'a> {
 }
 
 impl Values<'_> {
-    fn get(&self, placeholder: Placeholder) -> Option<String> {
+    fn get(&self, placeholder: ArgPlaceholder) -> Option<String> {
         let brief = self.brief;
         let path = |path: &Path| Some(path.display().to_string());
         let text = |text: Option<&str>| text.map(ToOwned::to_owned);
         match placeholder {
-            Placeholder::Model => text(brief.model),
-            Placeholder::Effort => text(brief.effort),
-            Placeholder::PromptFile => path(brief.prompt_file),
-            Placeholder::Workspace => path(brief.workspace),
-            Placeholder::Scratch => path(brief.scratch),
-            Placeholder::Session => text(brief.conversation.resumed()),
-            Placeholder::NewSession => text(self.new_session),
-            Placeholder::SystemPromptFile => brief.system_prompt.and_then(|_| path(self.orders)),
+            ArgPlaceholder::Model => text(brief.model),
+            ArgPlaceholder::Effort => text(brief.effort),
+            ArgPlaceholder::PromptFile => path(brief.prompt_file),
+            ArgPlaceholder::Workspace => path(brief.workspace),
+            ArgPlaceholder::Scratch => path(brief.scratch),
+            ArgPlaceholder::Session => text(brief.conversation.resumed()),
+            ArgPlaceholder::NewSession => text(self.new_session),
+            ArgPlaceholder::SystemPromptFile => brief.system_prompt.and_then(|_| path(self.orders)),
         }
     }
 }
@@ -68,14 +68,14 @@ impl Values<'_> {
 #[derive(Debug)]
 enum Part {
     Text(String),
-    Value(Placeholder),
+    Value(ArgPlaceholder),
 }
 
 #[derive(Debug)]
 struct Argument(Vec<Part>);
 
 impl Argument {
-    /// Nothing if a brace begins no placeholder.
+    /// `None` if a brace begins no placeholder.
     fn read(argument: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut text = String::new();
@@ -92,7 +92,7 @@ impl Argument {
             } else {
                 let (name, after) = brace.strip_prefix('{')?.split_once('}')?;
                 parts.push(Part::Text(std::mem::take(&mut text)));
-                parts.push(Part::Value(Placeholder::find(name)?));
+                parts.push(Part::Value(ArgPlaceholder::find(name)?));
                 after
             };
         }
@@ -113,7 +113,6 @@ impl Argument {
         self.0.iter().all(|part| matches!(part, Part::Text(_)))
     }
 
-    /// Whether it begins as options do.
     fn is_option(&self) -> bool {
         matches!(self.0.first(), Some(Part::Text(text)) if text.len() > 1 && text.starts_with('-') && text != "--")
     }
@@ -125,7 +124,6 @@ impl Argument {
     }
 }
 
-/// A list of arguments.
 #[derive(Debug)]
 pub(super) struct Arguments(Vec<Argument>);
 
@@ -135,7 +133,7 @@ impl Arguments {
             Argument::read(argument).ok_or_else(|| CustomError::Placeholder {
                 agent: agent.to_owned(),
                 argument: argument.clone(),
-                known: Placeholder::names(),
+                known: ArgPlaceholder::names(),
             })
         };
         args.iter().map(read).collect::<Result<_, _>>().map(Self)
@@ -145,8 +143,8 @@ impl Arguments {
         self.0.is_empty()
     }
 
-    /// Whether one of them stands for this.
-    pub(super) fn names(&self, wanted: Placeholder) -> bool {
+    /// Whether one of them is this placeholder.
+    pub(super) fn names(&self, wanted: ArgPlaceholder) -> bool {
         let mut parts = self.0.iter().flat_map(|argument| &argument.0);
         parts.any(|part| matches!(part, Part::Value(placeholder) if *placeholder == wanted))
     }

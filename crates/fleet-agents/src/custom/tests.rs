@@ -144,11 +144,11 @@ fn descriptions_with_mistakes_say_what_to_change() {
     for (problem, words) in problems.iter().zip([
         "set `agents.mine.program`",
         "`--x={modell}`",
-        "write `{{` for a brace",
+        "write `{{` for a literal brace",
         "put `{prompt_file}` in `agents.mine.args`",
         "(and in `resume_args`)",
         "set `agents.mine.output` to lines,",
-        "`(` of the agent `mine` is no regular expression",
+        "`(` of the agent `mine` is not a regular expression",
         "`(?<input>[0-9,]+)`",
         "`a{1000}{1000}{1000}`",
     ]) {

@@ -16,7 +16,6 @@ pub enum Habit {
     Double,
     /// It does not end when it is asked to.
     Ignore,
-    /// It has an empty environment.
     ClearEnv,
     /// It does not hold the agent's standard streams.
     Quiet,
@@ -43,12 +42,10 @@ pub struct Child {
     pub habits: BTreeSet<Habit>,
     /// Where it writes its process id once it is as it should be.
     pub pid_file: Option<String>,
-    /// How long it lives by itself.
     pub lasts: Duration,
 }
 
 impl Child {
-    /// Whether it has this habit.
     pub fn is(&self, habit: Habit) -> bool {
         self.habits.contains(&habit)
     }
@@ -73,7 +70,6 @@ impl fmt::Display for Child {
     }
 }
 
-/// A sentence about what is wrong.
 impl FromStr for Child {
     type Err = String;
 

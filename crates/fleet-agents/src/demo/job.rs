@@ -33,7 +33,7 @@ pub fn job(prompt: &str, read_only: bool) -> Vec<Step> {
         }
         Some(path) => steps.extend([
             Step::Say { text: format!("I will take notes in {path}.") },
-            // Whoever comes to notes that are there adds to them: a task is done by a change.
+            // If the notes exist, it adds to them: a task is done by a change.
             Step::Append { path: path.clone(), text: "# Notes\n\nThe task is:\n\n".to_owned() },
             pause.clone(),
             Step::Append { path: path.clone(), text: format!("{}\n", task.trim()) },
@@ -57,7 +57,7 @@ fn split(prompt: &str) -> (Option<&str>, &str) {
     (terms, added_last(task).unwrap_or(task))
 }
 
-/// What was added last, after the words that say who did.
+/// The last addition, without its introduction.
 fn added_last(task: &str) -> Option<&str> {
     let [by_person, by_agent] =
         ADDED.map(|words| task.rfind(words).map(|at| (at, &task[at + words.len()..])));
@@ -90,7 +90,7 @@ fn answer(terms: &str, title: &str, path: Option<&str>) -> Option<Step> {
     };
     // Nothing in it can fail to be written as JSON.
     let text = serde_json::to_string_pretty(&report).ok()?;
-    Some(Step::Report { text: format!("I am through.\n\n```json\n{text}\n```") })
+    Some(Step::Report { text: format!("Done.\n\n```json\n{text}\n```") })
 }
 
 fn verdict(names: &[&str]) -> Verdict {
@@ -119,7 +119,6 @@ fn checksum(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The first line that says something, without the marks of a heading.
 fn title(prompt: &str) -> String {
     let lines = prompt.lines().map(|line| line.trim().trim_start_matches('#').trim());
     let first = lines.into_iter().find(|line| !line.is_empty()).unwrap_or("An empty task");

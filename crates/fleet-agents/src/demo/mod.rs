@@ -23,7 +23,6 @@ use crate::adapter::{
     About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Resumes, SettingsFiles, Trust,
 };
 
-/// The adapter of the demo agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Demo;
 

@@ -12,71 +12,121 @@ use super::child::Child;
 
 /// One thing to do. Paths are relative to the workspace, or absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields speak for themselves, and docs/demo-agent.md has each")]
 pub enum Step {
-    /// Makes a file of this text.
-    Write { path: String, text: String },
-    /// Adds to a file, which need not exist.
-    Append { path: String, text: String },
-    /// Removes a file or a directory.
-    Delete { path: String },
-    /// Makes a directory.
-    Mkdir { path: String },
-    /// Makes an empty file, as a sign to somebody else; it is not reported.
-    Touch { path: String },
+    Write {
+        path: String,
+        text: String,
+    },
+    Append {
+        path: String,
+        text: String,
+    },
+    Delete {
+        path: String,
+    },
+    Mkdir {
+        path: String,
+    },
+    /// Makes an empty file, as a sign to another process; it is not reported.
+    Touch {
+        path: String,
+    },
     /// Writes the number of the run's first port to a file.
-    WritePort { path: String },
+    WritePort {
+        path: String,
+    },
     /// Commits everything.
-    Commit { message: String },
-    /// Says something.
-    Say { text: String },
-    /// Thinks something.
-    Think { text: String },
+    Commit {
+        message: String,
+    },
+    Say {
+        text: String,
+    },
+    Think {
+        text: String,
+    },
     /// Prints a line as it is.
-    Raw { text: String },
-    /// Prints a line to standard error.
-    Stderr { text: String },
-    /// Prints so many bytes that are no text.
-    Binary { bytes: u64 },
-    /// Prints so many bytes, in lines or as one line without an end.
-    Flood { bytes: u64, lines: bool },
-    /// Does nothing for a while.
-    Sleep { span: Duration },
-    /// Does nothing for ever.
+    Raw {
+        text: String,
+    },
+    Stderr {
+        text: String,
+    },
+    /// Prints this many bytes that are not text.
+    Binary {
+        bytes: u64,
+    },
+    /// Prints this many bytes, in lines or as one line without an end.
+    Flood {
+        bytes: u64,
+        lines: bool,
+    },
+    Sleep {
+        span: Duration,
+    },
     Hang,
-    /// Waits for a file of somebody else.
-    WaitFor { path: String, patience: Duration },
+    /// Waits for a file that another process makes.
+    WaitFor {
+        path: String,
+        patience: Duration,
+    },
     /// Leaves a process behind.
-    Fork { child: Child },
+    Fork {
+        child: Child,
+    },
     /// From now on does not end by this signal.
-    Ignore { signal: Signal },
-    /// Tells what it used.
-    Usage { input: u64, output: u64, micro_usd: u64 },
+    Ignore {
+        signal: Signal,
+    },
+    Usage {
+        input: u64,
+        output: u64,
+        micro_usd: u64,
+    },
     /// Will report a file as changed that it does not change.
-    Lie { path: String },
+    Lie {
+        path: String,
+    },
     /// Asks a person; it will not report an end then.
-    Ask { text: String },
+    Ask {
+        text: String,
+    },
     /// Declares its end by `fleet done`.
-    Done { summary: String },
+    Done {
+        summary: String,
+    },
     /// Declares its end by `fleet fail`.
-    Fail { summary: String },
+    Fail {
+        summary: String,
+    },
     /// Will end with exactly these words instead of a report of its own.
-    Report { text: String },
+    Report {
+        text: String,
+    },
     /// Pretends that its provider wants a pause.
-    RateLimit { span: Duration },
+    RateLimit {
+        span: Duration,
+    },
     /// Pretends that its provider failed.
-    Error { reason: Reason, text: String },
+    Error {
+        reason: Reason,
+        text: String,
+    },
     /// Ends at once, without a report.
-    Exit { code: u8 },
-    /// Ends at once by a signal.
-    Die { signal: Signal },
+    Exit {
+        code: u8,
+    },
+    Die {
+        signal: Signal,
+    },
     /// Does the step only if the file is not there yet, and makes the file: so that a second attempt differs.
-    Once { path: String, step: Box<Self> },
+    Once {
+        path: String,
+        step: Box<Self>,
+    },
 }
 
-/// A signal by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "these are the names of the signals")]
 pub enum Signal {
     Hup,
     Int,
@@ -89,7 +139,6 @@ pub enum Signal {
 impl Signal {
     const ALL: &[Self] = &[Self::Hup, Self::Int, Self::Quit, Self::Abrt, Self::Kill, Self::Term];
 
-    /// The whole name, such as `SIGTERM`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hup => "SIGHUP",
@@ -112,15 +161,12 @@ impl FromStr for Signal {
     }
 }
 
-/// A line of a script that means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the script, {text:?}: {problem}")]
 pub struct ScriptError {
     /// Which line of the block, from one.
     pub line: usize,
-    /// The line.
     pub text: String,
-    /// What is wrong with it.
     pub problem: String,
 }
 
@@ -165,7 +211,7 @@ fn file_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
         "lie" => |path, rest| alone(rest, Step::Lie { path }),
         "write-port" => |path, rest| alone(rest, Step::WritePort { path }),
         "wait-for" => |path, rest| {
-            let patience = if rest.is_empty() { PATIENCE } else { span(rest)? };
+            let patience = if rest.is_empty() { WAIT_TIMEOUT } else { span(rest)? };
             Ok(Step::WaitFor { path, patience })
         },
         // Not in itself: a line could then be nested as deep as it is long.
@@ -178,10 +224,10 @@ fn file_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
     Some(path(rest).and_then(|(path, rest)| step(path, rest)))
 }
 
-/// How long to wait for a file when nothing is said.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// How long to wait for a file by default.
+const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Steps that are words for somebody.
+/// Steps that say something.
 fn word_step(name: &str, rest: &str) -> Option<Result<Step, String>> {
     let text = unescaped(rest);
     let step = match name {
@@ -259,7 +305,7 @@ fn line_of(text: &str) -> String {
     unescaped(text) + "\n"
 }
 
-/// `\n`, `\t` and `\\`; every other backslash stands for itself.
+/// `\n`, `\t` and `\\`; any other backslash is literal.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

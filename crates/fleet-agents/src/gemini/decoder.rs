@@ -6,7 +6,7 @@ use fleet_core::run::Reason;
 use serde_json::Value;
 
 use super::record::Messages;
-use super::retries::{Retries, Told};
+use super::retries::{Retries, RetryEvent};
 use super::trouble::{by_exit, failure_of};
 use crate::adapter::{Decoder, Failure};
 use crate::common::json::{count, object, text};
@@ -25,9 +25,9 @@ const LOOPED: &str = "Loop detected, stopping execution";
 
 #[derive(Debug)]
 pub(super) struct GeminiDecoder {
-    /// What it says in one go, between two tools.
+    /// What it says between two tools.
     said: Tail,
-    /// Whether the next words begin anew.
+    /// Whether the next words begin a new message.
     is_over: bool,
     /// The line that has not ended.
     piece: String,
@@ -38,7 +38,7 @@ pub(super) struct GeminiDecoder {
     trouble: Option<Failure>,
     /// It saw its model go round in circles and stopped there, which it calls a success.
     looped: Option<Failure>,
-    /// The end that it told of itself.
+    /// The end that it reported.
     end: Option<Result<(), Failure>>,
     stderr: Tail,
 }
@@ -142,7 +142,7 @@ impl GeminiDecoder {
         events
     }
 
-    /// What it has said and not yet been told of.
+    /// What it has said and not yet reported.
     fn flush(&mut self) -> Vec<AgentEvent> {
         let piece = std::mem::take(&mut self.piece);
         let text = piece.trim_end();
@@ -179,7 +179,7 @@ impl GeminiDecoder {
         events
     }
 
-    /// Something that it goes on after, unless it says that it stops.
+    /// Something after which it continues, unless it says that it stops.
     fn warning(&mut self, message: &str) -> Vec<AgentEvent> {
         let failure = Failure::new(Reason::AgentError, words::trouble(message));
         let mut events = self.flush();
@@ -228,7 +228,7 @@ impl GeminiDecoder {
         Some(self.retried(notices))
     }
 
-    fn retried(&mut self, notices: Vec<Told>) -> Vec<AgentEvent> {
+    fn retried(&mut self, notices: Vec<RetryEvent>) -> Vec<AgentEvent> {
         let mut events = Vec::new();
         for (event, failure) in notices {
             events.extend(event);
@@ -237,8 +237,8 @@ impl GeminiDecoder {
         events
     }
 
-    /// It ended without a result, as it does when it is told to end: what it wrote to standard error may say why,
-    /// and else the exit does.
+    /// It ended without a result, as it does when it is terminated: standard error may say why, otherwise the exit
+    /// does.
     fn unsaid(&self, exit: &AgentExit) -> Failure {
         let complaint = |line: &&str| {
             ["Error", "error:", "Auth method", "auth method", "trusted directory"]

@@ -15,7 +15,6 @@ use decoder::GeminiDecoder;
 
 use crate::adapter::{About, Adapter, Brief, Decoder, Enforced, LaunchPlan, Program, Record, SettingsFiles};
 
-/// The adapter of Gemini CLI.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gemini;
 

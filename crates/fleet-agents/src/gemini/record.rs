@@ -24,7 +24,6 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// One line of the record.
     pub(super) fn line(&mut self, line: &[u8]) -> Vec<AgentEvent> {
         let Some(message) = object(line).filter(|message| text(message, "type") == Some("gemini")) else {
             return Vec::new();

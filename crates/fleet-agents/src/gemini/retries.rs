@@ -14,7 +14,7 @@ const MOST_LINES: usize = 12;
 /// What the last notice ends with.
 const LAST: &str = "Max attempts reached";
 
-/// And no line of it counts for more.
+/// Longer lines are cut.
 const LONGEST_LINE: usize = 1024;
 
 /// A notice of which the end has not been seen.
@@ -25,22 +25,21 @@ struct Notice {
     lines: usize,
 }
 
-/// Reads the notices.
 #[derive(Debug, Default)]
 pub(super) struct Retries {
     open: Option<Notice>,
 }
 
 /// What a notice tells: an event, and why the attempt failed.
-pub(super) type Told = (Option<AgentEvent>, Failure);
+pub(super) type RetryEvent = (Option<AgentEvent>, Failure);
 
 impl Retries {
     /// One more line: what it tells, which is nothing while a notice goes on; `None` if it is about something else.
-    pub(super) fn line(&mut self, line: &str) -> Option<Vec<Told>> {
+    pub(super) fn line(&mut self, line: &str) -> Option<Vec<RetryEvent>> {
         let line = shortened(line, LONGEST_LINE);
         match (attempt(&line), self.open.take()) {
             (Some(attempt), before) => {
-                let mut all: Vec<Told> = before.as_ref().map(told).into_iter().collect();
+                let mut all: Vec<RetryEvent> = before.as_ref().map(told).into_iter().collect();
                 all.extend(self.on(Notice { attempt, text: line.into_owned(), lines: 1 }));
                 Some(all)
             }
@@ -53,11 +52,11 @@ impl Retries {
     }
 
     /// No more lines come.
-    pub(super) fn end(&mut self) -> Option<Told> {
+    pub(super) fn end(&mut self) -> Option<RetryEvent> {
         self.open.take().as_ref().map(told)
     }
 
-    fn on(&mut self, notice: Notice) -> Option<Told> {
+    fn on(&mut self, notice: Notice) -> Option<RetryEvent> {
         let is_whole =
             ["Retrying after ", "Retrying with backoff", LAST].iter().any(|end| notice.text.contains(end));
         if is_whole || notice.lines >= MOST_LINES {
@@ -74,7 +73,7 @@ fn attempt(line: &str) -> Option<u32> {
     number.parse().ok()
 }
 
-fn told(notice: &Notice) -> Told {
+fn told(notice: &Notice) -> RetryEvent {
     let failure = failure_of(&notice.text);
     // There may be other attempts, with another model, so this is no more than a line.
     if notice.text.contains(LAST) {
@@ -93,7 +92,8 @@ mod tests {
 
     fn read(lines: &str) -> Vec<(Option<u32>, Option<u64>, Reason)> {
         let mut retries = Retries::default();
-        let mut notices: Vec<Told> = lines.lines().filter_map(|line| retries.line(line)).flatten().collect();
+        let mut notices: Vec<RetryEvent> =
+            lines.lines().filter_map(|line| retries.line(line)).flatten().collect();
         notices.extend(retries.end());
         notices
             .into_iter()

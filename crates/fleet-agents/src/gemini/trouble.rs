@@ -29,18 +29,17 @@ const WORDS: &Words = &[
     (Reason::ProviderOutage, &["no capacity available"]),
 ];
 
-/// What precedes the status of HTTP.
+/// What precedes an HTTP status.
 const STATUS: &[&str] = &["\"code\":", "with status "];
 
-/// What precedes the span after which it is worth trying again.
-const AGAIN: &[&str] = &["Suggested retry after ", "Please retry in ", "reset after ", "\"retryDelay\":\""];
+const RETRY_AFTER: &[&str] =
+    &["Suggested retry after ", "Please retry in ", "reset after ", "\"retryDelay\":\""];
 
-/// The failure that a message tells of.
 pub(super) fn failure_of(message: &str) -> Failure {
     let (said, hint) = parts(message);
     let status = refusal::status_after(said, STATUS);
     let reason = refusal::reason(status, said, WORDS).unwrap_or(Reason::AgentError);
-    let until = reset::in_words(said, AGAIN);
+    let until = reset::in_words(said, RETRY_AFTER);
     Failure { until, ..Failure::new(reason, words::trouble(&format!("{}{hint}", plain(said)))) }
 }
 

@@ -12,7 +12,6 @@ use crate::common::json::{count, fraction, number, object, text};
 use crate::common::words::{self, one_line};
 use crate::common::{ansi, refusal, reset, tool};
 
-/// Understands one process of opencode.
 #[derive(Debug, Default)]
 pub(super) struct OpencodeDecoder {
     session: Option<String>,
@@ -27,7 +26,7 @@ pub(super) struct OpencodeDecoder {
     refused: Option<String>,
     /// The answer that is being written; the same once more is a new try.
     answer: Option<String>,
-    /// Failed requests since it last got on.
+    /// Failed requests since the last success.
     failed: u32,
     /// Whether its log is there, which tells of failed requests better than the answers do.
     has_log: bool,
@@ -64,7 +63,7 @@ impl OpencodeDecoder {
         Some(AgentEvent::SessionStarted { session })
     }
 
-    /// It got on: whatever was wrong before is over.
+    /// It recovered: earlier trouble is over.
     fn got_on(&mut self) {
         self.trouble = None;
         self.doubt = None;
@@ -96,7 +95,7 @@ impl OpencodeDecoder {
         Some(AgentEvent::Text { text: words::said(text) })
     }
 
-    /// A tool, which is only told of when it is through.
+    /// A tool, which is reported only when it has ended.
     fn tool(&mut self, part: &Value) -> Vec<AgentEvent> {
         self.got_on();
         let state = &part["state"];
@@ -177,7 +176,7 @@ impl OpencodeDecoder {
         events
     }
 
-    /// A request failed. What is a waste to wait for is told at once: opencode itself goes on trying.
+    /// A request failed. A failure that waiting cannot fix is reported at once: opencode itself keeps trying.
     fn request_failed(&mut self, message: &str) -> Vec<AgentEvent> {
         let message = message.strip_prefix("AI_APICallError: ").unwrap_or(message);
         let reason = refusal::reason(None, message, &[]).unwrap_or(Reason::ProviderOutage);
@@ -256,12 +255,11 @@ impl Decoder for OpencodeDecoder {
     }
 }
 
-/// Whether a tool's error is that it was not allowed: by whoever is asked, or by a rule.
+/// Whether a tool's error is that it was not allowed: by a person, or by a rule.
 fn is_refusal(error: &str) -> bool {
     error.contains("rejected permission") || error.contains("a rule which prevents you")
 }
 
-/// What an `error` event means.
 fn failure(error: &Value) -> Failure {
     let data = &error["data"];
     let name = text(error, "name").unwrap_or_default();

@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 
-/// One line of the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LogLine<'a> {
     fields: Vec<(&'a str, Cow<'a, str>)>,
 }
 
-/// More fields than this are not looked at.
+/// Further fields are ignored.
 const MOST_FIELDS: usize = 32;
 
 impl<'a> LogLine<'a> {
-    /// Nothing if it is no line of the log.
+    /// `None` if it is not a line of the log.
     pub(super) fn parse(line: &'a str) -> Option<Self> {
         if !line.starts_with("timestamp=") {
             return None;
@@ -30,17 +29,15 @@ impl<'a> LogLine<'a> {
         line.get("level").is_some().then_some(line)
     }
 
-    /// The value of a key.
     pub(super) fn get(&self, key: &str) -> Option<&str> {
         self.fields.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_ref())
     }
 
-    /// What happened.
     pub(super) fn message(&self) -> &str {
         self.get("message").unwrap_or_default()
     }
 
-    /// Whether it is about something that went wrong.
+    /// Whether it reports trouble.
     pub(super) fn is_trouble(&self) -> bool {
         !matches!(self.get("level"), Some("DEBUG" | "INFO"))
     }

@@ -18,7 +18,6 @@ use crate::adapter::{
     SettingsFiles, Trust,
 };
 
-/// The adapter of opencode.
 #[derive(Debug, Clone, Copy)]
 pub struct Opencode;
 
@@ -75,9 +74,9 @@ impl Adapter for Opencode {
             takes_prompts: false,
             trust: [
                 "its tools that edit files and run commands are switched off",
-                "edits and runs commands unasked; its own rules refuse it files outside of the workspace, but \
-                 it has no sandbox for what commands do",
-                "does everything unasked, except what your own opencode settings deny",
+                "edits and runs commands without asking; its own rules deny it files outside the workspace, but \
+                 commands have no sandbox",
+                "does everything without asking, except what your own opencode settings deny",
             ],
             enforced: [Enforced::Tools, Enforced::Nothing, Enforced::Nothing],
             settings_files: SettingsFiles {
@@ -131,7 +130,7 @@ fn args(brief: &Brief<'_>) -> Vec<String> {
     args
 }
 
-/// What the user finds it by in the list of sessions.
+/// The title in the user's list of sessions.
 fn title(brief: &Brief<'_>) -> String {
     let place = brief.workspace.file_name().map(|name| name.to_string_lossy().into_owned());
     format!("fleet {}", place.unwrap_or_default())

@@ -53,7 +53,7 @@ fn instructions(brief: &Brief<'_>) -> Vec<PathBuf> {
     brief.system_prompt.map(|_| orders_file(brief)).into_iter().chain(of_project).collect()
 }
 
-/// The file with what the agent is told beside its task.
+/// The file with the agent's instructions beside its task.
 pub(super) fn orders_file(brief: &Brief<'_>) -> PathBuf {
     brief.scratch.join("instructions.md")
 }

@@ -1,9 +1,6 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::verb::verb;
-
-/// Tells about this installation: its version, where it keeps things, and what holds for everybody.
+/// Describes this installation: its version, where it stores things, and its global settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {}

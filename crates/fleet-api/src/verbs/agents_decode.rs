@@ -1,19 +1,16 @@
-use std::collections::BTreeSet;
-
 use fleet_core::event::{AgentEvent, Tokens, When};
 use fleet_core::run::Reason;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Tells what a recorded stream of an agent means. Nothing is stored.
+/// Decodes a recorded stream of an agent. Nothing is stored.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// The agent.
     pub agent: String,
-    /// The model that it was told to use.
+    /// The model it used.
     pub model: Option<String>,
     /// Its exit status.
     #[serde(default)]
@@ -32,13 +29,13 @@ pub struct Answer {
     pub agent: String,
     /// Its own id of the conversation.
     pub session: Option<String>,
-    /// Whether the agent itself said that it is through.
+    /// Whether the agent itself reported that it finished.
     pub ended: bool,
     /// How it came out.
     pub outcome: OutcomeView,
     /// What was used, in all.
     pub usage: Tokens,
-    /// What it cost by the agent's own account, in millionths of a US dollar; null if it does not tell.
+    /// What it cost by the agent's own account, in millionths of a US dollar; null if it reports none.
     pub micro_usd: Option<u64>,
     /// What the agent's own counters stand at, if they count over the whole conversation.
     pub meter: Option<MeterView>,
@@ -46,7 +43,7 @@ pub struct Answer {
     pub final_text: Option<String>,
     /// The files that its tools named, without those of tools that failed or were denied.
     pub files: BTreeSet<String>,
-    /// How often it tried a request again by itself.
+    /// How often it retried a request on its own.
     pub retries: usize,
     /// How often it was not allowed to use a tool.
     pub denied: usize,
@@ -60,7 +57,7 @@ pub struct Answer {
     pub events: Vec<AgentEvent>,
 }
 
-/// How the agent's work came out, as far as its stream tells.
+/// The outcome of the agent's work, as far as its stream shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeView {
     /// Whether nothing is known to have gone wrong.

@@ -1,10 +1,7 @@
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::Moment;
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Lists the agents that there are, and whether each can work here.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,11 +28,11 @@ pub struct AgentView {
     pub program: Option<String>,
     /// Where that is; null if it is not installed.
     pub path: Option<String>,
-    /// Its version; null if it is not installed or does not tell.
+    /// Its version; null if it is not installed or reports none.
     pub version: Option<String>,
-    /// Why it does not tell its version.
+    /// Why its version is unknown.
     pub version_problem: Option<String>,
-    /// Whether somebody seems to be logged in.
+    /// Whether a login was detected.
     pub login: Login,
     /// The model for tasks that name none; null is the agent's own default.
     pub model: Option<String>,
@@ -47,7 +44,7 @@ pub struct AgentView {
     pub trust: String,
     /// What keeps it to that: `none`, `tools` or `sandbox`.
     pub enforced: String,
-    /// How many runs of it there may be at a time; null is no cap.
+    /// Maximum concurrent runs; null is no cap.
     pub cap: Option<u32>,
     /// Whose limits it has.
     pub account: String,
@@ -85,7 +82,7 @@ pub enum LoginState {
     NoSign,
     /// There is nothing to log in to.
     NotNeeded,
-    /// Nobody told us what a sign would look like.
+    /// A login cannot be detected.
     Unknown,
 }
 

@@ -1,9 +1,6 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::verb::verb;
-
-/// Tells once what people should know before agents work for them for the first time.
+/// Shows, once per agent, what it may do without asking.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -11,10 +8,10 @@ pub struct Request {
     pub agents: Vec<Option<String>>,
 }
 
-/// What is to be shown to people. It counts as told.
+/// What to show to people. It counts as shown.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// A paragraph for each agent that nobody was told about.
+    /// A paragraph for each agent that was not introduced yet.
     pub notices: Vec<String>,
 }
 

@@ -1,18 +1,18 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::Moment;
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Lets no task start with the account of an agent for a while.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+/// Pauses an agent's account.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The agent.
+    /// The agent
+    #[arg(value_name = "NAME")]
     pub agent: String,
-    /// For how long.
+    /// How long
+    #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = crate::seconds)]
     pub seconds: u64,
-    /// Why, for people who wonder.
+    /// Reason, shown to others
+    #[arg(long, value_name = "TEXT", default_value = "paused by a user")]
     pub why: String,
 }
 

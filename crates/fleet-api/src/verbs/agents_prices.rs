@@ -1,7 +1,4 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Lists the prices that are in force, and where each comes from.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -17,9 +14,8 @@ pub struct Answer {
     pub file: String,
 }
 
-/// What a million tokens of a model cost, in millionths of a US dollar.
+/// The price of a million tokens of a model, in millionths of a US dollar.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the fields are those of Price")]
 pub struct PriceView {
     pub model: String,
     pub input: u64,

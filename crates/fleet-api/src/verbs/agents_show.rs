@@ -1,7 +1,4 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::agents_list::AgentView;
 
 /// Shows everything about one agent.
@@ -33,7 +30,7 @@ pub struct Answer {
     pub structured: bool,
     /// How many tokens its model can hold, as far as the user says so.
     pub context_limit: Option<u64>,
-    /// Who may go on with its tasks.
+    /// The agents that may continue its tasks.
     pub fallback: Vec<String>,
     /// How to get it.
     pub install: String,

@@ -1,22 +1,19 @@
+use fleet_core::run::Health;
 use std::collections::BTreeMap;
 
-use fleet_core::run::Health;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::runner_status::{PauseView, RunnerView};
 use crate::views::ListedRunView;
 
-/// Tells how the fleet is doing: agents at work and their health, free slots, what waits, what is paused.
+/// Shows the state of the fleet: running agents and their health, free slots, what waits, what is paused.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The agents at work on the directory's project instead of all. Those of others are not shown to an agent.
+    /// Only agents of the directory's project. An agent does not see those of others.
     pub this_project: bool,
 }
 
-/// An agent at work.
+/// A running agent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AtWork {
     /// Its run.
@@ -24,14 +21,14 @@ pub struct AtWork {
     pub run: ListedRunView,
     /// How it is doing.
     pub health: Health,
-    /// How long it has been at work.
+    /// How long it has been running.
     pub seconds: u64,
 }
 
 /// How the fleet is doing.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// The agents at work, newest first.
+    /// The running agents, newest first.
     pub agents: Vec<AtWork>,
     /// How many of them there are of each health.
     pub by_health: BTreeMap<String, usize>,

@@ -1,26 +1,24 @@
 use fleet_core::run::Reason;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::doctor::Verdict;
 
-/// Runs a tiny real task with an agent, in a scratch repository and a queue of its own, and says what works.
+/// Runs a tiny real task with an agent, in a scratch repository with its own queue, and reports what works.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// The agent
     #[arg(value_name = "NAME")]
     pub agent: String,
-    /// Which model it uses [default: `agents.NAME.model`]
+    /// The model [default: `agents.NAME.model`]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Keep the folder, to look around in it afterwards
+    /// Keep the folder
     #[arg(long)]
     #[serde(default)]
     pub keep: bool,
-    /// How long it may take.
-    #[arg(skip)]
+    /// How long it may take
+    #[arg(long = "time", value_name = "SPAN", default_value = "5m", value_parser = crate::seconds)]
     pub seconds: u64,
 }
 
@@ -40,7 +38,7 @@ pub struct Step {
 pub struct Answer {
     /// The agent.
     pub agent: String,
-    /// The model that it was told to use; null is the agent's own default.
+    /// The model it used; null is the agent's own default.
     pub model: Option<String>,
     /// Whether it did the task.
     pub ok: bool,

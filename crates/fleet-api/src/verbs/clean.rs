@@ -8,7 +8,7 @@ use crate::views::{Kept, Leftover};
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Work of tasks that are over but have not landed, too; `fleet undo` brings it back
+    /// Include finished work that has not landed; `fleet undo` restores it
     #[arg(long)]
     pub all: bool,
     /// Only say what would go.

@@ -1,9 +1,6 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::verb::verb;
-
-/// Replaces a configuration file by a text that was edited, if that is right and nobody else changed the file.
+/// Replaces a configuration file with an edited text, if that is valid and the file has not changed.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {

@@ -1,18 +1,17 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::SettingView;
 
 /// Sets a value in a configuration file, and keeps the rest of it as it is.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The name of the setting.
+    /// The name of the setting
     pub key: String,
-    /// Its new value, as somebody types it.
+    /// Its new value
+    #[arg(allow_hyphen_values = true)]
     pub value: String,
-    /// In the file of the directory's repository instead of the user's own.
+    /// In the file of this repository (`.fleet/config.toml`) instead of your own
+    #[arg(long)]
     #[serde(default)]
     pub in_project: bool,
 }

@@ -1,7 +1,4 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Reads a configuration file, for an editor.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

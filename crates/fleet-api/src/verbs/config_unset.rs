@@ -1,15 +1,13 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::verb::verb;
-
-/// Takes a value out of a configuration file, and keeps the rest of it as it is.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+/// Removes a value from a configuration file, and keeps the rest of it as it is.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The name of the setting.
+    /// The name of the setting
     pub key: String,
-    /// From the file of the directory's repository instead of the user's own.
+    /// In the file of this repository (`.fleet/config.toml`) instead of your own
+    #[arg(long)]
     #[serde(default)]
     pub in_project: bool,
 }

@@ -1,8 +1,6 @@
 use fleet_core::problem::Problem;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Checks all configuration files and variables, and lists everything that is wrong.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,23 +1,19 @@
 use fleet_core::conflict::Clash;
 use fleet_core::id::TaskId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Finds tasks that get in each other's way, and branches that no longer go with where they should land.
+/// Finds conflicts between tasks, and between a branch and where it should land.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Only what these tasks have to do with
+    /// Only conflicts of these tasks
     #[arg(value_name = "TASK")]
     pub tasks: Vec<String>,
 }
 
-/// A task that has part in a conflict.
+/// A task in a conflict.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Side {
     pub task: TaskId,
     pub title: String,
@@ -25,7 +21,7 @@ pub struct Side {
     pub branch: Option<String>,
 }
 
-/// What gets in each other's way.
+/// The conflicts.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Conflict {
     /// `merge`: git cannot merge them; `files`: both changed the same files, and it can; `scope`: they claim the same.
@@ -62,7 +58,7 @@ pub struct Unseen {
     pub why: String,
 }
 
-/// What gets in each other's way.
+/// The conflicts.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The worst first.

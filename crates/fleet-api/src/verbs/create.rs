@@ -1,8 +1,8 @@
+use fleet_core::id::TaskId;
+pub use fleet_core::task::Setup;
 use fleet_core::task::Tuning;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::Launched;
 
 /// Adds tasks that run before what is queued, each on a new branch: all of them, or none.
@@ -29,9 +29,9 @@ pub struct Job {
     pub branch: Option<String>,
     /// What is to be done.
     pub prompt: String,
-    /// Which agent does it; the configured one, if left out.
+    /// The agent; the configured one, if left out.
     pub agent: Option<String>,
-    /// Which model the agent uses; the configured one, if left out.
+    /// The model; the configured one, if left out.
     pub model: Option<String>,
     /// What it asks of the agent beyond the model.
     pub tuning: Tuning,
@@ -39,33 +39,31 @@ pub struct Job {
     pub labels: Vec<String>,
     /// `KEY=VALUE`.
     pub meta: Vec<String>,
+    /// A note for whoever reads the task later.
+    pub profile: Option<String>,
+    /// The task on whose behalf it is made.
+    pub on_behalf_of: Option<TaskId>,
 }
 
 /// What holds for all pieces of one launch.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Wishes {
-    /// Where the work starts; the current commit of the directory, if left out.
+    /// Where the work starts: a branch, tag or commit [default: HEAD]
+    #[arg(long, value_name = "REF")]
     pub base: Option<String>,
-    /// `time=30m`, `idle=10m`, `tokens=200k`, `usd=2.50`.
-    pub limits: Vec<String>,
-    /// How often a failed run is tried again; what is configured, if left out.
-    pub retries: Option<u32>,
-    /// It is only to look.
-    pub read_only: bool,
     /// How a workspace is prepared.
+    #[arg(skip)]
     pub setup: Setup,
-}
-
-/// How a workspace is prepared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Setup {
-    /// As it is configured: files are copied, commands run.
-    #[default]
-    Full,
-    /// Not at all.
-    Skip,
+    /// Make no changes; none are required
+    #[arg(long)]
+    pub read_only: bool,
+    /// Limit of a run: time=30m, idle=10m, tokens=200k, usd=2.50; may be repeated
+    #[arg(long = "limit", value_name = "LIMIT")]
+    pub limits: Vec<String>,
+    /// How often a failed run is retried [default: `tasks.retries`, 2]
+    #[arg(long, value_name = "N")]
+    pub retries: Option<u32>,
 }
 
 /// Whether the pieces belong together.

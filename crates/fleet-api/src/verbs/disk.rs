@@ -1,10 +1,8 @@
 use fleet_core::id::ProjectId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Tells how much of the disk everything uses.
+/// Reports disk usage.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {}
@@ -20,7 +18,6 @@ pub struct Amount {
 
 /// What a project uses.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct ProjectDisk {
     pub id: ProjectId,
     pub name: String,
@@ -35,7 +32,6 @@ pub struct ProjectDisk {
 
 /// What everything uses.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Answer {
     pub home: String,
     pub projects: Vec<ProjectDisk>,

@@ -1,10 +1,8 @@
 use fleet_core::problem::Problem;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Looks at everything that codefleet needs, and says what is wrong and what to do.
+/// Checks the installation, and reports problems and what to do about them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {}
@@ -15,7 +13,7 @@ pub struct Request {}
 pub enum Verdict {
     /// As it should be.
     Good,
-    /// Works, but somebody should look.
+    /// Works, but needs attention.
     Warning,
     /// Does not work.
     Bad,
@@ -40,7 +38,7 @@ impl Check {
         Self { name: name.to_owned(), verdict: Verdict::Good, detail: detail.into(), hints: Vec::new() }
     }
 
-    /// Somebody should look.
+    /// It needs attention.
     pub fn warning(name: &str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { verdict: Verdict::Warning, hints: vec![hint.into()], ..Self::good(name, detail) }
     }

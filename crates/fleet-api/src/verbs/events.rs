@@ -1,7 +1,4 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::EventView;
 
 /// Reads events in their order, and waits for new ones.
@@ -14,10 +11,10 @@ pub struct Request {
     /// Only events of this repository
     #[arg(long = "here")]
     pub only_project: bool,
-    /// At most so many; 500 if left out.
+    /// At most N; 500 if left out.
     #[arg(skip)]
     pub limit: Option<u32>,
-    /// Wait at most so long for the first one; not at all, if left out.
+    /// How long to wait for the first one; not at all, if left out.
     #[arg(skip)]
     pub wait_seconds: Option<u32>,
 }

@@ -1,7 +1,4 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::create::Wishes;
 use crate::views::Launched;
 
@@ -11,7 +8,7 @@ use crate::views::Launched;
 pub struct Request {
     /// How many, from 1 to 100.
     pub copies: usize,
-    /// The beginning of the names of the branches; made from the prompt, if left out.
+    /// Prefix of the branch names; made from the prompt, if left out.
     pub prefix: Option<String>,
     /// What is to be done.
     pub prompt: String,

@@ -1,15 +1,14 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::verb::verb;
-
-/// Gives disk space back, never at the price of work that has not landed.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+/// Frees disk space, and never removes unlanded work.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// Logs and snapshots of runs that ended longer ago than this.
+    /// Logs and snapshots of runs that ended longer ago than this
+    #[arg(long = "older-than", value_name = "TIME", default_value = "14d", value_parser = crate::seconds)]
     pub older_than_seconds: u64,
     /// What may go, of what was found before. If left out, this only looks.
+    #[arg(skip)]
     pub remove: Option<Vec<Item>>,
 }
 
@@ -19,7 +18,7 @@ pub struct Request {
 pub enum Kind {
     /// What was moved aside before.
     Trash,
-    /// A worktree that nobody uses.
+    /// An unused worktree.
     Worktree,
     /// The folder of a run.
     Logs,
@@ -31,7 +30,6 @@ pub enum Kind {
 
 /// Something that may go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Item {
     pub kind: Kind,
     pub what: String,
@@ -42,7 +40,6 @@ pub struct Item {
 
 /// Something that could not be removed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Failed {
     pub what: String,
     pub why: String,

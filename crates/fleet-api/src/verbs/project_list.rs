@@ -1,10 +1,7 @@
+use fleet_core::id::ProjectId;
 use std::path::PathBuf;
 
-use fleet_core::id::ProjectId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Lists the repositories that codefleet knows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

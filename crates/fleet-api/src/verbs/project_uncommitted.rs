@@ -1,9 +1,6 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::verb::verb;
-
-/// Counts the files of the checkout that are not committed, which work that starts from its commit has not got.
+/// Counts the files of the checkout that are not committed, that new work will not include.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {}
@@ -11,7 +8,7 @@ pub struct Request {}
 /// How many there are.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// Nothing where there are none, and where it takes too long to tell.
+    /// Nothing where there are none, and where counting takes too long.
     pub files: Option<usize>,
 }
 

@@ -1,11 +1,9 @@
 use fleet_core::id::RunId;
 use fleet_core::run::RunReport;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Takes down what an agent says about its own run: done, failed, a note, how far it is.
+/// Records what an agent reports about its own run: done, failed, a note, progress.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {

@@ -1,33 +1,30 @@
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::report::TestLine;
-use fleet_core::review::Verdict;
+use fleet_core::review::ReviewVerdict;
 use fleet_core::task::TaskState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::Moment;
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Looks at the work that ended lately: what was done, what git shows, whether it has landed or could, what to do next.
+/// Reviews recent work: what was done, what git shows, whether it has landed or could, what to do next.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// Only what ended since then: 24h (ago), 2026-12-24, or RFC 3339 [default: 7d]
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Show so many at most [default: 20]
+    /// Show at most N [default: 20]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub limit: Option<u32>,
 }
 
 /// The work of one task.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Review {
     pub task: TaskId,
     pub title: String,
     pub state: TaskState,
-    pub verdict: Verdict,
+    pub verdict: ReviewVerdict,
     pub run: RunId,
     pub attempt: i64,
     pub agent: String,

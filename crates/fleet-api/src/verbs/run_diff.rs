@@ -1,11 +1,9 @@
 use fleet_core::id::RunId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
-use crate::{Bytes, Subject};
+use crate::Bytes;
+use crate::prelude::*;
 
-/// Shows what a run changed: its branch compared with where it started, or, while it is at work, its files as they are.
+/// Shows what a run changed: its branch compared with where it started or, while it runs, its files as they are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -19,7 +17,7 @@ pub struct Request {
     pub style: Option<Style>,
     /// `next` of the page before: the same two states are compared, whatever happens meanwhile.
     pub after: Option<String>,
-    /// At most so many bytes of the difference, cut after a line if there is one; a million if left out.
+    /// Maximum bytes of the difference, cut after a line if there is one; a million if left out.
     pub limit: Option<u32>,
 }
 
@@ -41,7 +39,7 @@ pub enum Style {
     Apply,
     /// Line by line, to be looked at.
     Patch,
-    /// One line for each file, in so many columns.
+    /// One line for each file, in N columns.
     Stat(u16),
 }
 
@@ -72,7 +70,6 @@ pub enum Of {
 
 /// What is different, in numbers and names.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Summary {
     pub run: RunId,
     pub branch: Option<String>,
@@ -89,7 +86,6 @@ pub struct Summary {
 
 /// A commit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct CommitView {
     pub id: String,
     pub subject: String,
@@ -97,7 +93,6 @@ pub struct CommitView {
 
 /// A changed file.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct FileView {
     pub status: String,
     pub path: String,

@@ -1,33 +1,32 @@
 use fleet_core::id::{RunId, TaskId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Stops the agents of tasks and cancels the tasks; what they did is kept.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+/// Stops the agents of tasks and cancels the tasks; their work is kept.
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[group(skip)]
 pub struct Request {
     /// The tasks, as `run.kill.find` found them.
+    #[arg(skip)]
     pub tasks: Vec<String>,
-    /// Delete the branches, too. Their commits are kept for `undo`.
+    /// Delete the branches as well; `fleet undo` restores them
+    #[arg(long)]
     pub discard: bool,
-    /// How long to wait for runs to end and to be tidied up after, in milliseconds; if left out, until the work of their
-    /// agents is safe.
+    /// Wait at most this long for agents to end and their work to be committed [default: until it is safe]
+    #[arg(long = "wait", value_name = "TIME", value_parser = crate::millis)]
     pub wait_millis: Option<u64>,
 }
 
-/// What became of them.
+/// What happened to them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// In the order in which they were given.
     pub killed: Vec<Killed>,
 }
 
-/// What became of one.
+/// What happened to one.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Killed {
     pub task: TaskId,
     pub title: String,
@@ -47,11 +46,11 @@ pub struct Killed {
 pub enum KillOutcome {
     /// Its agent was stopped.
     Stopped,
-    /// Nobody worked on it: it will not start.
+    /// It was not running, and will not start.
     Cancelled,
-    /// It had come to an end by itself.
+    /// It had already finished.
     Over,
-    /// Its agent goes on.
+    /// Its agent is still running.
     GoesOn,
 }
 

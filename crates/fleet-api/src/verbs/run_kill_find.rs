@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::verb::verb;
 
-/// Finds what is at work or in the queue and fits patterns, before somebody stops it.
+/// Finds running and queued tasks that match patterns, before they are stopped.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Branches, tasks or runs, by name, id or pattern
+    /// Branches, tasks or runs, by name, id or pattern; or use --batch
     #[arg(value_name = "PATTERN", required_unless_present = "batch")]
     pub patterns: Vec<String>,
-    /// Everything of this batch, of whatever repository
+    /// The whole batch, in any repository
     #[arg(long, value_name = "ID")]
     pub batch: Option<String>,
     /// In every repository
@@ -23,7 +23,7 @@ pub struct Request {
 /// What was found.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// Each task once, those at work first.
+    /// Each task once, running ones first.
     pub targets: Vec<Target>,
     /// Whether the queue is longer than what was looked at.
     pub more: bool,
@@ -31,7 +31,6 @@ pub struct Answer {
 
 /// Something that can be stopped.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Target {
     pub task: TaskId,
     pub title: String,

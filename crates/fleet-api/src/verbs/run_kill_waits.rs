@@ -1,10 +1,6 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::Subject;
-use crate::verb::verb;
-
-/// Tells what stopping takes its time with.
+/// Reports what is delaying a stop.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -15,7 +11,7 @@ pub struct Request {
 /// What it waits for.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// A sentence for each run that goes on.
+    /// A sentence for each run that is still running.
     pub waits: Vec<String>,
 }
 

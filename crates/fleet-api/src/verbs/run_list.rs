@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::verb::verb;
 use crate::views::ListedRunView;
 
-/// Lists runs, newest first: those at work, with what they use of this machine, or all that ever ran.
+/// Lists runs, newest first: running ones, with their use of this machine, or all.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Runs that ended, too, newest first
+    /// Include runs that have ended, newest first
     #[arg(short, long)]
     pub all: bool,
-    /// Only the runs of this batch, of whatever repository
+    /// Only the runs of this batch, in any repository
     #[arg(long, value_name = "ID")]
     pub batch: Option<String>,
     /// The runs of every repository
     #[arg(short = 'A', long)]
     pub all_projects: bool,
-    /// Show so many at most [default: all at work; with --all `tasks.list_limit`, 50]
+    /// Show at most N [default: all running; with --all `tasks.list_limit`, 50]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
     /// Look again when something has changed, or after so long: processor and memory change without an event.
@@ -47,7 +47,7 @@ pub struct Answer {
     pub runs: Vec<ListedRunView>,
     /// Whether there are more than were asked for.
     pub more: bool,
-    /// How many are at work in projects that were not asked about.
+    /// How many are running in other projects.
     pub elsewhere: usize,
     /// What to compare the next look with, for those who look again.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -19,11 +19,11 @@ pub struct Request {
     pub stream: Stream,
     /// Byte for byte instead of decoded.
     pub raw: bool,
-    /// Of raw bytes, begin with the last so many lines.
+    /// Of raw bytes, begin with the last N lines.
     pub last_lines: Option<u32>,
     /// `next` of the page before.
     pub after: Option<u64>,
-    /// Wait at most so long for more; if left out, what is there is read to its end.
+    /// How long to wait for more; if left out, it reads what is there and returns.
     pub wait_seconds: Option<u32>,
 }
 
@@ -36,7 +36,7 @@ pub enum Stream {
     Out,
     /// Standard error.
     Err,
-    /// What the agent was told when it was started.
+    /// The prompt that the agent was started with.
     Prompt,
 }
 
@@ -77,7 +77,7 @@ pub enum Piece {
 pub enum End {
     /// The run ended so.
     Ended(RunState),
-    /// Its keeper is gone, and nobody has tidied up yet.
+    /// Its keeper is gone, and it has not been repaired yet.
     Deserted,
 }
 

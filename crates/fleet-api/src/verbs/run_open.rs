@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Subject;
 use crate::verb::verb;
 
-/// Tells in which folder the agent of a run works.
+/// Returns the workspace of a run; of one that has ended, a clone with its branch.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -17,11 +17,10 @@ pub struct Request {
 
 /// The folder of a run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Answer {
     pub run: RunId,
     pub branch: Option<String>,
     pub workspace: PathBuf,
 }
 
-verb!("run.open", Request => Answer, Reads, Own, |request| vec![Subject::Run(&mut request.id)]);
+verb!("run.open", Request => Answer, Adds, Own, |request| vec![Subject::Run(&mut request.id)]);

@@ -1,12 +1,10 @@
 use fleet_core::id::RunId;
 use fleet_core::message::{MessageKind, Reception};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::{MessageView, TaskView};
 
-/// Says something to the agent of a task: while it works, before it starts, or after it has ended.
+/// Sends a message to the agent of a task, before, during or after its run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -23,7 +21,7 @@ pub struct Request {
 pub struct Answer {
     /// The task, as it is now.
     pub task: TaskView,
-    /// The run that is at work on it.
+    /// The run that works on it.
     pub run: Option<RunId>,
     /// The agent of that run.
     pub agent: Option<String>,

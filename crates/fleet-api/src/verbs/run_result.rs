@@ -1,12 +1,9 @@
 use fleet_core::outcome::RunResult;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::RunView;
 
-/// Tells what came out of one run, without a look at git or the machine.
+/// Returns the result of a run, without looking at git or the machine.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -14,12 +11,12 @@ pub struct Request {
     pub id: String,
 }
 
-/// What came out of a run.
+/// The result of a run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The run.
     pub run: RunView,
-    /// What was found in the end; nothing while it is at work.
+    /// The result; nothing while it runs.
     pub result: Option<RunResult>,
 }
 

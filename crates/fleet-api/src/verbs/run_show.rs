@@ -1,14 +1,11 @@
-use std::path::PathBuf;
-
 use fleet_core::id::BatchId;
 use fleet_core::run::RunReport;
 use fleet_core::task::TaskState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
-use crate::verb::verb;
+use crate::Moment;
+use crate::prelude::*;
 use crate::views::{EventView, Load, MessageView, RunView};
-use crate::{Moment, Subject};
 
 /// Shows everything about a run, and what to do next.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +23,7 @@ pub struct Answer {
     pub run: RunView,
     /// What its task is called; nothing, if that was deleted.
     pub title: Option<String>,
-    /// Where its task stands; nothing, if that was deleted.
+    /// The state of its task; nothing, if that was deleted.
     pub task_state: Option<TaskState>,
     /// The batch of its task.
     pub batch: Option<BatchId>,
@@ -40,7 +37,7 @@ pub struct Answer {
     pub report: Option<RunReport>,
     /// What was found in the end, in the shape of `result.json`.
     pub result: Option<serde_json::Value>,
-    /// What it uses of this machine, if it is at work here.
+    /// What it uses of this machine, if it runs here.
     pub load: Option<Load>,
     /// Its newest notes, progress, errors and stops, oldest of them first.
     pub notes: Vec<EventView>,
@@ -58,7 +55,6 @@ pub struct Answer {
 
 /// A snapshot of a workspace.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct SnapshotView {
     pub name: String,
     pub number: u64,
@@ -69,7 +65,6 @@ pub struct SnapshotView {
 
 /// A file that is kept of a run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct StoredFile {
     pub path: PathBuf,
     pub bytes: u64,

@@ -1,9 +1,6 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::verb::verb;
-
-/// Looks whether tasks wait for a runner that is not up, and starts the one that is missed.
+/// Checks whether tasks wait for a runner that is not up, and starts it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {}

@@ -1,14 +1,11 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::runner_status::RunnerView;
 
 /// Starts the runner in the background, and waits until it is up.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Run so many agents at a time [default: `runner.slots`, else one for each core]
+    /// Maximum concurrent agents [default: `runner.slots`, else one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub slots: Option<u32>,
 }

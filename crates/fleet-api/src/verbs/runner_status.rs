@@ -5,14 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::Moment;
 use crate::verb::verb;
 
-/// Tells which runners are up at this home, and what they have to do.
+/// Shows the runners of this home, running and ready tasks, pauses and spending.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {}
 
 /// A runner.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct RunnerView {
     pub name: String,
     pub pid: i32,
@@ -25,39 +24,37 @@ pub struct RunnerView {
 
 /// An account that takes no work.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct PauseView {
     pub account: String,
     pub until: Moment,
     pub why: String,
 }
 
-/// What people should know about an agent at work.
+/// A warning about a running agent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct WarningView {
     pub run: RunId,
     pub text: String,
 }
 
-/// How things stand at this home.
+/// The state of this home.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The runners that are up, the oldest first.
     pub runners: Vec<RunnerView>,
-    /// How many agents are at work here.
+    /// How many agents are running here.
     pub running: usize,
     /// How many tasks could start.
     pub ready: usize,
     /// Agents that ready tasks ask for and that cannot be started here.
     pub missing_agents: Vec<String>,
-    /// Repositories that ready tasks are about and that agents cannot work in here, any more or yet; nothing for an agent.
+    /// Repositories of ready tasks in which agents cannot work here; nothing for an agent.
     pub missing_repositories: Vec<String>,
     /// Whether there are more ready tasks than were counted.
     pub ready_more: bool,
     /// Accounts that take no work for a while.
     pub paused: Vec<PauseView>,
-    /// What people should know about agents at work here; nothing for an agent.
+    /// Warnings about agents running here; nothing for an agent.
     pub warnings: Vec<WarningView>,
     /// What all runs used today, in millionths of a US dollar.
     pub spent_today: u64,

@@ -1,17 +1,14 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::runner_status::RunnerView;
 
-/// Stops the runners of this home; agents go on unless they are to be stopped, too.
+/// Stops the runners of this home; agents keep running unless they are to be stopped, too.
 #[derive(Debug, Clone, Copy, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// Stop the agents as well: their work is kept, their tasks go back to the queue
     #[arg(long)]
     pub agents: bool,
-    /// A runner is started again at once: should that fail, whoever misses it starts one.
+    /// A runner is restarted at once: should that fail, the next command that needs one starts it.
     #[arg(skip)]
     pub restart: bool,
 }
@@ -21,7 +18,7 @@ pub struct Request {
 pub struct Answer {
     /// The runners that were up.
     pub runners: Vec<RunnerView>,
-    /// Agents that go on without a runner.
+    /// Agents that keep running without a runner.
     pub going_on: usize,
     /// Agents that were stopped.
     pub released: usize,

@@ -1,9 +1,6 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::verb::verb;
-
-/// Starts the runner in the background after work was queued, unless one is up or the user does not want that.
+/// Starts the runner in the background after work was queued, unless one is up or `autostart` is off.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {}
@@ -11,7 +8,7 @@ pub struct Request {}
 /// What was done.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// Whether somebody takes up what was queued.
+    /// Whether a runner will start what was queued.
     pub runner: Runner,
 }
 

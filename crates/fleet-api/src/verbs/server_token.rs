@@ -1,13 +1,10 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Shows the secret that programs need in order to use a server of ours over the network.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// Make a new one first; servers that are up keep the old one until they are started again
+    /// Make a new one first; running servers keep the old one until they are restarted
     #[arg(long)]
     pub renew: bool,
 }

@@ -1,19 +1,16 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::verb::verb;
-
-/// Registers our tool server in the settings of a program, or takes that back.
+/// Registers our tool server in the settings of a program, or unregisters it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// In whose settings.
+    /// Whose settings.
     pub client: Client,
     /// For whom.
     pub scope: Scope,
     /// Register, or take back.
     pub wish: Wish,
-    /// Whether an entry of somebody else may go.
+    /// Whether another program's entry may be replaced.
     #[serde(default)]
     pub force: bool,
     /// Only show what would change.
@@ -27,7 +24,6 @@ pub const NAME: &str = "codefleet";
 /// A program that uses tool servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "these are their names")]
 pub enum Client {
     Claude,
     Codex,
@@ -70,7 +66,7 @@ pub enum Wish {
     Remove,
 }
 
-/// What came of it.
+/// Its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Done {
@@ -86,10 +82,10 @@ pub enum Done {
     Absent,
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// In whose settings.
+    /// Whose settings.
     pub client: Client,
     /// For whom.
     pub scope: Scope,

@@ -1,10 +1,7 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::setup::{Client, Scope};
 
-/// Tells in which programs our tool server is registered.
+/// Lists the programs in which our tool server is registered.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -12,7 +9,7 @@ pub struct Request {
     pub scope: Option<Scope>,
 }
 
-/// How a client stands.
+/// The state of a client.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// Which one.

@@ -1,17 +1,13 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::TaskView;
 
-/// Says who does a task, how urgent it is, and whether it may start: all of it at once, or nothing.
+/// Sets the agent and priority of a task, and whether it may start: all at once, or nothing.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// The task.
     pub task: String,
-    /// Which agent does it.
+    /// The agent.
     pub agent: Option<String>,
     /// Which model that uses. Without one, the model of another agent is forgotten.
     pub model: Option<String>,
@@ -28,7 +24,7 @@ pub enum Start {
     /// As before.
     #[default]
     Unchanged,
-    /// Not until somebody says so.
+    /// Not until it is released.
     Hold,
     /// As soon as its turn comes: a held one is released, a failed, cancelled or waiting one tried again.
     Queue,

@@ -1,10 +1,6 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::Subject;
-use crate::verb::verb;
-
-/// Removes what a task that is over left behind, and never work that is nowhere else.
+/// Removes what a finished task left behind, but never unlanded work without a snapshot.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {

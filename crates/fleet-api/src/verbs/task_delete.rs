@@ -5,7 +5,7 @@ use crate::Subject;
 use crate::verb::verb;
 use crate::views::TaskView;
 
-/// Removes tasks for good: all of those named, or none.
+/// Deletes tasks permanently: all of those named, or none.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {

@@ -1,9 +1,5 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Subject;
-use crate::verb::verb;
-use crate::views::TaskView;
+use crate::prelude::*;
+use crate::verbs::task_cancel::Answer;
 
 /// Makes a task wait for others: for all of those named, or none.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
@@ -16,4 +12,4 @@ pub struct Request {
     pub on: Vec<String>,
 }
 
-verb!("task.dep.add", Request => TaskView, Adds, Own, |request| Subject::waiting(&mut request.id, &mut request.on));
+verb!("task.dep.add", Request => Answer, Adds, Own, |request| Subject::waiting(&mut request.id, &mut request.on));

@@ -1,11 +1,7 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
+use crate::verbs::task_cancel::Answer;
 
-use crate::Subject;
-use crate::verb::verb;
-use crate::views::TaskView;
-
-/// Makes a task wait for others no longer: for all of those named, or none.
+/// Removes dependencies of a task: all of those named, or none.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -16,4 +12,4 @@ pub struct Request {
     pub on: Vec<String>,
 }
 
-verb!("task.dep.remove", Request => TaskView, Ends, Own, |request| Subject::waiting(&mut request.id, &mut request.on));
+verb!("task.dep.remove", Request => Answer, Ends, Own, |request| Subject::waiting(&mut request.id, &mut request.on));

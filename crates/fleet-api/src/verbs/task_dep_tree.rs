@@ -1,10 +1,7 @@
 use fleet_core::id::TaskId;
 use fleet_core::task::TaskState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Shows a task and everything that it waits or waited for, directly or not.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
@@ -19,7 +16,7 @@ pub struct Request {
 pub struct Node {
     /// Its id.
     pub id: TaskId,
-    /// Where it stands.
+    /// Its state.
     pub state: TaskState,
     /// What it is.
     pub title: String,

@@ -1,8 +1,6 @@
 use fleet_core::id::TaskId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Writes the tasks of a project as JSON lines that `task.import` reads, oldest first, page by page.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -10,7 +8,7 @@ use crate::verb::verb;
 pub struct Request {
     /// Only those after this one: `next` of the page before.
     pub after: Option<TaskId>,
-    /// So many at most; 1000 if left out.
+    /// At most N; 1000 if left out.
     pub limit: Option<u32>,
 }
 

@@ -1,10 +1,8 @@
 use fleet_core::id::{RunId, TaskId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Finds the task that somebody means: by its id, a run of it, or its branch.
+/// Finds a task by its id, the id of one of its runs, or its branch.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {

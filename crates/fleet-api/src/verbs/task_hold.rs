@@ -5,14 +5,14 @@ use crate::Subject;
 use crate::verb::verb;
 use crate::verbs::task_cancel::Answer;
 
-/// Puts tasks aside, so that they do not start: all of those named, or none.
+/// Holds tasks, so that they do not start: all of those named, or none.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// The tasks: all of them change, or none
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
-    /// Why, for whoever looks later
+    /// Reason, shown to others
     #[arg(short = 'm', long, value_name = "TEXT")]
     pub remark: Option<String>,
 }

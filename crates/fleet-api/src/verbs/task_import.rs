@@ -1,10 +1,8 @@
 use fleet_core::id::TaskId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
+use crate::prelude::*;
 
-/// Adds many tasks from JSON lines: all of them, or none.
+/// Imports tasks from JSON lines: all or none.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {

@@ -1,14 +1,10 @@
+use fleet_core::id::TaskId;
 use std::collections::BTreeMap;
 
-use fleet_core::id::TaskId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::ObstacleView;
 
-/// Looks at the open tasks of a project as a whole: their best order, the longest chain, and what holds up most.
+/// Shows the best order of a project's open tasks, the longest chain and the bottlenecks.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -24,19 +20,19 @@ pub struct Step {
     pub id: TaskId,
     /// What it is called.
     pub title: String,
-    /// Where it stands.
+    /// Its state.
     pub status: String,
     /// How urgent it is.
     pub priority: i64,
     /// Open tasks that it waits for directly.
     pub after: Vec<TaskId>,
-    /// How many open tasks have to be done before it, one after the other: those of one level could run together.
+    /// How many open tasks must be done before it, one after the other: tasks of one level could run together.
     pub level: usize,
     /// How many open tasks wait for it, directly or not.
     pub unblocks: usize,
     /// Whether it is part of the longest chain.
     pub critical: bool,
-    /// What stands in its way, if it waits for others.
+    /// What blocks it, if it waits for others.
     pub obstacle: Option<ObstacleView>,
 }
 
@@ -56,7 +52,7 @@ pub struct Suggestion {
 pub struct Answer {
     /// In an order in which they could be done one after the other, as they are served.
     pub order: Vec<Step>,
-    /// The chain that takes longest, first task first: no number of agents is done before it.
+    /// The chain that takes longest, first task first: more agents cannot finish sooner.
     pub critical_path: Vec<TaskId>,
     /// How much work that is: a task counts 1 if it is trivial, 2 small, 4 medium or unknown, 8 large, 16 xl.
     pub critical_size: u32,

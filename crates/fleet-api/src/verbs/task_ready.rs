@@ -1,7 +1,4 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::TaskList;
 
 /// Lists the tasks that could start now, in the order in which they are served.
@@ -14,7 +11,7 @@ pub struct Request {
     /// The tasks of every repository
     #[arg(short = 'A', long)]
     pub all_projects: bool,
-    /// Show so many at most [default: `tasks.list_limit`, 50]
+    /// Show at most N [default: `tasks.list_limit`, 50]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
 }

@@ -1,9 +1,7 @@
 use fleet_core::id::TaskId;
-use fleet_core::task::TaskState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fleet_core::task::TaskKind;
 
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::Followed;
 
 /// Lists the tasks of all projects by their age, newest first, page by page.
@@ -14,17 +12,8 @@ pub struct Request {
     pub kinds: Vec<TaskKind>,
     /// Only those that are older than the task of this id: `next` of the page before.
     pub after: Option<String>,
-    /// At most so many.
+    /// At most N.
     pub limit: u32,
-}
-
-/// Tasks of one state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TaskKind {
-    /// The state.
-    pub state: TaskState,
-    /// Whether they failed because their time was over; both, if left out.
-    pub timed_out: Option<bool>,
 }
 
 /// A page.

@@ -5,7 +5,7 @@ use crate::Subject;
 use crate::verb::verb;
 use crate::verbs::task_cancel::Answer;
 
-/// Takes held tasks up again: all of those named, or none.
+/// Releases held tasks: all of those named, or none.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {

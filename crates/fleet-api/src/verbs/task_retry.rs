@@ -5,7 +5,7 @@ use crate::Subject;
 use crate::verb::verb;
 use crate::verbs::task_cancel::Answer;
 
-/// Queues failed, cancelled, held or waiting tasks again, with a clean record: all of those named, or none.
+/// Requeues failed, cancelled, held or waiting tasks, with failures reset: all of those named, or none.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {

@@ -1,10 +1,7 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::TaskView;
 
-/// Searches the queue: the tasks that have what was asked for, the best first.
+/// Searches tasks; best match first.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -17,10 +14,10 @@ pub struct Request {
     /// The tasks of every repository
     #[arg(short = 'A', long)]
     pub all_projects: bool,
-    /// Show so many at most [default: `tasks.list_limit`, 50]
+    /// Show at most N [default: `tasks.list_limit`, 50]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
-    /// Go on after an earlier answer: its `next_cursor`
+    /// Continue an earlier answer: its `next_cursor`
     #[arg(long, value_name = "CURSOR")]
     pub cursor: Option<String>,
     /// Words, beginnings of words, or paths; empty is everything, in the order of service.

@@ -1,10 +1,7 @@
 use fleet_core::id::TaskId;
 use fleet_core::task::TaskState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::{EventView, MessageView, RunView, TaskView};
 
 /// Shows one task with what surrounds it. An agent sees runs, messages and events only of what comes from its own task.
@@ -13,7 +10,7 @@ use crate::views::{EventView, MessageView, RunView, TaskView};
 pub struct Request {
     /// The task: its id, the id of one of its runs, or its branch
     pub id: String,
-    /// Show so many of its newest events
+    /// Show its newest N events
     #[arg(long, value_name = "N", default_value_t = 10)]
     #[serde(default)]
     pub events: u32,
@@ -21,7 +18,6 @@ pub struct Request {
 
 /// A task that this one waits for, or that waits for it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Neighbour {
     pub id: TaskId,
     pub state: TaskState,

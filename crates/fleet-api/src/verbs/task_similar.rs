@@ -1,16 +1,13 @@
 use fleet_core::id::{IdPrefix, TaskId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::TaskView;
 
-/// Finds tasks that say nearly the same as another one, or as a text.
+/// Finds near-duplicates of a task or a text.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// Only what is as alike as this, from 0 to 1 [default: 0.4]
+    /// Minimum score, from 0 to 1 [default: 0.4]
     #[arg(short, long, value_name = "SCORE")]
     #[serde(default, serialize_with = "crate::score::finite")]
     pub threshold: Option<f64>,
@@ -18,7 +15,7 @@ pub struct Request {
     #[arg(short = 'A', long)]
     #[serde(default)]
     pub all_projects: bool,
-    /// Show so many at most [default: 10]
+    /// Show at most N [default: 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
     /// What is compared.
@@ -55,7 +52,7 @@ impl Of {
     }
 }
 
-/// A task that says nearly the same.
+/// A near-duplicate.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Similar {
     /// The task.
@@ -72,7 +69,7 @@ pub struct Similar {
 /// The tasks that were found.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// The most alike first. Tasks that are over are among them.
+    /// The closest first, finished tasks included.
     pub similar: Vec<Similar>,
     /// How many tasks were looked at.
     pub looked_at: usize,

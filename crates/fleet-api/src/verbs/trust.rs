@@ -1,20 +1,17 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::trust_show::{self, WishesView};
 
-/// Agrees to what a repository wants: to what was shown, as far as the repository still wants exactly that.
+/// Approves what a repository requests: what was shown, as far as the repository still requests exactly that.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// To what this workflow wants to run: its name, or its file.
+    /// What this workflow requests to run: its name, or its file.
     pub workflow: Option<String>,
     /// What the user has seen.
     pub asked: WishesView,
 }
 
-/// What came of it.
+/// Its result.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// How it is now.

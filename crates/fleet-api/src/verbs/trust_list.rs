@@ -1,11 +1,8 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::Moment;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::verbs::trust_show;
 
-/// Lists everything that the user agreed to, everywhere.
+/// Lists everything that the user approved, in all projects.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {}
@@ -27,7 +24,7 @@ pub struct Entry {
     pub at: Moment,
 }
 
-/// Everything that the user agreed to.
+/// Everything that the user approved.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The oldest first.

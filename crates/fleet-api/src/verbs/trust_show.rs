@@ -1,10 +1,7 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::SettingView;
 
-/// Shows what the project of the directory wants that needs consent, and whether the user agreed.
+/// Shows what the project of the directory requests, and whether the user approved it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -12,7 +9,7 @@ pub struct Request {
     pub workflow: Option<String>,
 }
 
-/// What a repository wants, and only the user can agree to.
+/// What a repository requests, and only the user can approve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WishesView {
     /// The project: its git common dir.
@@ -35,11 +32,11 @@ impl WishesView {
 pub struct FileView {
     /// Where it is, below the work tree.
     pub path: String,
-    /// Of its content; null if nobody can agree to it: a link, a pipe, or too large.
+    /// Of its content; null if it cannot be approved: a link, a pipe, or too large.
     pub sha256: Option<String>,
 }
 
-/// What a project wants.
+/// What a project requests.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The project, the settings of its file and the files that need consent.
@@ -47,7 +44,7 @@ pub struct Answer {
     pub asked: WishesView,
     /// Whether the user agreed to all of them. True when there are none.
     pub trusted: bool,
-    /// The keys of the settings, and the paths of the files, that they did not agree to.
+    /// The keys of the settings, and the paths of the files, that the user has not approved.
     pub untrusted: Vec<String>,
 }
 

@@ -1,9 +1,7 @@
 use fleet_core::id::TaskId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::Moment;
-use crate::verb::verb;
+use crate::prelude::*;
 
 /// Lists snapshots of the work of agents, newest first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -12,7 +10,7 @@ pub struct Request {
     /// Only those of this run, of the runs of this task, or of this branch; otherwise the last one of each run of the
     /// project.
     pub id: Option<String>,
-    /// At most so many.
+    /// At most N.
     pub limit: usize,
 }
 
@@ -27,7 +25,6 @@ pub struct Answer {
 
 /// A snapshot.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct SnapshotView {
     pub run: String,
     pub task: Option<TaskId>,

@@ -1,12 +1,10 @@
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::Reason;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::verb::verb;
-use crate::{Moment, Subject};
+use crate::Moment;
+use crate::prelude::*;
 
-/// Explains where a task stands: what happened, the evidence, what comes next, what a person can do.
+/// Explains the status of a task: what happened, the evidence, what comes next, what a person can do.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -14,14 +12,14 @@ pub struct Request {
     pub id: String,
 }
 
-/// Where it stands.
+/// Its state.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The task.
     pub task: TaskId,
     /// Its title.
     pub title: String,
-    /// Where it stands.
+    /// Its state.
     pub status: String,
     /// Its newest run, if it has one.
     pub run: Option<RunId>,
@@ -35,7 +33,7 @@ pub struct Answer {
     pub what: String,
     /// What was seen of it, oldest first.
     pub evidence: Vec<String>,
-    /// What comes next by itself, in a sentence.
+    /// What comes next on its own, in a sentence.
     pub next: String,
     /// When that is, if it is known.
     pub next_at: Option<Moment>,

@@ -1,22 +1,19 @@
 use fleet_core::problem::{Code, Problem};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::WorkflowView;
 
-/// Cancels workflows: nothing new starts, and what runs of them is stopped. All of them, or none if one is over already.
+/// Cancels workflows: starts nothing new and stops running stages. All of them, or none if one has already finished.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The workflows: ids, beginnings of ids, or names that only one has
+    /// The workflows: ids, prefixes of ids, or unique names
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
-    /// Why, for whoever looks later
+    /// Reason, shown to others
     #[arg(short = 'm', long, value_name = "TEXT")]
     pub remark: Option<String>,
-    /// Whether to wait until nothing of them runs any more.
+    /// Whether to wait until all of them have stopped.
     #[arg(skip)]
     pub wait: bool,
     /// Only say which are meant.
@@ -24,7 +21,7 @@ pub struct Request {
     pub dry_run: bool,
 }
 
-/// What became of them.
+/// What happened to them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// In the order in which they were named.
@@ -33,13 +30,12 @@ pub struct Answer {
 
 /// What became of one: its stages by name.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Cancelled {
     #[serde(flatten)]
     pub workflow: WorkflowView,
     /// Their agents were stopped.
     pub stopped: Vec<String>,
-    /// Nobody worked on them: they will not start.
+    /// They were not running, and will not start.
     pub unstarted: Vec<String>,
     /// They had come to an end before.
     pub over: Vec<String>,
@@ -55,14 +51,14 @@ impl From<WorkflowView> for Cancelled {
 }
 
 impl Answer {
-    /// The problem with what goes on, for those who waited for its end.
+    /// The problem with what is still running, for callers that waited for its end.
     pub fn problem(&self) -> Option<Problem> {
         let one = self.workflows.iter().find(|one| !one.going_on.is_empty())?;
         let id = one.workflow.id;
-        let message = format!("workflow {id} is not over: {} goes on", one.going_on.join(", "));
+        let message = format!("workflow {id} has not finished: {} is still running", one.going_on.join(", "));
         Some(
             Problem::new(Code::KillIncomplete, message)
-                .hint(format!("it was asked to stop: `fleet workflow cancel {id}` waits for that once more"))
+                .hint(format!("it was asked to stop; `fleet workflow cancel {id}` waits again"))
                 .hint("`fleet start` takes care of a keeper that is stuck"),
         )
     }

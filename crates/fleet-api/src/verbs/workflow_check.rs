@@ -1,27 +1,30 @@
+use fleet_core::workflow::{Changes, Returns, Start};
 use std::path::PathBuf;
 
-use fleet_core::workflow::{Changes, Returns, Start};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::{Diagnostic, Kind, Wants, WorkflowSource};
 
-/// Looks whether workflows are right, and runs nothing.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+/// Checks workflows without running them.
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// The workflows.
+    #[arg(skip)]
     pub workflows: Vec<WorkflowSource>,
     /// Where relative paths start.
+    #[arg(skip)]
     pub from: Option<PathBuf>,
-    /// What all of them are for.
+    /// The task [default: from the file]
+    #[arg(long, value_name = "TEXT")]
     pub task: Option<String>,
-    /// `KEY=VALUE` for their parameters.
+    /// A value for a parameter; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// The agent of every stage, whatever the files say.
+    /// Use this agent for every stage
+    #[arg(long, value_name = "AGENT")]
     pub agent: Option<String>,
-    /// Whether something that must be said before they can run, and is not, is a flaw.
+    /// Whether missing parameters are errors.
+    #[arg(skip)]
     pub for_run: bool,
 }
 
@@ -65,7 +68,7 @@ pub struct Picture {
 pub struct StagePicture {
     /// Its name.
     pub name: String,
-    /// How many stages must be over one after the other before it can start.
+    /// How many stages must finish one after the other before it can start.
     pub level: usize,
     /// Its agent; the configured one if it names none.
     pub agent: String,

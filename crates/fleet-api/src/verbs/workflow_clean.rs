@@ -1,22 +1,19 @@
 use fleet_core::id::WorkflowId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::{Kept, Leftover, WorkflowView};
 
-/// Removes workflows that are over, with the branches and folders of their stages.
+/// Removes finished workflows, with the branches and folders of their stages.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The workflows: ids, beginnings of ids, or names that only one has
+    /// The workflows: ids, prefixes of ids, or unique names
     #[arg(value_name = "ID", required_unless_present = "all_finished")]
     pub ids: Vec<String>,
-    /// All of this repository that are over
+    /// All finished ones of this repository
     #[arg(long, conflicts_with = "ids")]
     pub all_finished: bool,
-    /// Branches that have not landed, too; `fleet undo` brings them back
+    /// Include branches that have not landed; `fleet undo` restores them
     #[arg(long)]
     pub discard: bool,
     /// Only say what would go.

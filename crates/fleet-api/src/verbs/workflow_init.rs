@@ -1,10 +1,7 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::Format;
 
-/// Gives a workflow to begin with: one of those that come with codefleet, for whoever asks to write it to a file.
+/// Returns the text of a starter workflow, for the caller to write to a file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {

@@ -1,10 +1,7 @@
+use fleet_core::id::{ProjectId, WorkflowId};
 use std::collections::BTreeMap;
 
-use fleet_core::id::{ProjectId, WorkflowId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::WorkflowView;
 
 /// Lists workflows, the newest first. An agent sees those that come from its own task.
@@ -14,13 +11,13 @@ pub struct Request {
     /// Only these: running, cancelling, succeeded, failed, cancelled; may be repeated
     #[arg(short, long = "state", value_name = "STATE", value_delimiter = ',')]
     pub states: Vec<String>,
-    /// Those that are over, too
+    /// Include finished ones
     #[arg(short, long, conflicts_with = "states")]
     pub all: bool,
     /// The workflows of every repository
     #[arg(short = 'A', long)]
     pub all_projects: bool,
-    /// Show so many at most [default: `tasks.list_limit`, 50]
+    /// Show at most N [default: `tasks.list_limit`, 50]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: Option<u32>,
     /// Only those that are older than this one: the next page

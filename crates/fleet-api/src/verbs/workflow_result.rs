@@ -1,18 +1,15 @@
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::report::Verdict;
 use fleet_core::workflow::PartState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::{WorkflowDetail, WorkflowView};
 
-/// Shows what came of a workflow: the results of its last stages, and how to take them.
+/// Shows the results of a workflow, and how to merge them.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The workflow: its id or the beginning of that, or its name if only one has it
+    /// The workflow: its id or a prefix of it, or its name if that is unique
     pub id: String,
     /// The results of all stages
     #[arg(long, conflicts_with = "stage")]
@@ -20,7 +17,7 @@ pub struct Request {
     /// The result of this stage
     #[arg(long, value_name = "NAME")]
     pub stage: Option<String>,
-    /// Also how the workflow and its stages stand at the same moment.
+    /// Also the state of the workflow and its stages at the same moment.
     #[arg(skip)]
     pub detail: bool,
 }
@@ -31,7 +28,7 @@ pub struct Answer {
     /// The workflow.
     #[serde(flatten)]
     pub workflow: WorkflowView,
-    /// What came of the stages that were asked for.
+    /// The results of the requested stages.
     pub results: Vec<StageResult>,
     /// What was judged last.
     pub verdict: Option<Verdict>,
@@ -41,14 +38,13 @@ pub struct Answer {
     pub branches: Vec<String>,
     /// What to do next, most useful first; commands in backquotes.
     pub next: Vec<String>,
-    /// How it and its stages stand, if that was asked for.
+    /// The state of the workflow and its stages, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<WorkflowDetail>,
 }
 
-/// What came of one stage.
+/// The result of one stage.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct StageResult {
     pub name: String,
     pub state: PartState,

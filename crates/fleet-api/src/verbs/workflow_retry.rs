@@ -1,17 +1,13 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Subject;
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::WorkflowDetail;
 
-/// Tries again what is not done of a workflow, or does a stage and all that build on it once more.
+/// Retries what is not done of a workflow, or reruns a stage and everything that builds on it.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// The workflow: its id or the beginning of that, or its name if only one has it
+    /// The workflow: its id or a prefix of it, or its name if that is unique
     pub id: String,
-    /// Do this stage once more, and all that build on it
+    /// Rerun this stage, and everything that builds on it
     #[arg(long, value_name = "STAGE")]
     pub from: Option<String>,
 }

@@ -1,32 +1,37 @@
+use fleet_core::workflow::{Returns, Start};
 use std::path::PathBuf;
 
-use fleet_core::workflow::{Returns, Start};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::verb::verb;
+use crate::prelude::*;
 use crate::views::{WorkflowDetail, WorkflowSource};
 
 /// Runs a workflow: everything is checked before anything starts, then all of it is added at once.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// Which one.
+    #[arg(skip = WorkflowSource::Named(String::new()))]
     pub workflow: WorkflowSource,
     /// Where a relative path starts.
+    #[arg(skip)]
     pub from: Option<PathBuf>,
-    /// What all of it is for; what the file says, if left out.
+    /// The task; the file's own, if left out.
+    #[arg(skip)]
     pub task: Option<String>,
-    /// `NAME=VALUE` for its parameters.
+    /// Set a parameter of the workflow; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
     #[serde(default)]
     pub set: Vec<String>,
-    /// The agent of every stage, whatever the file says.
+    /// Use this agent for every stage; models and arguments for other agents are left out
+    #[arg(long, value_name = "AGENT")]
     pub agent: Option<String>,
-    /// Where the work starts; what the file says, or the current commit of the directory, if left out.
+    /// Where the work starts: a branch, tag or commit [default: HEAD]
+    #[arg(long, value_name = "REF")]
     pub base: Option<String>,
-    /// The priority of its tasks; that of work which people start by hand, if left out.
+    /// The priority of its tasks: 1 to 5, 5 first [default: 5]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub priority: Option<i64>,
     /// Check everything, start nothing.
+    #[arg(skip)]
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -45,7 +50,7 @@ pub struct Answer {
 pub struct Plan {
     /// What it is called.
     pub name: String,
-    /// What all of it is for.
+    /// The task.
     pub task: String,
     /// The commit that it starts from.
     pub base: String,
@@ -55,7 +60,6 @@ pub struct Plan {
 
 /// A stage of it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct PlannedStage {
     pub name: String,
     pub needs: Vec<String>,
@@ -66,7 +70,7 @@ pub struct PlannedStage {
     pub when: Option<String>,
     /// How many there will be; nothing where that is known only later.
     pub copies: Option<usize>,
-    /// What its agent is told, if it needs no other stage.
+    /// Its prompt, if it needs no other stage.
     pub prompt: Option<String>,
 }
 

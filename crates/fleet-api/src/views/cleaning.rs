@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// Something that may go, or is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Leftover {
     pub task: TaskId,
     pub title: Option<String>,
@@ -27,7 +26,6 @@ impl Leftover {
 
 /// Something that stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Kept {
     pub task: TaskId,
     pub title: Option<String>,

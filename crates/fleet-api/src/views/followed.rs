@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{RunView, TaskView};
 use crate::Moment;
 
-/// A task that somebody waits for.
+/// A task that a caller waits for.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Followed {
     /// The task.
@@ -33,6 +33,8 @@ pub struct Details {
     pub repo: Option<PathBuf>,
     /// Who does it, chosen or not.
     pub agent: String,
+    /// Its model, chosen or configured; none is its agent's own choice.
+    pub model: Option<String>,
     /// How long a run may take, chosen or not.
     pub most_seconds: Option<u64>,
     /// The task whose agent added it.
@@ -41,6 +43,8 @@ pub struct Details {
     pub kept_at: Option<Moment>,
     /// The exit status of its agent, as a shell shows it, once that has ended.
     pub exit_code: Option<i32>,
+    /// The folder that `fleet open` made of its run after its end.
+    pub opened: Option<PathBuf>,
     /// When its agent last printed something.
     pub printed_at: Option<Moment>,
     /// What is kept of its run on this machine.
@@ -49,7 +53,6 @@ pub struct Details {
 
 /// What is kept of a run on a machine.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each file")]
 pub struct RunFiles {
     pub folder: PathBuf,
     pub prompt: PathBuf,
@@ -60,7 +63,7 @@ pub struct RunFiles {
 }
 
 impl Followed {
-    /// Shows a task as it is at `now`, with its newest run and what stands in its way.
+    /// Shows a task as it is at `now`, with its newest run and what blocks it.
     pub fn new((task, run): (&Task, Option<&Run>), obstacle: Option<&Obstacle>, now: Millis) -> Self {
         Self { task: TaskView::new(task, now).behind(obstacle), run: run.map(RunView::from), details: None }
     }
@@ -94,7 +97,7 @@ impl Followed {
     }
 }
 
-/// What was launched, and later how it stands.
+/// What was launched, and later its state.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Launched {
     /// The batch, if they are one.

@@ -11,7 +11,6 @@ use crate::Moment;
 
 /// Something that was said to the agent of a task.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct MessageView {
     pub id: String,
     pub number: i64,
@@ -31,11 +30,11 @@ pub struct MessageView {
     pub sent_at: Option<Moment>,
 }
 
-/// A message may be as large as a description: whoever lists them wants to know which is which.
+/// A message may be as large as a description: a list shows only enough to tell them apart.
 const LONGEST_TEXT: usize = 2_000;
 
 impl MessageView {
-    /// As it stands now.
+    /// Its state now.
     pub fn new(message: &Message, now: Millis) -> Self {
         let receipts = message.receipts;
         let state = if message.is_expired(now) { "expired" } else { receipts.state().as_str() }.to_owned();

@@ -10,7 +10,6 @@ use crate::Moment;
 
 /// A run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct RunView {
     pub id: RunId,
     pub task: TaskId,
@@ -33,7 +32,7 @@ pub struct RunView {
     pub micro_usd: u64,
     pub activity: Option<String>,
     pub percent: Option<u8>,
-    /// Why somebody wants it stopped.
+    /// Why it is to be stopped.
     pub stopping: Option<String>,
     /// When it counts as left alone, unless its keeper says that it lives.
     pub lease_until: Moment,
@@ -50,8 +49,8 @@ impl From<&Run> for RunView {
             id: run.id,
             task: run.task,
             project: run.project,
-            attempt: run.fence,
-            state: run.state,
+            attempt: run.attempt,
+            state: run.state(),
             reason: run.reason,
             detail: run.detail.clone(),
             runner: run.runner.clone(),
@@ -95,7 +94,7 @@ pub struct ListedRunView {
     pub run: RunView,
     /// What its task is called; nothing, if that was deleted.
     pub title: Option<String>,
-    /// Where its task stands; nothing, if that was deleted.
+    /// The state of its task; nothing, if that was deleted.
     pub task_state: Option<TaskState>,
     /// The batch of its task.
     pub batch: Option<BatchId>,
@@ -103,7 +102,7 @@ pub struct ListedRunView {
     pub project_name: String,
     /// Where it works or worked, in words, if that is not here.
     pub elsewhere: Option<String>,
-    /// What it uses of this machine, if it is at work here.
+    /// What it uses of this machine, if it runs here.
     pub load: Option<Load>,
 }
 

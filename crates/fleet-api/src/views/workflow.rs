@@ -11,7 +11,6 @@ use crate::Moment;
 
 /// A workflow.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct WorkflowView {
     pub id: WorkflowId,
     pub project: ProjectId,
@@ -34,7 +33,7 @@ impl From<&Workflow> for WorkflowView {
             id: workflow.id,
             project: workflow.project,
             name: workflow.name.clone(),
-            state: workflow.state,
+            state: workflow.state(),
             why: workflow.why.clone(),
             priority: workflow.priority.get(),
             base: workflow.base.to_string(),
@@ -46,9 +45,8 @@ impl From<&Workflow> for WorkflowView {
     }
 }
 
-/// How many of its stages stand where, copies counted one by one.
+/// How many of its stages are in each state, copies counted one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct Progress {
     pub total: u32,
     pub pending: u32,
@@ -60,7 +58,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// How many are over.
+    /// How many have finished.
     pub const fn over(&self) -> u32 {
         self.done + self.failed + self.cancelled + self.skipped
     }
@@ -89,7 +87,7 @@ pub struct WorkflowDetail {
     pub workflow: WorkflowView,
     /// Its repository.
     pub project_name: String,
-    /// What all of it is for.
+    /// The task.
     pub task: String,
     /// The values of its parameters.
     pub params: BTreeMap<String, String>,
@@ -113,12 +111,11 @@ impl WorkflowDetail {
 
 /// A stage of a workflow, or one of its copies.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "docs/json.md describes each field")]
 pub struct StageView {
     /// As its stage, with its number where there are several.
     pub name: String,
     pub stage: String,
-    /// Where its stage stands in the file, from 0.
+    /// The position of its stage in the file, from 0.
     pub index: usize,
     pub number: u32,
     pub item: Option<String>,
@@ -128,7 +125,7 @@ pub struct StageView {
     pub status: String,
     /// Whether it failed because its time was over.
     pub timed_out: bool,
-    /// Why it was skipped, has failed, or does not go on.
+    /// Why it was skipped, has failed, or is stuck.
     pub why: Option<String>,
     pub task: Option<TaskId>,
     pub run: Option<RunId>,
@@ -139,7 +136,7 @@ pub struct StageView {
     pub branch: Option<String>,
     pub activity: Option<String>,
     pub percent: Option<u8>,
-    /// What its agent says it did, once it is over.
+    /// What its agent reports it did, once it has finished.
     pub summary: Option<String>,
     pub input_tokens: u64,
     pub output_tokens: u64,

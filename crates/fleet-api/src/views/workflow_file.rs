@@ -6,13 +6,13 @@ use fleet_core::text::escaped;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which workflow somebody means.
+/// Which workflow is meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkflowSource {
     /// By its name in the repository, at home, or among those that come with codefleet; or by the path of its file.
     Named(String),
-    /// A text, by somebody who need not be the user: it can have no commands, and name no files.
+    /// A text, perhaps not by the user: it can have no commands, and name no files.
     Given {
         /// What it is called if it does not say so itself.
         name: String,
@@ -35,7 +35,6 @@ impl WorkflowSource {
 /// How a file is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "these are their names")]
 pub enum Format {
     Toml,
     Yaml,
@@ -76,14 +75,14 @@ pub enum Kind {
     Shipped,
     /// It was named by its path.
     Path,
-    /// It was handed over as a text, by somebody who need not be the user.
+    /// It was passed as a text, perhaps not by the user.
     Given,
 }
 
 /// What a workflow does not say itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wants {
-    /// Whether it wants a task.
+    /// Whether it needs a task.
     pub task: bool,
     /// The parameters that have no value.
     pub params: Vec<String>,

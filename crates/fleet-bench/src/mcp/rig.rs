@@ -22,14 +22,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// So often the end of something is asked for. Both are asked in the same way, because one of them knows no other.
 const ASK: Duration = Duration::from_millis(2);
 
-/// Whose server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
     Ours,
     Theirs,
 }
 
-/// What the agent does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     Nothing,
@@ -82,7 +80,6 @@ impl Rig {
         };
     }
 
-    /// How the server is started.
     pub(super) fn command(&self, whose: Whose) -> Command {
         let mut command = match whose {
             Whose::Ours => {
@@ -127,7 +124,6 @@ pub(super) fn repository(work: Work) -> Repo {
     repo
 }
 
-/// A server at work, with its client.
 pub(super) struct Served {
     pub(super) whose: Whose,
     pub(super) client: McpClient,
@@ -188,7 +184,6 @@ pub(super) fn order(repo: &Path) -> Value {
     })
 }
 
-/// The id in an answer.
 pub(super) fn id(answer: &Value, name: &str) -> String {
     answer[name].as_str().expect("an id").to_owned()
 }

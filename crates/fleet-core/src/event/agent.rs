@@ -16,7 +16,6 @@ use crate::time::Millis;
 /// One thing that an agent did or said. `kind` is its name in `fleet agents decode`; an alias is its name in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields of an event speak for themselves")]
 pub enum AgentEvent {
     /// The conversation has an id, by which a later run can continue it.
     #[serde(rename = "session")]
@@ -134,7 +133,6 @@ impl Tokens {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 
-    /// These without others.
     #[must_use]
     pub const fn less(self, others: Self) -> Self {
         Self {
@@ -189,7 +187,6 @@ impl AgentEvent {
         }
     }
 
-    /// Whether logs show it.
     pub const fn is_logged(&self) -> bool {
         !self.names().0.is_empty()
     }

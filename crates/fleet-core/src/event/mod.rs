@@ -17,57 +17,43 @@ pub use when::{LocalTime, When};
 /// What happened. The name in `kind` and the fields are a stable, documented shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "data")]
-#[expect(missing_docs, reason = "the fields of a fact speak for themselves, and docs/json.md has each")]
 pub enum Fact {
     /// A repository was seen for the first time.
     #[serde(rename = "project.added")]
     ProjectAdded { name: String },
-    /// A task was added.
     #[serde(rename = "task.added")]
     TaskAdded { title: Title, priority: Priority, after: Vec<TaskId> },
-    /// Fields of a task changed.
     #[serde(rename = "task.edited")]
     TaskEdited { fields: Vec<String> },
-    /// A task was put aside.
     #[serde(rename = "task.held")]
     TaskHeld { remark: Option<String> },
-    /// A task was taken up again.
     #[serde(rename = "task.released")]
     TaskReleased {},
-    /// A task is not wanted any more.
     #[serde(rename = "task.cancelled")]
     TaskCancelled { remark: Option<String> },
-    /// A person wants a task tried again.
     #[serde(rename = "task.retried")]
     TaskRetried {},
-    /// Somebody has something to say to the agent of a task.
+    /// A message was sent to the agent of a task.
     #[serde(rename = "task.prompted")]
     TaskPrompted { number: i64, text: String, by: String },
-    /// A task that was over is queued again, because somebody had more to say.
+    /// A task that was over is queued again, because a follow-up message arrived.
     #[serde(rename = "task.reopened")]
     TaskReopened {},
-    /// A task was removed for good.
     #[serde(rename = "task.deleted")]
     TaskDeleted { title: Title },
-    /// A task now waits for another.
     #[serde(rename = "task.dependency_added")]
     DependencyAdded { on: TaskId },
-    /// A task no longer waits for another.
     #[serde(rename = "task.dependency_removed")]
     DependencyRemoved { on: TaskId },
     /// A runner claimed a task: a run began.
     #[serde(rename = "task.started")]
     TaskStarted { runner: String, agent: String, attempt: i64, lease_until: Millis },
-    /// A run moved on.
     #[serde(rename = "run.moved")]
     RunMoved { state: RunState },
-    /// A run succeeded, and with it the task.
     #[serde(rename = "task.done")]
     TaskDone {},
-    /// A run ended with a question to a person.
     #[serde(rename = "task.waiting")]
     TaskWaiting {},
-    /// A run failed and the task is given up.
     #[serde(rename = "task.failed")]
     TaskFailed { reason: Reason, detail: String, failures: u32 },
     /// A run ended and the task is queued again.
@@ -76,7 +62,6 @@ pub enum Fact {
     /// The workspace of a run is ready: its branch, and the commit that it starts from.
     #[serde(rename = "run.prepared")]
     RunPrepared { branch: Option<String>, base: Option<String> },
-    /// The agent left a note, from inside the run.
     #[serde(rename = "run.note")]
     RunNote { text: String },
     /// The agent said how far it is, from inside the run.
@@ -85,46 +70,40 @@ pub enum Fact {
     /// The agent declared its work over, from inside the run: a claim, not yet looked at.
     #[serde(rename = "run.reported")]
     RunReported { status: String, summary: String },
-    /// The agent was told what somebody had to say.
+    /// The agent got a message.
     #[serde(rename = "run.prompted")]
     RunPrompted { number: i64, text: String },
-    /// Somebody or a limit stops the run.
+    /// A user or a limit stops the run.
     #[serde(rename = "run.stopping")]
     RunStopping { why: String },
     /// So many more events of the run were left out, because they came too fast.
     #[serde(rename = "run.omitted")]
     RunOmitted { count: u64 },
-    /// A task goes on with another agent.
     #[serde(rename = "task.handed_over")]
     TaskHandedOver { from: String, to: String, reason: Reason },
     /// An account takes no work until a moment: all agents that use it wait.
     #[serde(rename = "account.paused")]
     AccountPaused { account: String, agent: Option<String>, until: Millis, why: String },
-    /// An account takes work again, before its pause was over.
     #[serde(rename = "account.resumed")]
     AccountResumed { account: String },
-    /// A workflow began.
     #[serde(rename = "workflow.started")]
     WorkflowStarted { workflow: WorkflowId, name: String, stages: usize },
     /// A stage of a workflow became a task.
     #[serde(rename = "workflow.stage_started")]
     StageStarted { workflow: WorkflowId, stage: String },
-    /// A stage of a workflow is over, or is tried again.
+    /// A stage of a workflow ended, or is retried.
     #[serde(rename = "workflow.stage_moved")]
     StageMoved { workflow: WorkflowId, stage: String, state: PartState, why: Option<String> },
-    /// A stage of a workflow will not be started.
     #[serde(rename = "workflow.stage_skipped")]
     StageSkipped { workflow: WorkflowId, stage: String, why: Skip },
     /// A workflow is not wanted any more; what runs of it is being stopped.
     #[serde(rename = "workflow.cancelling")]
     WorkflowCancelling { workflow: WorkflowId, why: Option<String> },
-    /// A workflow that was over goes on, because somebody wants something of it once more.
+    /// A finished workflow continues, because a user wants something of it once more.
     #[serde(rename = "workflow.retried")]
     WorkflowRetried { workflow: WorkflowId, from: Option<String> },
-    /// A workflow is over.
     #[serde(rename = "workflow.ended")]
     WorkflowEnded { workflow: WorkflowId, state: WorkflowState, why: Option<String> },
-    /// A workflow and its tasks were removed for good.
     #[serde(rename = "workflow.deleted")]
     WorkflowDeleted { workflow: WorkflowId, name: String },
     /// Something that a newer version wrote: kept and shown as it is.
@@ -148,19 +127,13 @@ pub const NOTES: &[&str] = &[
 /// Kinds that say why a run failed.
 pub const TROUBLE: &[&str] =
     &["run.retrying", "run.limited", "run.denied", "run.error", "run.warned", "run.stopping", "run.reported"];
-/// The kind of [`AgentEvent::Warning`].
 pub const WARNING: &[&str] = &["run.warned"];
-/// The kind of [`Fact::RunNote`].
 pub const NOTE: &[&str] = &["run.note"];
 
-/// What an event is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Subject {
-    /// The project, if it is about one.
     pub project: Option<ProjectId>,
-    /// The task, if it is about one.
     pub task: Option<TaskId>,
-    /// The run, if it is about one.
     pub run: Option<RunId>,
 }
 
@@ -171,19 +144,15 @@ pub struct Event {
     pub seq: i64,
     /// When it happened, by the clock of the process that wrote it.
     pub at: Millis,
-    /// What it is about.
     pub subject: Subject,
-    /// What happened.
     pub fact: Fact,
 }
 
 impl Fact {
-    /// A warning of the agent or of its keeper.
     pub const fn warning(text: String) -> Self {
         Self::Agent(AgentEvent::Warning { text })
     }
 
-    /// The stable name.
     pub fn kind(&self) -> String {
         self.parts().0
     }

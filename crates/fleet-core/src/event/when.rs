@@ -20,14 +20,11 @@ pub enum When {
     Local(LocalTime),
 }
 
-/// A local time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalTime {
     /// Year, month and day; without them it is today.
     pub date: Option<(i16, i8, i8)>,
-    /// From 0 to 23.
     pub hour: i8,
-    /// From 0 to 59.
     pub minute: i8,
 }
 

@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::transition::{UnknownName, named};
 
 named! {
-    /// What kind of message.
     pub enum MessageKind: "kind of message" {
-        /// What somebody has to say to an agent: told at once, if the agent can be spoken to.
+        /// A message to an agent: delivered at once, if the agent accepts input.
         Prompt = "prompt",
-        /// What somebody has to say to the next run: an agent at work is not interrupted.
+        /// A message to the next run: a running agent is not interrupted.
         FollowUp = "follow_up",
     }
 }
@@ -29,7 +28,7 @@ pub enum Channel {
 
 /// What a kind means for those who deliver it.
 struct Rules {
-    /// Whether an agent at work is told; otherwise the next run is.
+    /// Whether a running agent gets it; otherwise the next run does.
     interrupts: bool,
     /// What comes before its text where it is a part of a longer one.
     introduction: &'static str,
@@ -45,7 +44,6 @@ impl MessageKind {
         }
     }
 
-    /// Whether it may be delivered this way.
     pub const fn reaches(self, channel: Channel) -> bool {
         match channel {
             Channel::Start => true,

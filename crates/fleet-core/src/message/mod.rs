@@ -17,7 +17,7 @@ pub use kind::{Channel, MessageKind};
 pub use receipt::{MessageMove, MessageState, Receipt, Receipts};
 
 use crate::id::{RunId, TaskId};
-use crate::run::{Stop, StopKind};
+use crate::run::{StopKind, StopRequest};
 use crate::task::{PromptText, TaskState};
 use crate::time::Millis;
 
@@ -36,32 +36,27 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// Something that is said to the agent of a task.
+/// A message to the agent of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Which one, and for whom.
     pub id: MessageId,
-    /// What kind of message.
     pub kind: MessageKind,
-    /// What is said.
     pub text: PromptText,
     /// The name of a user, or the id of the run whose agent said it.
     pub from: String,
-    /// Nobody is told after this.
+    /// It is not delivered after this.
     pub expires_at: Option<Millis>,
     /// The run that was given it last, to deliver it.
     pub taken_by: Option<RunId>,
-    /// How far it came.
     pub receipts: Receipts,
 }
 
 impl Message {
-    /// Whether it is too late to deliver it.
     pub fn is_expired(&self, now: Millis) -> bool {
         self.receipts.seen.is_none() && self.expires_at.is_some_and(|end| end <= now)
     }
 
-    /// As a part of the text that starts an agent.
+    /// As part of the prompt that starts an agent.
     pub fn introduced(&self) -> String {
         match self.sender() {
             Some(run) => format!("Added by the agent of run {run}: {}", self.text),
@@ -69,7 +64,7 @@ impl Message {
         }
     }
 
-    /// As it is said to an agent at work, which takes what has no introduction for the words of a person.
+    /// As a running agent gets it. Text without an introduction would look like a person's own words.
     pub fn spoken(&self) -> Cow<'_, str> {
         match self.sender() {
             Some(_) => Cow::Owned(self.introduced()),
@@ -92,53 +87,52 @@ pub enum Reception {
     Live,
     /// To the next run, which starts by itself.
     Kept,
-    /// To the next run, which starts when somebody releases the task.
+    /// To the next run, which starts when a user releases the task.
     Held,
     /// To the next run: the task was over, and is queued again for it.
     Reopened,
 }
 
-/// Why a task takes no message.
+/// Why a task accepts no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum MessageRefusal {
     /// It waits for an answer: something else would leave the agent's question open.
-    #[error("it waits for an answer to a question of its agent")]
+    #[error("its agent is waiting for an answer")]
     WaitsForAnswer,
-    /// A person stops its run and does not want it any more.
+    /// A user is cancelling its run.
     #[error("it is being stopped")]
     IsStopping,
-    /// Nobody has delivered what was said before.
-    #[error("{MOST_WAITING} prompts wait for its agent already")]
+    /// Earlier messages are still undelivered.
+    #[error("{MOST_WAITING} messages are already waiting for its agent")]
     TooMany,
 }
 
-/// At most this many messages of a task may wait: whoever delivers them holds all of them in memory.
+/// At most this many messages of a task may wait: delivery holds all of them in memory.
 pub const MOST_WAITING: usize = 20;
 
 /// What decides where a message goes.
 #[derive(Debug, Clone, Copy)]
 pub struct Addressee<'a> {
-    /// The state of the task.
     pub state: TaskState,
-    /// What somebody asked of its live run.
-    pub stop: Option<&'a Stop>,
-    /// How many messages wait for its agent already.
+    /// The stop requested of its live run.
+    pub stop: Option<&'a StopRequest>,
+    /// How many messages already wait for its agent.
     pub waiting: usize,
 }
 
 /// Where a message of this kind goes.
-pub fn receive(kind: MessageKind, to: Addressee<'_>) -> Result<Reception, Refusal> {
+pub fn receive(kind: MessageKind, to: Addressee<'_>) -> Result<Reception, MessageRefusal> {
     let reception = match to.state {
-        TaskState::Waiting => return Err(Refusal::WaitsForAnswer),
+        TaskState::Waiting => return Err(MessageRefusal::WaitsForAnswer),
         TaskState::Running if to.stop.is_some_and(|stop| stop.kind == StopKind::Cancel) => {
-            return Err(Refusal::IsStopping);
+            return Err(MessageRefusal::IsStopping);
         }
         TaskState::Running if kind.reaches(Channel::Input) => Reception::Live,
         TaskState::Running | TaskState::Queued => Reception::Kept,
         TaskState::Held => Reception::Held,
         TaskState::Done | TaskState::Failed | TaskState::Cancelled => Reception::Reopened,
     };
-    if to.waiting >= MOST_WAITING { Err(Refusal::TooMany) } else { Ok(reception) }
+    if to.waiting >= MOST_WAITING { Err(MessageRefusal::TooMany) } else { Ok(reception) }
 }
 
 #[cfg(test)]
@@ -151,7 +145,7 @@ mod tests {
         assert_eq!(goes(TaskState::Running), Ok(Reception::Live));
         assert_eq!(goes(TaskState::Queued), Ok(Reception::Kept));
         assert_eq!(goes(TaskState::Held), Ok(Reception::Held));
-        assert_eq!(goes(TaskState::Waiting), Err(Refusal::WaitsForAnswer));
+        assert_eq!(goes(TaskState::Waiting), Err(MessageRefusal::WaitsForAnswer));
         for state in TaskState::ALL.iter().filter(|state| state.is_settled()) {
             assert_eq!(goes(*state), Ok(Reception::Reopened), "{state}");
         }
@@ -159,14 +153,14 @@ mod tests {
 
     #[test]
     fn what_is_not_wanted_any_more_takes_no_message() {
-        let stop = |kind| Stop { kind, why: "why".to_owned() };
-        let running = |stop: &Stop| {
+        let stop = |kind| StopRequest { kind, why: "why".to_owned() };
+        let running = |stop: &StopRequest| {
             receive(
                 MessageKind::Prompt,
                 Addressee { state: TaskState::Running, stop: Some(stop), waiting: 0 },
             )
         };
-        assert_eq!(running(&stop(StopKind::Cancel)), Err(Refusal::IsStopping));
+        assert_eq!(running(&stop(StopKind::Cancel)), Err(MessageRefusal::IsStopping));
         assert_eq!(running(&stop(StopKind::Release)), Ok(Reception::Live), "it is tried again");
     }
 
@@ -193,8 +187,8 @@ mod tests {
         for state in [TaskState::Queued, TaskState::Running, TaskState::Done] {
             let with = |waiting| receive(MessageKind::Prompt, Addressee { state, stop: None, waiting });
             assert!(with(MOST_WAITING - 1).is_ok());
-            assert_eq!(with(MOST_WAITING), Err(Refusal::TooMany));
+            assert_eq!(with(MOST_WAITING), Err(MessageRefusal::TooMany));
         }
-        assert_eq!(Refusal::TooMany.to_string(), "20 prompts wait for its agent already");
+        assert_eq!(MessageRefusal::TooMany.to_string(), "20 messages are already waiting for its agent");
     }
 }

@@ -6,12 +6,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Millis;
-use crate::transition::{IllegalTransition, UnknownName, named};
+use crate::transition::{IllegalTransition, Machine as _, UnknownName, arrows, named};
 
 named! {
-    /// How far a message came.
     pub enum MessageState: "state of a message" {
-        /// It is kept, and no agent was given it.
+        /// Stored, and not given to an agent yet.
         Waiting = "waiting",
         /// It was given to an agent that has not shown yet that it has it.
         Delivered = "delivered",
@@ -21,13 +20,10 @@ named! {
 }
 
 named! {
-    /// What can happen to a message.
     pub enum MessageMove: "move of a message" {
         /// A run takes it, to deliver it.
         Take = "take",
-        /// It was given to the agent.
         Deliver = "deliver",
-        /// The agent showed that it has it.
         See = "see",
     }
 }
@@ -35,9 +31,7 @@ named! {
 /// What a run says about a message that it took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receipt {
-    /// It was given to the agent.
     Delivered,
-    /// The agent showed that it has it.
     Seen,
 }
 
@@ -50,41 +44,31 @@ impl From<Receipt> for MessageMove {
     }
 }
 
-impl MessageState {
-    /// The state after `event`, or why there is none.
-    pub fn next(self, event: MessageMove) -> Result<Self, IllegalTransition<Self, MessageMove>> {
-        use MessageMove as M;
-        use MessageState as S;
-        let to = match (self, event) {
-            // Whoever was given it before has not shown that it has it: it is delivered once more.
-            (S::Waiting | S::Delivered, M::Take) => S::Waiting,
-            (S::Waiting | S::Delivered, M::Deliver) => S::Delivered,
-            // An agent that shows it was given it, even if nobody could say so in time; that may still come, late or twice.
-            (S::Waiting | S::Delivered | S::Seen, M::See) | (S::Seen, M::Deliver) => S::Seen,
-            (S::Seen, M::Take) => return Err(IllegalTransition { from: self, event }),
-        };
-        Ok(to)
-    }
+arrows! {
+    MessageState by MessageMove, first Waiting;
+    // The agent that got it before has not shown that it has it: it is delivered once more.
+    Waiting | Delivered, Take => Waiting;
+    Waiting | Delivered, Deliver => Delivered;
+    // An agent that shows that it has it got it, even if the delivery was not recorded in time; the record may still
+    // come, late or twice.
+    Waiting | Delivered | Seen, See => Seen;
+    Seen, Deliver => Seen;
 }
 
-/// When a message was kept, delivered and seen.
+/// When a message was stored, delivered and seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipts {
-    /// When it was kept.
     pub stored: Millis,
     /// When the agent of the run that took it last was given it.
     pub delivered: Option<Millis>,
-    /// When that agent showed that it has it.
     pub seen: Option<Millis>,
 }
 
 impl Receipts {
-    /// Of a message that was kept now.
     pub const fn new(now: Millis) -> Self {
         Self { stored: now, delivered: None, seen: None }
     }
 
-    /// How far it came.
     pub const fn state(self) -> MessageState {
         match (self.delivered, self.seen) {
             (_, Some(_)) => MessageState::Seen,

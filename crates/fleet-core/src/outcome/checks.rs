@@ -20,13 +20,12 @@ const LONGEST_NAME: usize = 200;
 pub struct Checks {
     /// How many have to succeed.
     pub due: usize,
-    /// Those that were run.
-    pub run: Vec<Receipt>,
+    pub run: Vec<CheckResult>,
 }
 
 /// What came of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Receipt {
+pub struct CheckResult {
     /// The command, by its arguments.
     pub argv: Vec<String>,
     /// How it ended.
@@ -63,8 +62,7 @@ impl fmt::Display for CheckExit {
     }
 }
 
-impl Receipt {
-    /// Whether it succeeded.
+impl CheckResult {
     pub const fn is_good(&self) -> bool {
         matches!(self.exit, CheckExit::Code(0))
     }
@@ -89,7 +87,7 @@ pub(super) fn by_checks(evidence: &Evidence) -> Ending {
     if run.len() >= *due {
         return Ending::Succeeded;
     }
-    // Whoever ended the run did not wait for them. What was not checked is not done.
+    // The run was stopped before the checks were done. What was not checked is not done.
     match &evidence.stopped {
         Some(stop) => after_stop(stop, None),
         None => Ending::Failed(Reason::ChecksFailed, format!("{} of {due} checks were run", run.len())),

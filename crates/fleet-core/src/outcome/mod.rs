@@ -11,7 +11,7 @@ mod tests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use checks::{CheckExit, Checks, LONGEST_TAIL, Receipt};
+pub use checks::{CheckExit, CheckResult, Checks, LONGEST_TAIL};
 pub use result::{Names, ResultStatus, RunResult};
 
 use crate::policy::blames_account;
@@ -20,7 +20,7 @@ use crate::run::{Ending, Reason};
 use crate::text::shortened;
 use crate::workflow::Returns;
 
-/// More of an agent's words is not quoted in a sentence.
+/// The longest quote of an agent's words in a sentence.
 const LONGEST_QUOTE: usize = 500;
 
 /// How an agent's process ended.
@@ -36,7 +36,7 @@ pub enum AgentExit {
 }
 
 impl AgentExit {
-    /// Whether it says by itself that all went well.
+    /// Whether the exit status means success.
     pub const fn is_success(&self) -> bool {
         matches!(self, Self::Code(0))
     }
@@ -55,29 +55,21 @@ impl std::fmt::Display for AgentExit {
 /// What an agent declared through `fleet done` or `fleet fail` while it ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Declared {
-    /// It is done.
     Done(Report),
-    /// It cannot go on.
-    Fail {
-        /// Why.
-        summary: String,
-    },
+    Fail { summary: String },
 }
 
 /// Why a keeper stopped an agent that would have gone on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopCause {
     /// It ran longer than its limit; the sentence names the limit.
     TimeLimit(String),
-    /// Nothing came from it for too long.
     Idle(String),
-    /// It used more tokens than it may.
     Tokens(String),
-    /// It cost more than it may.
     Money(String),
-    /// Its provider refused what it would refuse at every further try.
+    /// Its provider would refuse every further try.
     Hopeless(Reason, String),
-    /// A person stopped it, with a remark.
+    /// A user stopped it, with this remark.
     Killed(String),
     /// The runner shuts down or hands over: no fault of the task.
     Shutdown(String),
@@ -86,7 +78,6 @@ pub enum Stop {
 /// What the tool itself saw of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// How the agent's process ended.
     pub exit: AgentExit,
     /// The report in the last thing that the agent wrote.
     pub report: Option<Report>,
@@ -96,28 +87,25 @@ pub struct Evidence {
     pub declared: Option<Declared>,
     /// A question to a person that the agent ended with.
     pub question: Option<String>,
-    /// The failure that the agent's own stream told of, and did not recover from.
+    /// The failure that the agent reported, and did not recover from.
     pub failure: Option<(Reason, String)>,
     /// How many commits git shows since the base.
     pub commits: usize,
     /// How many files git shows as changed since the base.
     pub files: usize,
-    /// The task asks for no change.
     pub read_only: bool,
-    /// The task may be done without a change: a review that found nothing, or mended what it found.
+    /// The task may be done without a change: a review that found nothing, or fixed what it found.
     pub may_be_empty: bool,
     /// What the task asks for beside the report.
     pub returns: Returns,
-    /// What it was to merge and did not, each in words.
+    /// What it should have merged and did not, each in words.
     pub unmerged: Vec<String>,
     /// The commands that have to succeed over the work.
     pub checks: Checks,
-    /// Why the keeper stopped the agent, if it did.
-    pub stopped: Option<Stop>,
+    pub stopped: Option<StopCause>,
 }
 
 impl Evidence {
-    /// Whether git shows any change.
     pub const fn has_changes(&self) -> bool {
         self.commits > 0 || self.files > 0
     }
@@ -167,7 +155,7 @@ pub fn calls_for_checks(evidence: &Evidence) -> bool {
 }
 
 fn before_checks(evidence: &Evidence) -> Ending {
-    if let Some(Stop::Killed(remark)) = &evidence.stopped {
+    if let Some(StopCause::Killed(remark)) = &evidence.stopped {
         return Ending::Cancelled(remark.clone());
     }
     if let AgentExit::NotStarted(_) = &evidence.exit {
@@ -199,19 +187,19 @@ fn before_checks(evidence: &Evidence) -> Ending {
     by_evidence(evidence)
 }
 
-fn after_stop(stop: &Stop, failure: Option<&(Reason, String)>) -> Ending {
+fn after_stop(stop: &StopCause, failure: Option<&(Reason, String)>) -> Ending {
     match stop {
-        Stop::TimeLimit(text) => Ending::Failed(Reason::TimedOut, text.clone()),
-        Stop::Idle(text) => match failure {
+        StopCause::TimeLimit(text) => Ending::Failed(Reason::TimedOut, text.clone()),
+        StopCause::Idle(text) => match failure {
             Some((reason, why)) if blames_account(*reason) => {
                 Ending::Failed(*reason, format!("{why} ({text})"))
             }
             _ => Ending::Failed(Reason::Stale, text.clone()),
         },
-        Stop::Tokens(text) | Stop::Money(text) => Ending::Failed(Reason::OverBudget, text.clone()),
-        Stop::Hopeless(reason, text) => Ending::Failed(*reason, text.clone()),
-        Stop::Shutdown(text) => Ending::Released(text.clone()),
-        Stop::Killed(remark) => Ending::Cancelled(remark.clone()),
+        StopCause::Tokens(text) | StopCause::Money(text) => Ending::Failed(Reason::OverBudget, text.clone()),
+        StopCause::Hopeless(reason, text) => Ending::Failed(*reason, text.clone()),
+        StopCause::Shutdown(text) => Ending::Released(text.clone()),
+        StopCause::Killed(remark) => Ending::Cancelled(remark.clone()),
     }
 }
 
@@ -236,10 +224,7 @@ fn by_evidence(evidence: &Evidence) -> Ending {
     }
     if !evidence.unmerged.is_empty() {
         let what = evidence.unmerged.join("; ");
-        return Ending::Failed(
-            Reason::AgentError,
-            format!("the agent did not merge all that it was to: {what}"),
-        );
+        return Ending::Failed(Reason::AgentError, format!("the agent did not merge everything: {what}"));
     }
     if evidence.read_only || evidence.has_changes() || status == Some(ReportStatus::CompletedNoChanges) {
         return Ending::Succeeded;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentExit, Declared, Evidence, Receipt};
+use super::{AgentExit, CheckResult, Declared, Evidence};
 use crate::report::{LONGEST_SUMMARY, MOST_ITEMS, Report, ReportStatus, TestLine, TestOutcome, Verdict};
 use crate::run::{Ending, Reason};
 use crate::text::shortened;
@@ -22,13 +22,9 @@ named! {
         CompletedNoChanges = "completed_no_changes",
         /// Changes were claimed or expected, and git shows none.
         NoChanges = "no_changes",
-        /// The agent said that it cannot go on.
         Blocked = "blocked",
-        /// The agent asked a person something.
         Asked = "asked",
-        /// It failed in another way; the reason says how.
         Failed = "failed",
-        /// A person stopped it.
         Cancelled = "cancelled",
         /// It was stopped through no fault of the task, and will be tried again.
         Released = "released",
@@ -45,7 +41,7 @@ pub struct RunResult {
     pub reason: Option<Reason>,
     /// What was done or why it ended, in a few sentences: the agent's words, or ours where it has none.
     pub summary: String,
-    /// The files that git shows as changed; at most so many that the result stays readable.
+    /// The files that git shows as changed; cut so that the result stays readable.
     pub files_changed: Vec<String>,
     /// How many there are.
     pub files: usize,
@@ -67,7 +63,7 @@ pub struct RunResult {
     pub items: Vec<String>,
     /// The commands that had to succeed over the work, as far as they were run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub checks: Vec<Receipt>,
+    pub checks: Vec<CheckResult>,
     /// How the process ended.
     pub exit: AgentExit,
     /// What the agent claimed, as it claimed it; nothing if it said nothing.
@@ -76,6 +72,9 @@ pub struct RunResult {
     /// Where claim and observation differ, in sentences.
     #[serde(default)]
     pub remarks: Vec<String>,
+    /// The work is not on its branch, because somebody else had made a branch of that name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub branch_taken: bool,
 }
 
 /// What git shows: the names behind the two numbers of the evidence.
@@ -112,6 +111,7 @@ impl RunResult {
             exit: evidence.exit.clone(),
             claimed,
             remarks,
+            branch_taken: false,
         }
     }
 }
@@ -164,7 +164,7 @@ fn summary(evidence: &Evidence, ending: &Ending, claimed: Option<&Report>) -> St
 }
 
 /// Named files beyond this are only counted.
-const NAMED: usize = 5;
+const MOST_NAMED: usize = 5;
 
 fn remarks(evidence: &Evidence, claimed: Option<&Report>, files: &[String]) -> Vec<String> {
     let mut remarks = Vec::new();
@@ -175,7 +175,7 @@ fn remarks(evidence: &Evidence, claimed: Option<&Report>, files: &[String]) -> V
     }
     let done = matches!(evidence.declared, Some(Declared::Done(_)));
     if done && !evidence.exit.is_success() {
-        remarks.push(format!("it declared that it is done; afterwards {}", evidence.exit));
+        remarks.push(format!("it reported that it is done; afterwards {}", evidence.exit));
     }
     let Some(report) = claimed else { return remarks };
     // A list that was cut cannot tell what is missing from it.
@@ -193,8 +193,8 @@ fn unseen(claimed: &[String], files: &[String]) -> Option<String> {
     let seen: BTreeSet<&str> = files.iter().map(String::as_str).collect();
     let missing: Vec<&str> =
         claimed.iter().map(String::as_str).filter(|path| !is_among(path, &seen)).collect();
-    let more = missing.len().saturating_sub(NAMED);
-    let names = missing.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    let more = missing.len().saturating_sub(MOST_NAMED);
+    let names = missing.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
     match (missing.len(), more) {
         (0, _) => None,
         (_, 0) => Some(format!("reported as changed, but git shows no change: {names}")),

@@ -87,11 +87,11 @@ fn the_order_of_precedence() {
     evidence.question = Some(text("which?"));
     assert_eq!(decide(&evidence), Ending::Asked);
     for (stop, ending) in [
-        (Stop::TimeLimit(text("4h")), Ending::Failed(Reason::TimedOut, text("4h"))),
-        (Stop::Idle(text("20m")), Ending::Failed(Reason::Auth, text("refused (20m)"))),
-        (Stop::Tokens(text("1k")), Ending::Failed(Reason::OverBudget, text("1k"))),
-        (Stop::Money(text("$1")), Ending::Failed(Reason::OverBudget, text("$1"))),
-        (Stop::Shutdown(text("bye")), Ending::Released(text("bye"))),
+        (StopCause::TimeLimit(text("4h")), Ending::Failed(Reason::TimedOut, text("4h"))),
+        (StopCause::Idle(text("20m")), Ending::Failed(Reason::Auth, text("refused (20m)"))),
+        (StopCause::Tokens(text("1k")), Ending::Failed(Reason::OverBudget, text("1k"))),
+        (StopCause::Money(text("$1")), Ending::Failed(Reason::OverBudget, text("$1"))),
+        (StopCause::Shutdown(text("bye")), Ending::Released(text("bye"))),
     ] {
         evidence.stopped = Some(stop);
         assert_eq!(decide(&evidence), ending);
@@ -106,14 +106,14 @@ fn the_order_of_precedence() {
     assert_eq!(decide(&evidence), Ending::Failed(Reason::AgentMissing, missing.clone()));
     evidence.failure = Some((Reason::SetupFailed, text("the disk is full")));
     assert_eq!(decide(&evidence), Ending::Failed(Reason::SetupFailed, missing));
-    evidence.stopped = Some(Stop::Killed(text("enough")));
+    evidence.stopped = Some(StopCause::Killed(text("enough")));
     assert_eq!(decide(&evidence), Ending::Cancelled(text("enough")));
 }
 
 #[test]
 fn an_agent_that_its_provider_turned_away_was_not_stale() {
     let silent_after = |reason| {
-        let stopped = Some(Stop::Idle("20m".to_owned()));
+        let stopped = Some(StopCause::Idle("20m".to_owned()));
         let failure = Some((reason, "why".to_owned()));
         decide(&Evidence { stopped, failure, exit: AgentExit::Signal(15), ..silent() })
     };
@@ -184,7 +184,7 @@ fn a_status_is_corrected_by_what_was_seen() {
     let hung = Evidence { declared: done, files: 1, exit: AgentExit::Signal(9), ..silent() };
     let hung = result(&hung, &["a"]);
     assert_eq!(hung.status, ResultStatus::Completed);
-    assert_eq!(hung.remarks, ["it declared that it is done; afterwards the agent was ended by signal 9"]);
+    assert_eq!(hung.remarks, ["it reported that it is done; afterwards the agent was ended by signal 9"]);
 }
 
 #[test]
@@ -219,14 +219,14 @@ fn an_answer_that_others_wait_for_has_to_be_there() {
 #[test]
 fn what_was_to_be_merged_has_to_be_merged() {
     let unmerged = vec!["write-2: `git merge 1f`".to_owned()];
-    let why = "the agent did not merge all that it was to: write-2: `git merge 1f`".to_owned();
+    let why = "the agent did not merge everything: write-2: `git merge 1f`".to_owned();
     let end = decide(&Evidence { files: 1, unmerged, ..silent() });
     assert_eq!(end, Ending::Failed(Reason::AgentError, why));
 }
 
 #[test]
 fn work_is_done_when_all_checks_succeed() {
-    let receipt = |exit, output_tail: &str| Receipt {
+    let receipt = |exit, output_tail: &str| CheckResult {
         argv: ["cargo", "test"].map(str::to_owned).to_vec(),
         exit,
         seconds: 1,
@@ -234,7 +234,7 @@ fn work_is_done_when_all_checks_succeed() {
     };
     let good = || receipt(CheckExit::Code(0), "");
     let end =
-        |due, run: Vec<Receipt>| decide(&Evidence { files: 1, checks: Checks { due, run }, ..silent() });
+        |due, run: Vec<CheckResult>| decide(&Evidence { files: 1, checks: Checks { due, run }, ..silent() });
     assert_eq!(end(2, vec![good(), good()]), Ending::Succeeded);
     let failed = |why: &str| Ending::Failed(Reason::ChecksFailed, why.to_owned());
     let said = "the check `cargo test` ended with exit status 101; the end of its output:\na.rs:1: no";
@@ -247,7 +247,7 @@ fn work_is_done_when_all_checks_succeed() {
     assert!(!calls_for_checks(&Evidence { files: 0, ..wrote.clone() }), "it failed already");
     assert!(!calls_for_checks(&Evidence { checks: Checks::default(), ..wrote.clone() }), "there are none");
     let done = Some(Declared::Done(report(ReportStatus::Completed)));
-    let stopped = Some(Stop::Shutdown("bye".to_owned()));
+    let stopped = Some(StopCause::Shutdown("bye".to_owned()));
     let interrupted = Evidence { declared: done, stopped, ..wrote };
     assert_eq!(decide(&interrupted), Ending::Released("bye".to_owned()), "what was not checked is not done");
     let seen = result(&Evidence { checks: Checks { due: 1, run: vec![good()] }, ..interrupted }, &["a"]);
@@ -267,7 +267,12 @@ fn evidence() -> impl Strategy<Value = Evidence> {
     let failure =
         prop::option::of(prop::sample::select(Reason::ALL).prop_map(|reason| (reason, String::new())));
     let text = String::new;
-    let stops = [Stop::Idle(text()), Stop::Shutdown(text()), Stop::Money(text()), Stop::Killed(text())];
+    let stops = [
+        StopCause::Idle(text()),
+        StopCause::Shutdown(text()),
+        StopCause::Money(text()),
+        StopCause::Killed(text()),
+    ];
     let stopped = prop::option::of(prop::sample::select(stops.to_vec()));
     (exit, said(), declared, failure, stopped, (0..2usize, 0..2usize, any::<bool>())).prop_map(
         |(exit, report, declared, failure, stopped, (commits, files, read_only))| Evidence {
@@ -298,7 +303,7 @@ proptest! {
             prop_assert!(done || (evidence.exit.is_success() && evidence.failure.is_none()));
             let honest = evidence.said().is_some_and(|said| said.status == ReportStatus::CompletedNoChanges);
             prop_assert!(evidence.has_changes() || evidence.read_only || honest);
-            prop_assert!(!matches!(evidence.stopped, Some(Stop::Killed(_))));
+            prop_assert!(!matches!(evidence.stopped, Some(StopCause::Killed(_))));
         }
     }
 }
@@ -308,7 +313,7 @@ proptest! {
 fn work_outside_of_the_workspace_is_never_a_success() {
     let outside = (Reason::OutsideWorkspace, "it wrote /x".to_owned());
     let ending = Ending::Failed(outside.0, outside.1.clone());
-    let stopped = Some(Stop::Hopeless(outside.0, outside.1.clone()));
+    let stopped = Some(StopCause::Hopeless(outside.0, outside.1.clone()));
     let declared = Some(Declared::Done(report(ReportStatus::Completed)));
     for evidence in [
         Evidence { files: 3, report: Some(report(ReportStatus::Completed)), ..silent() },
@@ -317,7 +322,7 @@ fn work_outside_of_the_workspace_is_never_a_success() {
     ] {
         let evidence = Evidence { failure: Some(outside.clone()), ..evidence };
         assert_eq!(decide(&evidence), ending, "{evidence:?}");
-        let killed = Some(Stop::Killed("enough".to_owned()));
+        let killed = Some(StopCause::Killed("enough".to_owned()));
         let evidence = Evidence { stopped: killed, ..evidence };
         assert_eq!(decide(&evidence), Ending::Cancelled("enough".to_owned()), "a person's word is last");
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Item;
+use super::OpenTask;
 use crate::deps::{self, Edge};
 use crate::id::TaskId;
 
@@ -19,28 +19,27 @@ pub enum Hint {
 
 /// A dependency that seems to be missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingDependency {
     /// Which should perhaps wait for which.
     pub edge: Edge,
-    /// Why.
     pub hint: Hint,
 }
 
-/// More of them nobody reads.
-const MOST: usize = 20;
-/// So many tasks with a scope are compared with each other.
+/// Nobody reads more.
+const MOST_HINTS: usize = 20;
+/// At most this many tasks with a scope are compared with each other.
 const MOST_SCOPED: usize = 200;
 /// A shorter title, or one of a single word, stands in many a text by chance.
 const SHORTEST_TITLE: usize = 12;
 
 /// Dependencies that seem to be missing among tasks in the order of their plan, the surest first. Taken together they
 /// close no circle.
-pub fn missing(items: &[Item], edges: &[Edge]) -> Vec<Missing> {
+pub fn missing(items: &[OpenTask], edges: &[Edge]) -> Vec<MissingDependency> {
     let mut guesses = mentions(items);
     guesses.extend(same_files(items));
     let mut known = edges.to_vec();
     let mut behind = deps::closure(&known);
-    let mut found: Vec<Missing> = Vec::new();
+    let mut found: Vec<MissingDependency> = Vec::new();
     for guess in guesses {
         let waits = |a: TaskId, b: TaskId| behind.get(&a).is_some_and(|behind| behind.contains(&b));
         let Edge { task, on } = guess.edge;
@@ -50,7 +49,7 @@ pub fn missing(items: &[Item], edges: &[Edge]) -> Vec<Missing> {
         known.push(guess.edge);
         behind = deps::closure(&known);
         found.push(guess);
-        if found.len() == MOST {
+        if found.len() == MOST_HINTS {
             break;
         }
     }
@@ -58,7 +57,7 @@ pub fn missing(items: &[Item], edges: &[Edge]) -> Vec<Missing> {
 }
 
 /// Texts that name another task.
-fn mentions(items: &[Item]) -> Vec<Missing> {
+fn mentions(items: &[OpenTask]) -> Vec<MissingDependency> {
     let by_id: BTreeSet<TaskId> = items.iter().map(|item| item.id).collect();
     let titles = titles(items);
     let (mut ids, mut named) = (Vec::new(), Vec::new());
@@ -69,14 +68,17 @@ fn mentions(items: &[Item]) -> Vec<Missing> {
         let typed = words.iter().filter_map(|word| word.parse::<TaskId>().ok());
         for on in typed.filter(|on| by_id.contains(on)) {
             if seen.insert(on) {
-                ids.push(Missing { edge: Edge { task: item.id, on }, hint: Hint::NamesId });
+                ids.push(MissingDependency { edge: Edge { task: item.id, on }, hint: Hint::NamesId });
             }
         }
         // Only titles of which the longest word is there at all are looked for.
         for (on, title) in words.iter().filter_map(|word| titles.get(*word)).flatten() {
             if !seen.contains(on) && text.contains(title.as_str()) {
                 seen.insert(*on);
-                named.push(Missing { edge: Edge { task: item.id, on: *on }, hint: Hint::NamesTitle });
+                named.push(MissingDependency {
+                    edge: Edge { task: item.id, on: *on },
+                    hint: Hint::NamesTitle,
+                });
             }
         }
     }
@@ -85,7 +87,7 @@ fn mentions(items: &[Item]) -> Vec<Missing> {
 }
 
 /// Titles that cannot be there by chance, by their longest word.
-fn titles(items: &[Item]) -> BTreeMap<String, Vec<(TaskId, String)>> {
+fn titles(items: &[OpenTask]) -> BTreeMap<String, Vec<(TaskId, String)>> {
     let mut titles: BTreeMap<String, Vec<(TaskId, String)>> = BTreeMap::new();
     for item in items {
         let title = item.title.trim().to_lowercase();
@@ -105,14 +107,16 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Tasks that claim the same files: the later one could wait for the earlier one.
-fn same_files(items: &[Item]) -> Vec<Missing> {
-    let scoped: Vec<&Item> = items.iter().filter(|item| !item.scope.is_empty()).take(MOST_SCOPED).collect();
+fn same_files(items: &[OpenTask]) -> Vec<MissingDependency> {
+    let scoped: Vec<&OpenTask> =
+        items.iter().filter(|item| !item.scope.is_empty()).take(MOST_SCOPED).collect();
     let mut found = Vec::new();
     for (at, first) in scoped.iter().enumerate() {
         let later = scoped[at + 1..].iter().filter(|later| first.scope.overlaps(&later.scope));
-        found.extend(
-            later.map(|later| Missing { edge: Edge { task: later.id, on: first.id }, hint: Hint::SameFiles }),
-        );
+        found.extend(later.map(|later| MissingDependency {
+            edge: Edge { task: later.id, on: first.id },
+            hint: Hint::SameFiles,
+        }));
     }
     found
 }

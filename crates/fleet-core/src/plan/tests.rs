@@ -8,10 +8,10 @@ use super::*;
 use crate::id::IdMaker;
 use crate::time::Millis;
 
-fn items(of: &[(&str, i64, Option<Complexity>)]) -> Vec<Item> {
+fn items(of: &[(&str, i64, Option<Complexity>)]) -> Vec<OpenTask> {
     let mut maker = IdMaker::default();
     of.iter()
-        .map(|(title, priority, complexity)| Item {
+        .map(|(title, priority, complexity)| OpenTask {
             id: maker.next(Millis(1_800_000_000_000), 5),
             title: (*title).to_owned(),
             body: String::new(),
@@ -22,7 +22,7 @@ fn items(of: &[(&str, i64, Option<Complexity>)]) -> Vec<Item> {
         .collect()
 }
 
-fn edge(items: &[Item], task: usize, on: usize) -> Edge {
+fn edge(items: &[OpenTask], task: usize, on: usize) -> Edge {
     Edge { task: items[task].id, on: items[on].id }
 }
 
@@ -58,8 +58,8 @@ fn a_text_that_names_another_task_should_perhaps_wait_for_it() {
     all[3].body = format!("See {}", all[3].id);
     let found = missing(&all, &[]);
     let expected = [
-        Missing { edge: edge(&all, 2, 0), hint: Hint::NamesId },
-        Missing { edge: edge(&all, 1, 0), hint: Hint::NamesTitle },
+        MissingDependency { edge: edge(&all, 2, 0), hint: Hint::NamesId },
+        MissingDependency { edge: edge(&all, 1, 0), hint: Hint::NamesTitle },
     ];
     assert_eq!(found, expected);
     let known = [edge(&all, 2, 1), edge(&all, 1, 0)];
@@ -74,7 +74,7 @@ fn tasks_of_the_same_files_are_told_once_and_last() {
     let mut all = items(&[("a", 3, None), ("b", 3, None), ("c", 3, None)]);
     all[0].scope = FileScope::parse(["src/**"]).unwrap();
     all[2].scope = FileScope::parse(["src/main.rs"]).unwrap();
-    assert_eq!(missing(&all, &[]), [Missing { edge: edge(&all, 2, 0), hint: Hint::SameFiles }]);
+    assert_eq!(missing(&all, &[]), [MissingDependency { edge: edge(&all, 2, 0), hint: Hint::SameFiles }]);
     assert_eq!(missing(&all, &[edge(&all, 0, 2)]), []);
 }
 

@@ -1,7 +1,7 @@
 //! What happens to a task after its run failed.
 //!
-//! Owns the one table from reason to action, how long somebody waits, and who goes on. Must never know which agent or
-//! provider it is about: those are names here.
+//! Owns the one table from reason to action, the length of waits, and the choice of the next agent. Must never know
+//! which agent or provider it is about: those are names here.
 
 mod pause;
 mod succession;
@@ -17,8 +17,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use pause::{LONGEST_PAUSE, Patience, Standing, Trouble, struck};
-pub use succession::{Helper, successor};
+pub use pause::{AccountState, LONGEST_PAUSE, PauseBounds, ProviderRefusal, struck};
+pub use succession::{EligibleAgent, successor};
 
 use crate::run::Reason;
 use crate::task::AgentName;
@@ -41,9 +41,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The most failures that can be forgiven.
     pub const MOST_RETRIES: u32 = 20;
-    /// The longest first wait.
     pub const LONGEST_BACKOFF_SECONDS: u32 = 86_400;
 }
 
@@ -63,7 +61,7 @@ named! {
 
 named! {
     /// How the next attempt begins, if it is made by the same agent.
-    pub enum Conversation: "conversation" {
+    pub enum NextConversation: "conversation" {
         /// It goes on with the conversation of the attempt before.
         Resume = "resume",
         /// With a clean one: the conversation itself is what failed, or there was none worth keeping.
@@ -71,7 +69,7 @@ named! {
     }
 }
 
-impl Conversation {
+impl NextConversation {
     /// What fits after a run that failed for `reason`, when the task has failed `failures` times by now.
     pub const fn after(reason: Reason, failures: u32) -> Self {
         match table::rule(reason).session {
@@ -82,19 +80,18 @@ impl Conversation {
     }
 }
 
-/// The table from reason to action: the usual one, with what somebody wants otherwise.
+/// The table from reason to action: the default, with the user's changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     wishes: BTreeMap<Reason, Action>,
     rate_limits: RateLimits,
 }
 
-/// How patient one is with a provider that asks to slow down.
+/// How rate limits of a provider are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateLimits {
     /// The first pause of the account if the provider names no end; it doubles with every further one.
     pub first: Duration,
-    /// The longest such pause.
     pub longest: Duration,
     /// How often a task goes back to the queue for it.
     pub retries: u32,
@@ -123,12 +120,12 @@ impl Policy {
     }
 
     /// How long an account pauses that fails for this reason, if its provider names no end.
-    pub fn patience(&self, reason: Reason) -> Patience {
+    pub fn patience(&self, reason: Reason) -> PauseBounds {
         if reason == Reason::RateLimited {
-            return Patience { first: self.rate_limits.first, longest: self.rate_limits.longest };
+            return PauseBounds { first: self.rate_limits.first, longest: self.rate_limits.longest };
         }
         let first = Duration::from_secs(table::rule(reason).pause_seconds.into());
-        Patience { first, longest: LONGEST_PAUSE }
+        PauseBounds { first, longest: LONGEST_PAUSE }
     }
 
     /// How often a task goes back to the queue for this reason without a fault of its own.
@@ -136,13 +133,12 @@ impl Policy {
         if matches!(reason, Reason::RateLimited) { self.rate_limits.retries } else { MOST_WAITS }
     }
 
-    /// What is done about a run that failed for this reason.
     pub fn action(&self, reason: Reason) -> Action {
         self.wishes.get(&reason).copied().unwrap_or(table::rule(reason).action)
     }
 
-    /// Whether the account of the agent takes no work for a while after such a failure. Whoever hands over because of
-    /// the agent's own mistake does not hold the account back from other tasks.
+    /// Whether the account of the agent pauses after such a failure. A hand-over because of the agent's own mistake
+    /// does not pause the account for other tasks.
     pub fn pauses(&self, reason: Reason) -> bool {
         match self.action(reason) {
             Action::Pause => true,
@@ -151,18 +147,18 @@ impl Policy {
         }
     }
 
-    /// Decides. `next` is who would take over, if that is wanted and there is somebody.
-    pub fn after_failure(&self, failure: &Failure, next: Option<AgentName>) -> Verdict {
+    /// Decides. `next` is the agent that would take over, if any.
+    pub fn after_failure(&self, failure: &FailedRun, next: Option<AgentName>) -> FailureDecision {
         let of_account = blames_account(failure.reason);
         let most = self.most_waits(failure.reason);
-        let wait = |verdict| if failure.waits >= most { Verdict::GiveUp } else { verdict };
+        let wait = |verdict| if failure.waits >= most { FailureDecision::GiveUp } else { verdict };
         match (self.action(failure.reason), next) {
-            (Action::GiveUp, _) => Verdict::GiveUp,
-            (Action::Pause, _) => wait(Verdict::Pause),
-            (Action::HandOver, Some(to)) if of_account => wait(Verdict::HandOver(to)),
-            (Action::HandOver, None) if of_account => wait(Verdict::Pause),
-            (Action::HandOver, Some(to)) => failure.retry(|_| Verdict::HandOver(to)),
-            (Action::HandOver, None) | (Action::Retry, _) => failure.retry(Verdict::RetryAfter),
+            (Action::GiveUp, _) => FailureDecision::GiveUp,
+            (Action::Pause, _) => wait(FailureDecision::Pause),
+            (Action::HandOver, Some(to)) if of_account => wait(FailureDecision::HandOver(to)),
+            (Action::HandOver, None) if of_account => wait(FailureDecision::Pause),
+            (Action::HandOver, Some(to)) => failure.retry(|_| FailureDecision::HandOver(to)),
+            (Action::HandOver, None) | (Action::Retry, _) => failure.retry(FailureDecision::RetryAfter),
         }
     }
 }
@@ -172,16 +168,14 @@ pub const fn blames_account(reason: Reason) -> bool {
     table::rule(reason).blames_account
 }
 
-/// A failed run, as far as the decision is concerned.
+/// What the decision needs to know of a failed run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Failure {
-    /// Why it failed.
+pub struct FailedRun {
     pub reason: Reason,
     /// How often the task failed before.
     pub failures: u32,
     /// How often it went back to the queue before without a fault of its own.
     pub waits: u32,
-    /// The task's own patience.
     pub retry: RetryPolicy,
     /// Any random number: it spreads tasks that failed together over a quarter of the wait.
     pub jitter: u64,
@@ -193,10 +187,10 @@ pub const MOST_WAITS: u32 = 50;
 /// Never longer than this between two attempts, however often it failed.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
-impl Failure {
-    fn retry(&self, verdict: impl FnOnce(Duration) -> Verdict) -> Verdict {
+impl FailedRun {
+    fn retry(&self, verdict: impl FnOnce(Duration) -> FailureDecision) -> FailureDecision {
         if self.failures >= self.retry.retries {
-            return Verdict::GiveUp;
+            return FailureDecision::GiveUp;
         }
         let first = Duration::from_secs(self.retry.backoff_seconds.into());
         verdict(spread(doubled(first, self.failures, LONGEST_WAIT), self.jitter))
@@ -206,18 +200,16 @@ impl Failure {
 /// What to do about a failed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub enum Verdict {
-    /// Queue the task again, not before this span has passed.
+pub enum FailureDecision {
     RetryAfter(Duration),
     /// Queue the task again; it starts when the pause of the account is over.
     Pause,
     /// Queue the task again, for this agent.
     HandOver(AgentName),
-    /// Fail the task: a person has to look.
     GiveUp,
 }
 
-impl Verdict {
+impl FailureDecision {
     /// Whether a run that failed for `reason` counts against the task.
     pub const fn counts(&self, reason: Reason) -> bool {
         match self {
@@ -228,12 +220,12 @@ impl Verdict {
     }
 }
 
-/// `first`, doubled so many times, up to `longest`.
+/// `first` doubled `times` times, at most `longest`.
 fn doubled(first: Duration, times: u32, longest: Duration) -> Duration {
     first.saturating_mul(1 << times.min(20)).min(longest)
 }
 
-/// With up to a quarter more.
+/// With up to a quarter more, against thundering herds.
 fn spread(wait: Duration, jitter: u64) -> Duration {
     let quarter = u64::try_from(wait.as_millis() / 4).unwrap_or(0);
     wait + Duration::from_millis(jitter % (quarter + 1))

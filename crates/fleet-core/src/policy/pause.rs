@@ -5,10 +5,9 @@ use std::time::Duration;
 use super::{doubled, spread};
 use crate::time::Millis;
 
-/// How an account stands: paused until a moment, perhaps one that has passed, after so many refusals in a row.
+/// The state of an account: paused until a time, perhaps one that has passed, after this many refusals in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
-    /// It takes no work before this.
+pub struct AccountState {
     pub until: Millis,
     /// Pauses in a row without a success between them.
     pub strikes: u32,
@@ -16,23 +15,21 @@ pub struct Standing {
 
 /// A refusal by the provider of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Trouble {
-    /// How long the account pauses, if nobody says.
-    pub patience: Patience,
+pub struct ProviderRefusal {
+    /// The pause if the provider names no time.
+    pub patience: PauseBounds,
     /// When the account is served again, if the provider said so.
     pub reset: Option<Millis>,
     /// Any random number: runners do not come back all at once.
     pub jitter: u64,
-    /// Now.
     pub now: Millis,
 }
 
 /// How long an account pauses if its provider names no end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct PauseBounds {
     /// The first time; it doubles with every further one.
     pub first: Duration,
-    /// Never longer than this.
     pub longest: Duration,
 }
 
@@ -47,7 +44,7 @@ const AFTER_RESET_MILLIS: u64 = 5_000;
 
 /// How an account stands after a refusal. Many runs of an account are refused together: only the first is a strike,
 /// and while the pause lasts only an end that the provider names can make it longer.
-pub fn struck(before: Option<Standing>, trouble: &Trouble) -> Standing {
+pub fn struck(before: Option<AccountState>, trouble: &ProviderRefusal) -> AccountState {
     let lasting = before.filter(|standing| standing.until > trouble.now);
     let strikes = match (before, lasting) {
         (_, Some(lasting)) => lasting.strikes,
@@ -60,23 +57,24 @@ pub fn struck(before: Option<Standing>, trouble: &Trouble) -> Standing {
         (None, Some(lasting)) => lasting.until,
         (None, None) => trouble.now.plus(usual(trouble, strikes)),
     };
-    Standing { until, strikes }
+    AccountState { until, strikes }
 }
 
 /// The end that the provider named, a little later; none if that has passed.
-fn told(trouble: &Trouble) -> Option<Millis> {
+fn told(trouble: &ProviderRefusal) -> Option<Millis> {
     let reset = trouble.reset.filter(|reset| *reset > trouble.now)?;
     let reset = reset.min(trouble.now.plus(LONGEST_RESET));
     Some(reset.plus(Duration::from_millis(trouble.jitter % AFTER_RESET_MILLIS)))
 }
 
-/// Before when nobody comes back whatever is told: whoever waited as long as he was told and was refused again waits as
-/// long as if nobody had told him. Some providers say "in a second" every time, and a task has only so many waits.
-fn doubted(trouble: &Trouble, strikes: u32) -> Millis {
+/// The earliest time to try again, whatever the provider says. An account that waited as told and was refused again
+/// waits as long as if the provider had named no time: some providers say "in a second" every time, and a task has a
+/// limited number of waits.
+fn doubted(trouble: &ProviderRefusal, strikes: u32) -> Millis {
     if strikes > 1 { trouble.now.plus(usual(trouble, strikes - 1)) } else { trouble.now }
 }
 
-fn usual(trouble: &Trouble, strikes: u32) -> Duration {
-    let Patience { first, longest } = trouble.patience;
+fn usual(trouble: &ProviderRefusal, strikes: u32) -> Duration {
+    let PauseBounds { first, longest } = trouble.patience;
     spread(doubled(first, strikes.saturating_sub(1), longest), trouble.jitter)
 }

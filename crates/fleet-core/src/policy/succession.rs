@@ -5,8 +5,7 @@ use crate::time::Millis;
 
 /// An agent that may work on a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Helper {
-    /// The agent.
+pub struct EligibleAgent {
     pub agent: AgentName,
     /// The end of the pause of its account, if that is paused now.
     pub paused_until: Option<Millis>,
@@ -17,7 +16,7 @@ pub struct Helper {
 ///
 /// In turn and not from the front: after two of three agents have failed, the third gets its chance even if the first
 /// is free again.
-pub fn successor(helpers: &[Helper], failed: &AgentName) -> Option<AgentName> {
+pub fn successor(helpers: &[EligibleAgent], failed: &AgentName) -> Option<AgentName> {
     let at = helpers.iter().position(|helper| helper.agent == *failed);
     let (before, after) = helpers.split_at(at.map_or(0, |at| at + 1));
     let others = after.iter().chain(before).filter(|helper| helper.agent != *failed);

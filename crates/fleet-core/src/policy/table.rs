@@ -15,15 +15,13 @@ pub(super) struct Rule {
 
 /// What becomes of the conversation.
 pub(super) enum Session {
-    /// The next attempt goes on with it.
     Kept,
     /// After the first failure; then it may be what is in the way.
     KeptOnce,
-    /// The next attempt begins without it.
     Dropped,
 }
 
-/// A pause that somebody wants for a reason that does not come with one.
+/// The pause for a reason that does not name one.
 const A_MINUTE: u32 = 60;
 
 #[expect(

@@ -5,13 +5,13 @@ use std::fmt::Write;
 use super::*;
 use crate::time::Millis;
 
-fn failure(reason: Reason) -> Failure {
+fn failure(reason: Reason) -> FailedRun {
     let retry = RetryPolicy { retries: 9, backoff_seconds: 10 };
-    Failure { reason, failures: 0, waits: 0, retry, jitter: 0 }
+    FailedRun { reason, failures: 0, waits: 0, retry, jitter: 0 }
 }
 
-fn wait(failures: u32, jitter: u64) -> Verdict {
-    let failure = Failure { failures, jitter, ..failure(Reason::AgentError) };
+fn wait(failures: u32, jitter: u64) -> FailureDecision {
+    let failure = FailedRun { failures, jitter, ..failure(Reason::AgentError) };
     Policy::default().after_failure(&failure, None)
 }
 
@@ -27,7 +27,8 @@ fn what_follows_from_each_reason() {
     );
     for reason in Reason::ALL.iter().copied() {
         let policy = Policy::default();
-        let trouble = Trouble { patience: policy.patience(reason), reset: None, jitter: 0, now: Millis(0) };
+        let trouble =
+            ProviderRefusal { patience: policy.patience(reason), reset: None, jitter: 0, now: Millis(0) };
         let pause = struck(None, &trouble).until.since(Millis(0));
         let pause = if policy.pauses(reason) { format!("{}s", pause.as_secs()) } else { "·".to_owned() };
         let counts = policy.after_failure(&failure(reason), Some(agent("other"))).counts(reason);
@@ -35,8 +36,8 @@ fn what_follows_from_each_reason() {
             table,
             "{reason:<18}{:<11}{:<14}{:<14}{pause:<7}{}",
             policy.action(reason),
-            Conversation::after(reason, 1),
-            Conversation::after(reason, 2),
+            NextConversation::after(reason, 1),
+            NextConversation::after(reason, 2),
             if counts { "yes" } else { "no" },
         )
         .unwrap();
@@ -46,23 +47,23 @@ fn what_follows_from_each_reason() {
 
 #[test]
 fn waits_double_up_to_an_hour_with_jitter_on_top() {
-    assert_eq!(wait(0, 0), Verdict::RetryAfter(Duration::from_secs(10)));
-    assert_eq!(wait(3, 0), Verdict::RetryAfter(Duration::from_secs(80)));
-    assert_eq!(wait(8, 0), Verdict::RetryAfter(Duration::from_secs(2_560)));
-    assert_eq!(wait(0, 2_500), Verdict::RetryAfter(Duration::from_millis(12_500)));
-    assert_eq!(wait(0, 2_501), Verdict::RetryAfter(Duration::from_secs(10)));
+    assert_eq!(wait(0, 0), FailureDecision::RetryAfter(Duration::from_secs(10)));
+    assert_eq!(wait(3, 0), FailureDecision::RetryAfter(Duration::from_secs(80)));
+    assert_eq!(wait(8, 0), FailureDecision::RetryAfter(Duration::from_secs(2_560)));
+    assert_eq!(wait(0, 2_500), FailureDecision::RetryAfter(Duration::from_millis(12_500)));
+    assert_eq!(wait(0, 2_501), FailureDecision::RetryAfter(Duration::from_secs(10)));
     let stubborn = RetryPolicy { retries: 20, backoff_seconds: 86_400 };
-    let failure = Failure { failures: 19, retry: stubborn, ..failure(Reason::Lost) };
-    assert_eq!(Policy::default().after_failure(&failure, None), Verdict::RetryAfter(LONGEST_WAIT));
+    let failure = FailedRun { failures: 19, retry: stubborn, ..failure(Reason::Lost) };
+    assert_eq!(Policy::default().after_failure(&failure, None), FailureDecision::RetryAfter(LONGEST_WAIT));
 }
 
 #[test]
 fn gives_up_when_the_retries_are_used_or_cannot_help() {
-    assert_eq!(wait(9, 0), Verdict::GiveUp);
-    assert_eq!(Policy::default().after_failure(&failure(Reason::Auth), None), Verdict::GiveUp);
+    assert_eq!(wait(9, 0), FailureDecision::GiveUp);
+    assert_eq!(Policy::default().after_failure(&failure(Reason::Auth), None), FailureDecision::GiveUp);
     let at_once = RetryPolicy { retries: 5, backoff_seconds: 0 };
-    let failure = Failure { retry: at_once, jitter: 9, ..failure(Reason::Stale) };
-    assert_eq!(Policy::default().after_failure(&failure, None), Verdict::RetryAfter(Duration::ZERO));
+    let failure = FailedRun { retry: at_once, jitter: 9, ..failure(Reason::Stale) };
+    assert_eq!(Policy::default().after_failure(&failure, None), FailureDecision::RetryAfter(Duration::ZERO));
 }
 
 #[test]
@@ -70,30 +71,34 @@ fn waiting_for_an_account_is_no_failure_but_has_a_bound() {
     let policy = Policy::default();
     let no_retries = RetryPolicy { retries: 0, backoff_seconds: 0 };
     for reason in [Reason::RateLimited, Reason::ProviderOutage, Reason::QuotaExhausted] {
-        let last = Failure { waits: MOST_WAITS - 1, retry: no_retries, ..failure(reason) };
-        assert_eq!(policy.after_failure(&last, None), Verdict::Pause, "{reason}");
-        assert!(!Verdict::Pause.counts(reason));
-        let more = Failure { waits: MOST_WAITS, ..last };
-        assert_eq!(policy.after_failure(&more, None), Verdict::GiveUp, "{reason}");
-        assert_eq!(policy.after_failure(&more, Some(agent("codex"))), Verdict::GiveUp, "{reason}");
+        let last = FailedRun { waits: MOST_WAITS - 1, retry: no_retries, ..failure(reason) };
+        assert_eq!(policy.after_failure(&last, None), FailureDecision::Pause, "{reason}");
+        assert!(!FailureDecision::Pause.counts(reason));
+        let more = FailedRun { waits: MOST_WAITS, ..last };
+        assert_eq!(policy.after_failure(&more, None), FailureDecision::GiveUp, "{reason}");
+        assert_eq!(policy.after_failure(&more, Some(agent("codex"))), FailureDecision::GiveUp, "{reason}");
     }
 }
 
 #[test]
 fn a_task_is_handed_over_if_there_is_somebody() {
     let policy = Policy::default().with(Reason::Stale, Action::HandOver);
-    let to = || Verdict::HandOver(agent("codex"));
-    let after = |failure: Failure, next: Option<&str>| policy.after_failure(&failure, next.map(agent));
+    let to = || FailureDecision::HandOver(agent("codex"));
+    let after = |failure: FailedRun, next: Option<&str>| policy.after_failure(&failure, next.map(agent));
     assert_eq!(after(failure(Reason::QuotaExhausted), Some("codex")), to());
-    assert_eq!(after(failure(Reason::QuotaExhausted), None), Verdict::Pause);
+    assert_eq!(after(failure(Reason::QuotaExhausted), None), FailureDecision::Pause);
     assert!(!to().counts(Reason::QuotaExhausted), "not the task's fault");
     assert_eq!(after(failure(Reason::Stale), Some("codex")), to());
     assert!(to().counts(Reason::Stale), "two agents that fail in turn would go on for ever");
     assert!(policy.pauses(Reason::QuotaExhausted) && !policy.pauses(Reason::Stale));
-    assert_eq!(after(failure(Reason::Stale), None), Verdict::RetryAfter(Duration::from_secs(10)));
-    let used_up = Failure { failures: 9, ..failure(Reason::Stale) };
-    assert_eq!(after(used_up, Some("codex")), Verdict::GiveUp);
-    assert_eq!(after(failure(Reason::RateLimited), Some("codex")), Verdict::Pause, "nobody asked for it");
+    assert_eq!(after(failure(Reason::Stale), None), FailureDecision::RetryAfter(Duration::from_secs(10)));
+    let used_up = FailedRun { failures: 9, ..failure(Reason::Stale) };
+    assert_eq!(after(used_up, Some("codex")), FailureDecision::GiveUp);
+    assert_eq!(
+        after(failure(Reason::RateLimited), Some("codex")),
+        FailureDecision::Pause,
+        "nobody asked for it"
+    );
 }
 
 #[test]
@@ -114,29 +119,29 @@ fn the_patience_with_a_provider_that_asks_to_slow_down_can_be_set() {
     let policy = Policy::default().with_rate_limits(rate_limits);
     let strike = |before| {
         let patience = policy.patience(Reason::RateLimited);
-        struck(before, &Trouble { patience, reset: None, jitter: 0, now: NOW })
+        struck(before, &ProviderRefusal { patience, reset: None, jitter: 0, now: NOW })
     };
-    let over = |strikes| Some(Standing { until: NOW, strikes });
+    let over = |strikes| Some(AccountState { until: NOW, strikes });
     assert_eq!(strike(None), standing(4_000, 1));
     assert_eq!(strike(over(1)), standing(8_000, 2));
     assert_eq!(strike(over(2)), standing(10_000, 3));
-    let tired = |reason, waits| policy.after_failure(&Failure { waits, ..failure(reason) }, None);
-    assert_eq!(tired(Reason::RateLimited, 2), Verdict::Pause);
-    assert_eq!(tired(Reason::RateLimited, 3), Verdict::GiveUp);
-    assert_eq!(tired(Reason::ProviderOutage, 3), Verdict::Pause, "that is something else");
+    let tired = |reason, waits| policy.after_failure(&FailedRun { waits, ..failure(reason) }, None);
+    assert_eq!(tired(Reason::RateLimited, 2), FailureDecision::Pause);
+    assert_eq!(tired(Reason::RateLimited, 3), FailureDecision::GiveUp);
+    assert_eq!(tired(Reason::ProviderOutage, 3), FailureDecision::Pause, "that is something else");
     assert_eq!(policy.patience(Reason::ProviderOutage), Policy::default().patience(Reason::ProviderOutage));
 }
 
 const NOW: Millis = Millis(1_000_000_000);
 
-fn limited(reset: Option<i64>, jitter: u64) -> Trouble {
+fn limited(reset: Option<i64>, jitter: u64) -> ProviderRefusal {
     let reset = reset.map(|millis| Millis(NOW.0 + millis));
-    Trouble { patience: Policy::default().patience(Reason::RateLimited), reset, jitter, now: NOW }
+    ProviderRefusal { patience: Policy::default().patience(Reason::RateLimited), reset, jitter, now: NOW }
 }
 
 /// Until so many milliseconds from now, after so many strikes.
-fn standing(millis: i64, strikes: u32) -> Standing {
-    Standing { until: Millis(NOW.0 + millis), strikes }
+fn standing(millis: i64, strikes: u32) -> AccountState {
+    AccountState { until: Millis(NOW.0 + millis), strikes }
 }
 
 #[test]
@@ -170,9 +175,11 @@ fn the_end_that_a_provider_names_is_believed_within_reason() {
     assert_eq!(struck(None, &limited(Some(i64::MAX / 2), 0)), standing(week, 1));
 }
 
-fn helpers(list: &[(&str, Option<i64>)]) -> Vec<Helper> {
-    let helper =
-        |(name, until): &(&str, Option<i64>)| Helper { agent: agent(name), paused_until: until.map(Millis) };
+fn helpers(list: &[(&str, Option<i64>)]) -> Vec<EligibleAgent> {
+    let helper = |(name, until): &(&str, Option<i64>)| EligibleAgent {
+        agent: agent(name),
+        paused_until: until.map(Millis),
+    };
     list.iter().map(helper).collect()
 }
 

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Number, Value};
 
-/// Deeper than any report; an object that goes deeper is no object.
+/// No report nests deeper; text that does is not read as an object.
 const DEEPEST: usize = 32;
 /// How often the text may be read over by attempts that fail. Prose with braces fails at once; only a text that
 /// is made for it uses this up.

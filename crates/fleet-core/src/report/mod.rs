@@ -18,18 +18,17 @@ use serde::{Deserialize, Serialize};
 
 pub use verdict::{Points, Verdict};
 
-use crate::text::shortened;
+use crate::text::shorten;
 use crate::transition::{UnknownName, named};
 use crate::workflow::Returns;
 
 named! {
-    /// How an agent says that it ended.
+    /// How an agent says it ended.
     pub enum ReportStatus: "report status" {
         /// It did what was asked, and changed something.
         Completed = "completed",
         /// It did what was asked, and nothing had to change.
         CompletedNoChanges = "completed_no_changes",
-        /// It could not go on.
         Blocked = "blocked",
     }
 }
@@ -37,11 +36,8 @@ named! {
 named! {
     /// What came of a test that an agent says it ran.
     pub enum TestOutcome: "test outcome" {
-        /// It passed.
         Passed = "passed",
-        /// It failed.
         Failed = "failed",
-        /// It was not run.
         Skipped = "skipped",
         /// The agent named the test and did not say.
         Unknown = "unknown",
@@ -53,7 +49,7 @@ named! {
 pub struct TestLine {
     /// Its name, or the command.
     pub name: String,
-    /// What came of it.
+    /// Its result.
     pub outcome: TestOutcome,
     /// More words; often none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -105,13 +101,11 @@ impl Report {
 pub const LONGEST_SUMMARY: usize = 8 * 1024;
 /// The longest path, name or sentence in a list that is kept, in bytes.
 pub const LONGEST_ITEM: usize = 1024;
-/// The most items of each list that are kept.
 pub const MOST_ITEMS: usize = 500;
-/// A report stands at the end of what an agent wrote; nothing before so many bytes from the end is looked at.
-const LOOKED_AT: usize = 256 * 1024;
+/// A report is at the end of an agent's text: only this many bytes before the end are searched.
+const SEARCHED_TAIL: usize = 256 * 1024;
 
 impl Report {
-    /// A report without lists.
     pub fn new(status: ReportStatus, summary: impl Into<String>) -> Self {
         let (files_changed, commits, tests, next_steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (verdict, items) = (None, None);
@@ -124,7 +118,7 @@ impl Report {
     /// a status and fields of a wrong type are no reason to lose what was said. A candidate must have a summary
     /// and something else of the contract, so that not every JSON object in an answer is taken for a report.
     pub fn find(text: &str) -> Option<Self> {
-        let text = &text[text.ceil_char_boundary(text.len().saturating_sub(LOOKED_AT))..];
+        let text = &text[text.ceil_char_boundary(text.len().saturating_sub(SEARCHED_TAIL))..];
         json::objects(text).filter_map(|object| read::report(&object)).last()
     }
 
@@ -147,11 +141,5 @@ impl Report {
             verdict.bound();
         }
         self
-    }
-}
-
-fn shorten(text: &mut String, most: usize) {
-    if text.len() > most {
-        *text = shortened(text, most).into_owned();
     }
 }

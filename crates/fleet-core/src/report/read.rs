@@ -1,4 +1,4 @@
-//! From a JSON object to a report: what is there is used, what has another shape than expected is left out.
+//! From a JSON object to a report. Fields with an unexpected shape are ignored.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ fn plain_report(object: &Object) -> Option<Report> {
     }
     Some(Report {
         summary: shortened(summary, LONGEST_SUMMARY).into_owned(),
-        // Lists without a status are the report of somebody who thinks to be done.
+        // An agent that reports lists without a status thinks it is done.
         status: said.unwrap_or(ReportStatus::Completed),
         files_changed: texts(first(object, FILES), &["path", "file", "name"]),
         commits: texts(first(object, COMMITS), &["hash", "sha", "oid", "id", "commit"]),
@@ -146,8 +146,8 @@ fn texts(value: Option<&Value>, names: &[&str]) -> Vec<String> {
     }
 }
 
-/// A list of which each entry is somebody's whole task: none is cut or left out, and what is no text is given on as it was
-/// written. How long all of it can be is bounded by what is looked at.
+/// A list whose entries are whole tasks: none is cut or left out, and what is not text is passed on as it was written.
+/// The searched text bounds its length.
 fn entries(value: &Value) -> Vec<String> {
     let entry = |value: &Value| match value {
         Value::String(text) => text.trim().to_owned(),

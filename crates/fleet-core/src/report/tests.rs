@@ -137,7 +137,7 @@ fn sizes_are_bounded() {
     raw.summary = long.clone();
     raw.commits = vec![long];
     assert_eq!(raw.bounded(), report);
-    let far = format!("{}{}", minimal("far away"), " ".repeat(LOOKED_AT));
+    let far = format!("{}{}", minimal("far away"), " ".repeat(SEARCHED_TAIL));
     assert_eq!(Report::find(&far), None);
 }
 

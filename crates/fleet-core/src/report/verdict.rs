@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LONGEST_ITEM, MOST_ITEMS, shorten};
+use super::{LONGEST_ITEM, MOST_ITEMS};
+use crate::text::shorten;
 
 /// A verdict; every part of it may be missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +35,6 @@ impl Verdict {
         }
     }
 
-    /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -47,7 +47,6 @@ impl Verdict {
 pub struct Points(i64);
 
 impl Points {
-    /// As a number.
     #[expect(clippy::cast_precision_loss, reason = "within the bounds of `from`, hundredths are exact")]
     pub const fn to_f64(self) -> f64 {
         self.0 as f64 / 100.0

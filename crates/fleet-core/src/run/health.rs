@@ -10,51 +10,44 @@ use super::RunState;
 use crate::transition::{UnknownName, named};
 
 named! {
-    /// How an agent at work is doing.
+    /// How a running agent is doing.
     pub enum Health: "health" {
-        /// Its workspace is being made.
         Preparing = "preparing",
-        /// It gives signs of life.
+        /// It shows signs of work.
         Working = "working",
         /// It has printed nothing for a while, and computes or waits.
         Quiet = "quiet",
         /// It has printed nothing for long and uses no processor: perhaps it hangs.
         Silent = "silent",
-        /// Somebody wants it stopped.
         Stopping = "stopping",
-        /// Its agent is through; what it left is being saved.
+        /// Its agent has ended; its work is being saved.
         Finishing = "finishing",
-        /// Whoever looks after it has not been heard of.
+        /// Its keeper has stopped renewing the lease.
         Unattended = "unattended",
     }
 }
 
-/// What is seen of a run from outside.
+/// What can be seen of a run from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Signs {
-    /// Where it stands.
+pub struct RunSigns {
     pub state: RunState,
-    /// Whether somebody wants it stopped.
     pub is_stopping: bool,
-    /// Whether its lease is over.
     pub is_expired: bool,
     /// How long it has printed nothing; nothing, if it is on another machine.
     pub idle: Option<Duration>,
-    /// How much of a processor it uses, in percent.
     pub cpu_percent: Option<u64>,
     /// How long it may give no sign of life before it is stopped.
     pub patience: Option<Duration>,
 }
 
 /// A model thinks so long without a word.
-const A_WHILE: Duration = Duration::from_mins(1);
+const QUIET_AFTER: Duration = Duration::from_mins(1);
 /// Long, where nothing is configured.
-const LONG: Duration = Duration::from_mins(10);
-/// Less is what a process does that only waits.
+const STALLED_AFTER: Duration = Duration::from_mins(10);
+/// A process that only waits uses less.
 const BUSY_PERCENT: u64 = 5;
 
-impl Signs {
-    /// What they mean.
+impl RunSigns {
     #[must_use]
     pub fn health(&self) -> Health {
         match self.state {
@@ -69,10 +62,10 @@ impl Signs {
     fn at_work(&self) -> Health {
         let idle = self.idle.unwrap_or_default();
         // At half of the time after which it is stopped a person can still do something about it.
-        let long = self.patience.map_or(LONG, |patience| patience / 2);
+        let long = self.patience.map_or(STALLED_AFTER, |patience| patience / 2);
         if idle >= long && self.cpu_percent.is_none_or(|percent| percent < BUSY_PERCENT) {
             Health::Silent
-        } else if idle >= A_WHILE.min(long) {
+        } else if idle >= QUIET_AFTER.min(long) {
             Health::Quiet
         } else {
             Health::Working
@@ -86,7 +79,7 @@ mod tests {
 
     #[test]
     fn silence_is_judged_by_what_the_processor_does() {
-        let signs = |idle: u64, cpu_percent: u64, patience: Option<u64>| Signs {
+        let signs = |idle: u64, cpu_percent: u64, patience: Option<u64>| RunSigns {
             state: RunState::Running,
             is_stopping: false,
             is_expired: false,
@@ -99,13 +92,13 @@ mod tests {
         assert_eq!(signs(900, 80, None).health(), Health::Quiet, "it computes");
         assert_eq!(signs(900, 0, None).health(), Health::Silent);
         assert_eq!(signs(60, 0, Some(100)).health(), Health::Silent, "half of its patience");
-        let elsewhere = Signs { idle: None, cpu_percent: None, ..signs(0, 0, None) };
+        let elsewhere = RunSigns { idle: None, cpu_percent: None, ..signs(0, 0, None) };
         assert_eq!(elsewhere.health(), Health::Working);
     }
 
     #[test]
     fn what_happens_to_a_run_comes_before_what_it_does() {
-        let signs = Signs {
+        let signs = RunSigns {
             state: RunState::Preparing,
             is_stopping: false,
             is_expired: false,
@@ -114,8 +107,8 @@ mod tests {
             patience: None,
         };
         assert_eq!(signs.health(), Health::Preparing);
-        assert_eq!(Signs { state: RunState::Finishing, ..signs }.health(), Health::Finishing);
-        assert_eq!(Signs { is_stopping: true, ..signs }.health(), Health::Stopping);
-        assert_eq!(Signs { is_stopping: true, is_expired: true, ..signs }.health(), Health::Unattended);
+        assert_eq!(RunSigns { state: RunState::Finishing, ..signs }.health(), Health::Finishing);
+        assert_eq!(RunSigns { is_stopping: true, ..signs }.health(), Health::Stopping);
+        assert_eq!(RunSigns { is_stopping: true, is_expired: true, ..signs }.health(), Health::Unattended);
     }
 }

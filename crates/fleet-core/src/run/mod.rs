@@ -10,16 +10,17 @@ mod stop;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use health::{Health, Signs};
+pub use health::{Health, RunSigns};
 pub use meter::Meter;
 pub use report::RunReport;
 pub use session::is_session;
 pub use state::{Reason, RunMove, RunState};
-pub use stop::{Stop, StopKind};
+pub use stop::{StopKind, StopRequest};
 
 use crate::budget::Bounds;
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::time::Millis;
+use crate::transition::Current;
 
 /// One attempt at a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,17 +31,17 @@ pub struct Run {
     pub task: TaskId,
     /// The repository that it works on.
     pub project: ProjectId,
-    /// The fencing number: which attempt at the task this is. A write with a lower one is refused.
-    pub fence: i64,
-    /// Where it stands.
-    pub state: RunState,
+    /// The number of this run within its task, from 1. The store refuses writes of an earlier attempt.
+    pub attempt: i64,
+    /// Its state.
+    pub state: Current<RunState>,
     /// Why it failed, if it did.
     pub reason: Option<Reason>,
     /// A sentence about the end, for people.
     pub detail: Option<String>,
     /// Who holds the lease.
     pub runner: String,
-    /// The host and home where it runs: whoever looks after that home looks after the run.
+    /// The host and home where it runs. The runner of that home looks after the run.
     pub place: String,
     /// The agent that does it.
     pub agent: String,
@@ -60,7 +61,7 @@ pub struct Run {
     pub meter: Option<Meter>,
     /// What it has used so far.
     pub usage: Totals,
-    /// What was put aside for it when it was claimed: it may use no more. Nothing, where there is no budget.
+    /// What the claim reserved for it: it may use no more. Empty without a budget.
     pub reserved: Bounds,
     /// Which account of the provider it uses; none is one that goes by the name of the agent.
     pub account: Option<String>,
@@ -74,7 +75,7 @@ pub struct Run {
     #[serde(default)]
     pub batches: i64,
     /// Somebody wants it stopped.
-    pub stop: Option<Stop>,
+    pub stop: Option<StopRequest>,
     /// The lease ends here unless renewed.
     pub lease_until: Millis,
     /// When it was claimed.
@@ -86,7 +87,10 @@ pub struct Run {
 }
 
 impl Run {
-    /// The name of the account that it uses.
+    pub const fn state(&self) -> RunState {
+        self.state.get()
+    }
+
     pub fn account(&self) -> &str {
         self.account.as_deref().unwrap_or(&self.agent)
     }
@@ -120,7 +124,6 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// What happens to the run.
     pub const fn run_move(&self) -> RunMove {
         match self {
             Self::Succeeded | Self::Asked => RunMove::Succeed,
@@ -131,7 +134,6 @@ impl Ending {
         }
     }
 
-    /// Why it failed, if it did.
     pub const fn reason(&self) -> Option<Reason> {
         match self {
             Self::Failed(reason, _) => Some(*reason),

@@ -1,5 +1,5 @@
-//! What an agent says from inside its run, through `fleet done`, `fail`, `note` and `progress`. Claims: whoever ends
-//! the run compares them with what git shows.
+//! What an agent says from inside its run, through `fleet done`, `fail`, `note` and `progress`. These are claims: the
+//! keeper compares them with what git shows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub enum RunReport {
 }
 
 impl RunReport {
-    /// As it is told to everybody who follows.
+    /// The event that followers see.
     pub fn fact(&self) -> Fact {
         match self {
             Self::Done(report) => {

@@ -1,4 +1,4 @@
-//! A stop that somebody asked for: the keeper learns of it when it renews its lease.
+//! A requested stop: the keeper learns of it when it renews its lease.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,29 +14,29 @@ named! {
     pub enum StopKind: "kind of stop" {
         /// It goes back to the queue, to be tried again: a shutdown, a hand-over.
         Release = "release",
-        /// A person does not want it any more.
+        /// A user cancelled it.
         Cancel = "cancel",
     }
 }
 
 /// Somebody wants a run stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Stop {
+pub struct StopRequest {
     /// What becomes of the task.
     pub kind: StopKind,
     /// Why, for people.
     pub why: String,
 }
 
-impl Stop {
+impl StopRequest {
     /// Whether this stop takes the place of one that was asked for before. The first of its kind stays: the keeper
     /// may be acting on it already.
     pub fn beats(&self, earlier: Option<&Self>) -> bool {
         earlier.is_none_or(|earlier| self.kind > earlier.kind)
     }
 
-    /// Whether the task is cancelled in place of what its run came to by itself. What nobody wants any more is neither
-    /// tried again nor asked about; that it was done, or cannot be done, remains.
+    /// Whether the task is cancelled in place of what its run came to by itself. A cancelled task is neither retried
+    /// nor asked about; that it was done, or cannot be done, remains.
     pub const fn overrides(&self, event: TaskMove) -> bool {
         matches!((self.kind, event), (StopKind::Cancel, TaskMove::Requeue | TaskMove::Ask))
     }
@@ -48,20 +48,20 @@ mod tests {
 
     #[test]
     fn a_cancellation_beats_a_release_and_nothing_else_changes_a_stop() {
-        let stop = |kind, why: &str| Stop { kind, why: why.to_owned() };
+        let stop = |kind, why: &str| StopRequest { kind, why: why.to_owned() };
         let (release, cancel) = (stop(StopKind::Release, "shutdown"), stop(StopKind::Cancel, "not needed"));
         assert!(release.beats(None) && cancel.beats(None) && cancel.beats(Some(&release)));
         assert!(!release.beats(Some(&cancel)) && !cancel.beats(Some(&cancel)));
         assert!(!stop(StopKind::Release, "again").beats(Some(&release)));
         let json = serde_json::to_string(&cancel).unwrap();
         assert_eq!(json, r#"{"kind":"cancel","why":"not needed"}"#);
-        assert_eq!(serde_json::from_str::<Stop>(&json).unwrap(), cancel);
+        assert_eq!(serde_json::from_str::<StopRequest>(&json).unwrap(), cancel);
     }
 
     #[test]
     fn what_nobody_wants_is_not_tried_again() {
         let overridden = |kind| {
-            let stop = Stop { kind, why: String::new() };
+            let stop = StopRequest { kind, why: String::new() };
             TaskMove::ALL.iter().copied().filter(|event| stop.overrides(*event)).collect::<Vec<_>>()
         };
         assert_eq!(overridden(StopKind::Release), []);

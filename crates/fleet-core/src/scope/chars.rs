@@ -2,12 +2,12 @@
 
 /// The characters from `first` to `last`, both included; never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Span {
+pub(super) struct CharRange {
     pub(super) first: char,
     pub(super) last: char,
 }
 
-impl Span {
+impl CharRange {
     pub(super) const fn one(c: char) -> Self {
         Self { first: c, last: c }
     }
@@ -24,40 +24,39 @@ impl Span {
 }
 
 /// What no name contains.
-const FORBIDDEN: [Span; 2] = [Span::one('\0'), Span::one('/')];
+const FORBIDDEN: [CharRange; 2] = [CharRange::one('\0'), CharRange::one('/')];
 
 /// A set of characters: in order, apart from each other, and never one that is forbidden in a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CharSet {
     /// Most are a single character: worth not allocating for.
-    One(Span),
-    Many(Vec<Span>),
+    One(CharRange),
+    Many(Vec<CharRange>),
 }
 
 impl CharSet {
     /// The set of one character, which must be allowed in a name.
     pub(super) const fn char(c: char) -> Self {
-        Self::One(Span::one(c))
+        Self::One(CharRange::one(c))
     }
 
-    /// Every character of a name.
     pub(super) fn any() -> Self {
         Self::outside(Vec::new())
     }
 
     /// Every character of a name that is in one of the spans.
-    pub(super) fn inside(spans: Vec<Span>) -> Self {
+    pub(super) fn inside(spans: Vec<CharRange>) -> Self {
         Self::outside(gaps(spans))
     }
 
     /// Every character of a name that is in none of the spans.
-    pub(super) fn outside(mut spans: Vec<Span>) -> Self {
+    pub(super) fn outside(mut spans: Vec<CharRange>) -> Self {
         spans.extend(FORBIDDEN);
         let spans = gaps(spans);
         if let [one] = spans[..] { Self::One(one) } else { Self::Many(spans) }
     }
 
-    pub(super) fn spans(&self) -> &[Span] {
+    pub(super) fn spans(&self) -> &[CharRange] {
         match self {
             Self::One(span) => std::slice::from_ref(span),
             Self::Many(spans) => spans,
@@ -69,13 +68,13 @@ impl CharSet {
     }
 
     /// The spans that are in both sets.
-    pub(super) fn common<'s>(&'s self, other: &'s Self) -> impl Iterator<Item = Span> + 's {
+    pub(super) fn common<'s>(&'s self, other: &'s Self) -> impl Iterator<Item = CharRange> + 's {
         self.spans().iter().flat_map(|mine| other.spans().iter().filter_map(|theirs| mine.common(*theirs)))
     }
 }
 
 /// What lies between the spans, before the first and after the last, in order.
-fn gaps(mut spans: Vec<Span>) -> Vec<Span> {
+fn gaps(mut spans: Vec<CharRange>) -> Vec<CharRange> {
     spans.sort_unstable();
     let mut gaps = Vec::new();
     let mut start = Some('\0');
@@ -84,13 +83,13 @@ fn gaps(mut spans: Vec<Span>) -> Vec<Span> {
         if let Some(last) = before(span.first)
             && first <= last
         {
-            gaps.push(Span { first, last });
+            gaps.push(CharRange { first, last });
         }
         if span.last >= first {
             start = after(span.last);
         }
     }
-    gaps.extend(start.map(|first| Span { first, last: char::MAX }));
+    gaps.extend(start.map(|first| CharRange { first, last: char::MAX }));
     gaps
 }
 
@@ -108,8 +107,8 @@ fn before(c: char) -> Option<char> {
 mod tests {
     use super::*;
 
-    fn span(first: char, last: char) -> Span {
-        Span { first, last }
+    fn span(first: char, last: char) -> CharRange {
+        CharRange { first, last }
     }
 
     #[test]
@@ -122,7 +121,7 @@ mod tests {
             span('e', 'e'),
         ]);
         assert_eq!(set.spans(), [span('+', '.'), span('0', '1'), span('a', 'e'), span('x', 'z')]);
-        assert_eq!(CharSet::inside(vec![Span::one('q'), Span::one('q')]), CharSet::char('q'));
+        assert_eq!(CharSet::inside(vec![CharRange::one('q'), CharRange::one('q')]), CharSet::char('q'));
     }
 
     #[test]

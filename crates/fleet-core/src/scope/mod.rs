@@ -30,9 +30,7 @@ use self::matching::RepoPath;
 use self::overlap::Search;
 use self::pattern::{Glob, Pattern};
 
-/// How many patterns a scope may have.
 pub const MAX_PATTERNS: usize = 64;
-/// How many bytes a pattern may have.
 pub const MAX_PATTERN_BYTES: usize = 512;
 /// How many alternatives the braces of one pattern may expand to.
 pub const MAX_ALTERNATIVES: usize = 64;
@@ -62,19 +60,14 @@ pub enum ScopeError {
     /// Ends in `\`, or has it before a slash.
     #[error("the file pattern `{0}` has a `\\` without a character to escape")]
     DanglingEscape(String),
-    /// A class is not closed within its component.
     #[error("the file pattern `{0}` has a `[` without its `]` in the same component; write `\\[` for itself")]
     UnclosedClass(String),
-    /// A range of a class runs downwards.
     #[error("the file pattern `{0}` has a range whose end comes before its start")]
     ReversedRange(String),
-    /// An alternation is not closed.
     #[error("the file pattern `{0}` has a `{{` without its `}}`; write `\\{{` for itself")]
     UnclosedBrace(String),
-    /// An alternation is closed that was not opened.
     #[error("the file pattern `{0}` has a `}}` without its `{{`; write `\\}}` for itself")]
     UnopenedBrace(String),
-    /// The braces stand for too much.
     #[error("the file pattern `{0}` expands to more than {max} alternatives", max = MAX_ALTERNATIVES)]
     TooManyAlternatives(String),
     /// One pattern is too long; only its start is kept here.
@@ -118,7 +111,6 @@ impl FileScope {
         Ok(scope)
     }
 
-    /// Whether nothing is claimed.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }

@@ -5,10 +5,10 @@
 //! characters. Each pair of positions is visited once, so the cost is bounded by the product of the lengths,
 //! whatever the patterns are.
 
-use super::chars::{CharSet, Span};
+use super::chars::{CharRange, CharSet};
 use super::pattern::{Glob, Name, Part};
 
-/// Looks for paths, and counts how much work that was.
+/// Searches for paths, and counts the steps.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     /// How many states were visited, on both levels.
@@ -68,7 +68,7 @@ impl Search {
     }
 }
 
-fn spans(part: Option<&Part<CharSet>>) -> impl Iterator<Item = Span> {
+fn spans(part: Option<&Part<CharSet>>) -> impl Iterator<Item = CharRange> {
     let set = if let Some(Part::One(set)) = part { set.spans() } else { &[] };
     set.iter().copied()
 }
@@ -103,7 +103,7 @@ struct State {
     read: Read,
 }
 
-/// States still to be looked at, each handed out once.
+/// States to visit, each once.
 struct Worklist {
     width: usize,
     seen: Vec<bool>,
@@ -111,7 +111,7 @@ struct Worklist {
 }
 
 impl Worklist {
-    /// Starts at the beginning of two patterns with so many parts.
+    /// Starts at the beginning of two patterns with this many parts.
     fn new(left: usize, right: usize) -> Self {
         let width = right + 1;
         let mut list = Self { width, seen: vec![false; (left + 1) * width * Read::COUNT], todo: Vec::new() };
@@ -127,12 +127,12 @@ impl Worklist {
     }
 
     /// Adds the states after one character from any of the spans.
-    fn add_after(&mut self, spans: impl Iterator<Item = Span>, l: usize, r: usize, read: Read) {
+    fn add_after(&mut self, spans: impl Iterator<Item = CharRange>, l: usize, r: usize, read: Read) {
         for span in spans {
             if span.contains('.') {
                 self.add(l, r, read.and_dot());
             }
-            if span != Span::one('.') {
+            if span != CharRange::one('.') {
                 self.add(l, r, Read::Name);
             }
         }

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::mem;
 use std::str::CharIndices;
 
-use super::chars::{CharSet, Span};
+use super::chars::{CharRange, CharSet};
 use super::{MAX_ALTERNATIVES, MAX_PATTERN_BYTES, ScopeError};
 
 /// One place of a sequence that is matched from left to right.
@@ -12,7 +12,6 @@ use super::{MAX_ALTERNATIVES, MAX_PATTERN_BYTES, ScopeError};
 pub(super) enum Part<T> {
     /// Any number of anything, nothing included.
     Run,
-    /// Exactly one.
     One(T),
 }
 
@@ -40,7 +39,7 @@ impl Glob {
         self.parts.iter().map(|part| if let Part::One(name) = part { name_size(name) + 1 } else { 1 }).sum()
     }
 
-    fn compile(tokens: &[Token]) -> Result<Self, Fault> {
+    fn compile(tokens: &[Token]) -> Result<Self, PatternFault> {
         const DOT: Token = Token::Char(CharSet::char('.'));
         match tokens {
             [] => return Err(ScopeError::Empty),
@@ -89,7 +88,7 @@ impl Pattern {
         Self::try_parse(text).map_err(|fault| fault(text.to_owned()))
     }
 
-    fn try_parse(text: &str) -> Result<Self, Fault> {
+    fn try_parse(text: &str) -> Result<Self, PatternFault> {
         if text.trim().is_empty() {
             return Err(ScopeError::Empty);
         }
@@ -120,7 +119,7 @@ fn tidy(text: &str, slashes: &[usize]) -> String {
 }
 
 /// What is wrong with a pattern, still without the pattern.
-pub(super) type Fault = fn(String) -> ScopeError;
+pub(super) type PatternFault = fn(String) -> ScopeError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
@@ -160,7 +159,7 @@ impl Level {
     }
 
     /// Goes on with each of the endings after each of the open alternatives.
-    fn fork(&mut self, endings: &[Tokens]) -> Result<(), Fault> {
+    fn fork(&mut self, endings: &[Tokens]) -> Result<(), PatternFault> {
         if self.open.len() * endings.len() > MAX_ALTERNATIVES {
             return Err(ScopeError::TooManyAlternatives);
         }
@@ -186,7 +185,7 @@ impl<'t> Parser<'t> {
         Self { chars, level: Level::new(), outer: Vec::new(), slashes: Vec::new() }
     }
 
-    fn parse(mut self) -> Result<Parsed, Fault> {
+    fn parse(mut self) -> Result<Parsed, PatternFault> {
         while let Some((at, c)) = self.chars.next() {
             match c {
                 '/' => self.slash(at),
@@ -219,14 +218,14 @@ impl<'t> Parser<'t> {
         self.level.push(&Token::Slash);
     }
 
-    fn close_brace(&mut self) -> Result<(), Fault> {
-        let outer = self.outer.pop().ok_or(ScopeError::UnopenedBrace as Fault)?;
+    fn close_brace(&mut self) -> Result<(), PatternFault> {
+        let outer = self.outer.pop().ok_or(ScopeError::UnopenedBrace as PatternFault)?;
         let mut inner = mem::replace(&mut self.level, outer);
         inner.comma();
         self.level.fork(&inner.closed)
     }
 
-    fn escaped(&mut self) -> Result<char, Fault> {
+    fn escaped(&mut self) -> Result<char, PatternFault> {
         match self.chars.next() {
             None | Some((_, '/')) => Err(ScopeError::DanglingEscape),
             Some((_, c)) => Ok(c),
@@ -235,7 +234,7 @@ impl<'t> Parser<'t> {
 
     /// Reads a class after its `[`. As everywhere, a `]` that comes first stands for itself, and so does a `-`
     /// that has nothing on one side.
-    fn class(&mut self) -> Result<CharSet, Fault> {
+    fn class(&mut self) -> Result<CharSet, PatternFault> {
         let negated = self.chars.next_if(|(_, c)| matches!(c, '!' | '^')).is_some();
         let mut spans = Vec::new();
         while spans.is_empty() || self.chars.next_if(|(_, c)| *c == ']').is_none() {
@@ -244,12 +243,12 @@ impl<'t> Parser<'t> {
             if last < first {
                 return Err(ScopeError::ReversedRange);
             }
-            spans.push(Span { first, last });
+            spans.push(CharRange { first, last });
         }
         Ok(if negated { CharSet::outside(spans) } else { CharSet::inside(spans) })
     }
 
-    fn member(&mut self) -> Result<char, Fault> {
+    fn member(&mut self) -> Result<char, PatternFault> {
         match self.chars.next() {
             None | Some((_, '/')) => Err(ScopeError::UnclosedClass),
             Some((_, '\\')) => self.escaped(),

@@ -4,7 +4,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::pattern::Fault;
+use super::pattern::PatternFault;
 use super::*;
 
 fn scope(pattern: &str) -> FileScope {
@@ -123,7 +123,7 @@ fn patterns_are_tidied_and_kept_once_in_order() {
 }
 
 /// Patterns that are none, and why.
-const REFUSED: &[(&str, Fault)] = &[
+const REFUSED: &[(&str, PatternFault)] = &[
     ("", ScopeError::Empty),
     ("  ", ScopeError::Empty),
     ("{,a}", ScopeError::Empty),

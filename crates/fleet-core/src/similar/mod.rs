@@ -15,12 +15,12 @@ mod words;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::words::{Found, trigrams};
+use self::words::{Token, trigrams};
 
-/// So many characters of a description are looked at: what a task is about stands at its beginning.
-pub const LOOKED_AT: usize = 4_000;
-/// So many shared words, and as many paths, are named as reasons.
-const NAMED: usize = 8;
+/// How many characters of a description are compared: the beginning says what a task is about.
+pub const LONGEST_COMPARED: usize = 4_000;
+/// At most this many shared words, and as many paths, are named as reasons.
+const MOST_NAMED: usize = 8;
 /// A word of a title says more than one of a description.
 const IN_TITLE: f64 = 3.0;
 /// What a word of a search is worth where it is found, of one in the title.
@@ -31,7 +31,7 @@ const BEGINNING: f64 = 0.6;
 /// Equal titles alone never make two tasks equal.
 const TITLE_ALONE: f64 = 0.85;
 
-/// What a text is made of, ready to be compared.
+/// A text prepared for comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Text {
     title: String,
@@ -41,7 +41,6 @@ pub struct Text {
     paths: BTreeSet<String>,
 }
 
-/// A word of a text.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Word {
     /// As it stands in the text, or first in the alphabet of several forms.
@@ -58,7 +57,7 @@ impl Word {
         1.0 + occurrences.max(1.0).ln()
     }
 
-    /// How good a place it stands at, for a search.
+    /// How much a match at this place counts in a search.
     fn place(&self) -> f64 {
         match (self.in_title, self.in_labels) {
             (1.., _) => 1.0,
@@ -71,24 +70,22 @@ impl Word {
 /// The parts of a task that are compared.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Parts<'a> {
-    /// What is to be done, in one line.
     pub title: &'a str,
-    /// In as many lines as it takes; only [`LOOKED_AT`] characters count.
+    /// In as many lines as it takes; only [`LONGEST_COMPARED`] characters count.
     pub body: &'a str,
 }
 
 impl Text {
-    /// Takes a text apart.
     pub fn new(parts: Parts<'_>) -> Self {
         let title = parts.title.trim().to_lowercase();
         let mut text = Self { trigrams: trigrams(&title), title, ..Self::default() };
         words::find(parts.title, &mut |found| text.take(found, |word| &mut word.in_title));
-        let end = parts.body.char_indices().nth(LOOKED_AT).map_or(parts.body.len(), |(at, _)| at);
+        let end = parts.body.char_indices().nth(LONGEST_COMPARED).map_or(parts.body.len(), |(at, _)| at);
         words::find(&parts.body[..end], &mut |found| text.take(found, |word| &mut word.in_body));
         text
     }
 
-    /// A text that somebody typed: the first line stands for the title.
+    /// A typed text; its first line counts as the title.
     pub fn typed(text: &str) -> Self {
         let (title, body) = text.trim_start().split_once('\n').unwrap_or((text, ""));
         Self::new(Parts { title, body })
@@ -110,18 +107,18 @@ impl Text {
         self
     }
 
-    /// Whether there is no word in it to go by.
+    /// Whether it has no words.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.paths.is_empty()
     }
 
-    fn take(&mut self, found: Found<'_>, place: fn(&mut Word) -> &mut u32) {
+    fn take(&mut self, found: Token<'_>, place: fn(&mut Word) -> &mut u32) {
         let (stem, form) = match found {
-            Found::Path(path) => {
+            Token::Path(path) => {
                 self.paths.insert(path.to_lowercase());
                 return;
             }
-            Found::Word { stem, form } => (stem, form),
+            Token::Word { stem, form } => (stem, form),
         };
         let word = self.words.entry(stem).or_default();
         if word.form.is_empty() || form < word.form {
@@ -132,14 +129,13 @@ impl Text {
     }
 }
 
-/// How alike two texts are, or how well one answers a search.
+/// How similar two texts are, or how well one matches a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Likeness {
+pub struct Similarity {
     /// From 0, nothing in common, to 1, the same.
     pub score: f64,
     /// Words of both, those that say most first.
     pub words: Vec<String>,
-    /// Paths of both.
     pub paths: Vec<String>,
 }
 
@@ -169,8 +165,8 @@ impl Corpus {
         (1.0 + (f64::from(self.texts) + 1.0) / (f64::from(with) + 1.0)).ln()
     }
 
-    /// How alike two texts are, whichever comes first: 1 for equal ones.
-    pub fn compare(&self, a: &Text, b: &Text) -> Likeness {
+    /// How similar two texts are, in either order; 1 if equal.
+    pub fn compare(&self, a: &Text, b: &Text) -> Similarity {
         let all = self.cosine(a, b, Word::count);
         let by_words = self.cosine(a, b, |word| f64::from(word.in_title.min(1)));
         let title = by_words.max(dice(&a.trigrams, &b.trigrams));
@@ -180,11 +176,11 @@ impl Corpus {
         let either = a.paths.union(&b.paths).count().max(1);
         let score = words + (1.0 - words) * 0.25 * ratio(shared.len(), either);
         let score = if a == b { 1.0 } else { score };
-        Likeness { score: rounded(score), words: self.shared(a, b), paths: first(shared) }
+        Similarity { score: rounded(score), words: self.shared(a, b), paths: first(shared) }
     }
 
     /// How well a text answers a search: the part of what was searched for that it has.
-    pub fn relevance(&self, query: &Text, text: &Text) -> Likeness {
+    pub fn relevance(&self, query: &Text, text: &Text) -> Similarity {
         let (mut whole, mut part, mut hits) = (0.0, 0.0, Vec::new());
         for (stem, asked) in &query.words {
             let weight = self.weight(stem);
@@ -203,7 +199,7 @@ impl Corpus {
             }
         }
         let score = if whole > 0.0 { part / whole } else { 0.0 };
-        Likeness { score: rounded(score), words: heaviest(hits), paths: first(paths) }
+        Similarity { score: rounded(score), words: heaviest(hits), paths: first(paths) }
     }
 
     /// The angle between two texts, each word being a direction.
@@ -251,7 +247,7 @@ fn is_part(path: &str, searched: &str) -> bool {
     !searched.is_empty() && format!("/{path}/").contains(&format!("/{searched}/"))
 }
 
-/// What two sets have in common.
+/// The Dice coefficient of two sets.
 fn dice<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> f64 {
     ratio(2 * a.intersection(b).count(), a.len() + b.len())
 }
@@ -273,6 +269,6 @@ fn heaviest(mut words: Vec<(f64, String)>) -> Vec<String> {
 
 fn first(mut list: Vec<String>) -> Vec<String> {
     list.dedup();
-    list.truncate(NAMED);
+    list.truncate(MOST_NAMED);
     list
 }

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::words::{Found, find};
-use super::{Corpus, Likeness, Parts, Text};
+use super::words::{Token, find};
+use super::{Corpus, Parts, Similarity, Text};
 
 fn text(title: &str, body: &str) -> Text {
     Text::new(Parts { title, body })
@@ -12,13 +12,13 @@ fn text(title: &str, body: &str) -> Text {
 fn found(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut stems, mut paths) = (Vec::new(), Vec::new());
     find(text, &mut |found| match found {
-        Found::Word { stem, .. } => stems.push(stem),
-        Found::Path(path) => paths.push(path.to_owned()),
+        Token::Word { stem, .. } => stems.push(stem),
+        Token::Path(path) => paths.push(path.to_owned()),
     });
     (stems, paths)
 }
 
-fn compared(a: &Text, b: &Text) -> Likeness {
+fn compared(a: &Text, b: &Text) -> Similarity {
     Corpus::new([a, b]).compare(a, b)
 }
 

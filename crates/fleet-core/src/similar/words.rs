@@ -2,24 +2,23 @@
 
 use std::collections::BTreeSet;
 
-/// Words that say nothing about what a task is about.
+/// Words that say nothing about a task.
 const EMPTY: [&str; 42] = [
     "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "do", "for", "from", "has",
     "have", "if", "in", "into", "is", "it", "its", "of", "on", "or", "our", "should", "so", "that", "the",
     "their", "then", "there", "this", "to", "was", "we", "were", "will", "with", "you", "your",
 ];
 
-/// A longer run of letters is no word but data.
-const LONGEST: usize = 64;
+/// A longer run of letters is data, not a word.
+const LONGEST_WORD: usize = 64;
 
 /// Something in a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found<'a> {
-    /// A word.
+pub(super) enum Token<'a> {
     Word {
         /// What it is compared by.
         stem: String,
-        /// How it stands there, in lower case.
+        /// As written, in lower case.
         form: String,
     },
     /// A path or an address.
@@ -27,7 +26,7 @@ pub(super) enum Found<'a> {
 }
 
 /// Hands on everything in a text that it can be compared by. A path is a path and the words in it.
-pub(super) fn find(text: &str, each: &mut dyn FnMut(Found<'_>)) {
+pub(super) fn find(text: &str, each: &mut dyn FnMut(Token<'_>)) {
     for piece in
         text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '`' | ',' | ';' | '<' | '>' | '|'))
     {
@@ -35,7 +34,7 @@ pub(super) fn find(text: &str, each: &mut dyn FnMut(Found<'_>)) {
             piece.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '_' | '*' | '~'));
         let path = piece.trim_end_matches(['.', ':']).trim_start_matches("./");
         if is_path(path) {
-            each(Found::Path(path.trim_end_matches('/')));
+            each(Token::Path(path.trim_end_matches('/')));
         }
         for name in piece.split(|c: char| !c.is_alphanumeric() && c != '_') {
             names(name, each);
@@ -61,15 +60,15 @@ fn is_path(text: &str) -> bool {
 }
 
 /// A name of code is itself and its parts: `parseHttpURL_v2` has `parse`, `http`, `url` and `v2`.
-fn names(name: &str, each: &mut dyn FnMut(Found<'_>)) {
+fn names(name: &str, each: &mut dyn FnMut(Token<'_>)) {
     let parts: Vec<&str> = name.split('_').flat_map(humps).filter(|part| !part.is_empty()).collect();
     for part in &parts {
         words(part, each);
     }
     if parts.len() > 1 {
         let whole = parts.concat().to_lowercase();
-        if whole.chars().count() <= LONGEST {
-            each(Found::Word { stem: whole.clone(), form: whole });
+        if whole.chars().count() <= LONGEST_WORD {
+            each(Token::Word { stem: whole.clone(), form: whole });
         }
     }
 }
@@ -94,17 +93,17 @@ fn humps(name: &str) -> Vec<&str> {
 }
 
 /// A word; or, in scripts that do not part words, every two neighbours.
-fn words(part: &str, each: &mut dyn FnMut(Found<'_>)) {
+fn words(part: &str, each: &mut dyn FnMut(Token<'_>)) {
     let form = part.to_lowercase();
     let count = form.chars().count();
     if form.chars().any(is_unparted) && count > 2 {
         let letters: Vec<char> = form.chars().collect();
         for pair in letters.windows(2) {
             let pair: String = pair.iter().collect();
-            each(Found::Word { stem: pair.clone(), form: pair });
+            each(Token::Word { stem: pair.clone(), form: pair });
         }
-    } else if count <= LONGEST && !EMPTY.contains(&form.as_str()) {
-        each(Found::Word { stem: stem(&form), form });
+    } else if count <= LONGEST_WORD && !EMPTY.contains(&form.as_str()) {
+        each(Token::Word { stem: stem(&form), form });
     }
 }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::{Backlog, COMMIT_POLL_INTERVAL, Order, REAP_INTERVAL, Supervision, Work};
-use crate::outcome::Stop;
+use crate::outcome::StopCause;
 use crate::run::StopKind;
-use crate::watchdog::{Next, Overrun};
+use crate::watchdog::{Overrun, WatchdogAction};
 
 /// Events are batched this long before they are stored.
 const FLUSH_DELAY: Duration = Duration::from_millis(200);
@@ -17,7 +17,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(20);
 const RECORD_POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Supervision {
-    /// Does what is due; returns when to look again.
+    /// Does what is due; returns when to wake up.
     pub(super) fn decide(&mut self, now: Duration) -> Duration {
         let pause = if self.stopped.is_some() { REAP_INTERVAL } else { self.stop_or_pause(now) };
         let mut wake_at = now + pause.min(REAP_INTERVAL);
@@ -37,32 +37,32 @@ impl Supervision {
             return REAP_INTERVAL;
         }
         if let Some((reason, text)) = self.hopeless.take() {
-            self.stop(Stop::Hopeless(reason, text));
+            self.stop(StopCause::Hopeless(reason, text));
             return REAP_INTERVAL;
         }
         if let Some(left) = self.exit_grace_left(now) {
             return left;
         }
         if self.backlog == Backlog::Full {
-            // The agent is silent because nobody listens: the store does not answer.
+            // The agent may be silent because the store does not answer.
             self.watchdog.heard(now);
         }
         match self.watchdog.next(now) {
-            Next::Stop(overrun) if self.may_get_more(overrun) => REAP_INTERVAL,
-            Next::Stop(overrun) => {
+            WatchdogAction::Stop(overrun) if self.may_get_more(overrun) => REAP_INTERVAL,
+            WatchdogAction::Stop(overrun) => {
                 self.stop_at(overrun);
                 REAP_INTERVAL
             }
-            Next::Probe => {
+            WatchdogAction::Probe => {
                 self.start(Work::Probe);
                 REAP_INTERVAL
             }
-            Next::Snapshot => {
+            WatchdogAction::Snapshot => {
                 self.watchdog.snapshotted(now);
                 self.start(Work::Snapshot);
                 REAP_INTERVAL
             }
-            Next::Sleep(pause) => pause,
+            WatchdogAction::Sleep(pause) => pause,
         }
     }
 
@@ -72,9 +72,9 @@ impl Supervision {
             Order::Stop(stop) if stop.kind == StopKind::Release && self.done_since.is_some() => {
                 self.end_finished();
             }
-            Order::Stop(stop) if stop.kind == StopKind::Release => self.stop(Stop::Shutdown(stop.why)),
-            Order::Stop(stop) => self.stop(Stop::Killed(stop.why)),
-            Order::Lost => self.stop(Stop::Shutdown("the run was given to somebody else".to_owned())),
+            Order::Stop(stop) if stop.kind == StopKind::Release => self.stop(StopCause::Shutdown(stop.why)),
+            Order::Stop(stop) => self.stop(StopCause::Killed(stop.why)),
+            Order::Lost => self.stop(StopCause::Shutdown("the run was given to another keeper".to_owned())),
         }
     }
 
@@ -101,17 +101,17 @@ impl Supervision {
     fn stop_at(&mut self, overrun: Overrun) {
         let text = overrun.to_string();
         self.stop(match overrun {
-            Overrun::Time(_) => Stop::TimeLimit(text),
-            Overrun::Idle(_) => Stop::Idle(text),
-            Overrun::Tokens(_) => Stop::Tokens(text),
-            Overrun::Money(_) => Stop::Money(match &self.price_guess {
+            Overrun::Time(_) => StopCause::TimeLimit(text),
+            Overrun::Idle(_) => StopCause::Idle(text),
+            Overrun::Tokens(_) => StopCause::Tokens(text),
+            Overrun::Money(_) => StopCause::Money(match &self.price_guess {
                 Some(guess) => format!("{text}; {}", guess.text),
                 None => text,
             }),
         });
     }
 
-    fn stop(&mut self, why: Stop) {
+    fn stop(&mut self, why: StopCause) {
         self.stopped = Some(why);
         self.start(Work::Stop);
     }

@@ -1,48 +1,37 @@
-//! What a supervision is told.
+//! The inputs of a supervision.
 
 use crate::budget::{self, Used};
 use crate::outcome::AgentExit;
-use crate::run::{Reason, Stop};
+use crate::run::{Reason, StopRequest};
 use crate::watchdog::{self, Activity};
 
 use super::Work;
 
-/// What holds for one agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
     /// What it may use, with what is reserved for it.
-    pub bounds: watchdog::Bounds,
+    pub bounds: watchdog::WatchdogLimits,
     /// The limits of its task, which no reservation exceeds.
     pub limits: budget::Bounds,
-    /// Whether a part of the budget is reserved for the run.
     pub has_reservation: bool,
     /// People are warned when this much of a bound is used.
     pub warn_percent: u8,
-    /// Whether the agent keeps a record of its conversation.
     pub has_record: bool,
 }
 
-/// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// It is time, see [`super::Supervision::wake_at`].
     Wake,
-    /// The agent was started, or something else changed its status.
     Status(AgentStatus),
-    /// The agent printed something.
     Output {
-        /// It did not only say that it tries again what its provider refuses.
+        /// Whether it is more than a notice that the agent retries.
         shows_work: bool,
-        /// What is known with that.
         status: AgentStatus,
     },
-    /// One of its two pipes was closed.
     PipeClosed,
-    /// Somebody wants the run stopped.
     Order(Order),
-    /// Messages wait for the agent.
     MessagesWait,
-    /// Its process exited.
     Exited(AgentExit),
     /// Work without a result ended.
     Ended(Work),
@@ -63,8 +52,8 @@ pub enum Input {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// Stop the agent and end the run in this way.
-    Stop(Stop),
-    /// The run belongs to somebody else now, or to nobody: stop, save the work, change nothing in the store.
+    Stop(StopRequest),
+    /// The run has another keeper, or none: stop, save the work, change nothing in the store.
     Lost,
 }
 
@@ -83,34 +72,27 @@ impl Order {
 /// What the agent's output says about it so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentStatus {
-    /// What it has used.
     pub used: Used,
-    /// It said that it is done, and nobody has asked it for more since.
+    /// It said that it is done, and was asked for nothing more since.
     pub is_done: bool,
     /// Why waiting for it is pointless.
     pub hopeless: Option<(Reason, String)>,
-    /// At what price its tokens are counted because nobody knows their own.
+    /// The price that is used because the model's own is unknown.
     pub price_guess: Option<PriceGuess>,
-    /// How much waits for the store.
     pub backlog: Backlog,
 }
 
 /// A price that is not the model's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PriceGuess {
-    /// What is counted, in a sentence.
     pub text: String,
-    /// What the user can do about it.
     pub remedy: String,
 }
 
-/// How many events wait for the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Backlog {
-    /// None.
     #[default]
     Empty,
-    /// There are some.
     Waiting,
     /// As many as memory may hold.
     Full,

@@ -1,7 +1,7 @@
 //! How a keeper supervises its agent: what to do next, decided from what happened and from the time.
 //!
 //! Owns every decision between the start of an agent and the moment when nothing of it is left: limits, orders, the
-//! budget, batches for the store, snapshots, and the verdict. Must never do any of it: whoever holds a [`Supervision`]
+//! budget, batches for the store, snapshots, and how it ended. Must never do any of it: the owner of a [`Supervision`]
 //! feeds it [`Input`] and carries out each [`Effect`].
 //!
 //! Time is how long the machine was awake, see [`crate::watchdog`].
@@ -18,7 +18,7 @@ use std::time::Duration;
 pub use input::{AgentStatus, Backlog, Input, Order, PriceGuess, Settings};
 
 use crate::backoff::Backoff;
-use crate::outcome::{AgentExit, Stop};
+use crate::outcome::{AgentExit, StopCause};
 use crate::run::Reason;
 use crate::watchdog::{Overrun, Watchdog};
 
@@ -36,7 +36,6 @@ const LONGEST_PUBLISH_PAUSE: Duration = Duration::from_mins(1);
 pub enum Work {
     /// Store the events that wait.
     Store,
-    /// Save the work as a snapshot.
     Snapshot,
     /// See whether a silent agent works.
     Probe,
@@ -56,31 +55,28 @@ pub enum Work {
     EndRemaining,
 }
 
-/// What is to be done now.
+/// What the caller must do now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Begin something; its end comes back as an [`Input`].
     Start(Work),
-    /// Record a warning for people.
     Warn(String),
     /// Tell the agent that no more input follows.
     CloseInput,
     /// Nothing of the agent is left, and all of its output was taken. Comes once, as the last effect.
-    End(Verdict),
+    End(SupervisionEnd),
 }
 
 /// How the agent ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct SupervisionEnd {
     /// How its process exited. One that was done and had to be ended counts as a success.
     pub exit: AgentExit,
-    /// Why it was stopped, if it was.
-    pub stopped: Option<Stop>,
+    pub stopped: Option<StopCause>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The agent's process is there.
     Running,
     /// It exited; the rest of its processes is being ended.
     Ending,
@@ -108,7 +104,7 @@ pub struct Supervision {
     done_since: Option<Duration>,
     /// Whether it was made to exit after it had said so.
     was_ended: bool,
-    stopped: Option<Stop>,
+    stopped: Option<StopCause>,
     exit: Option<AgentExit>,
     open_pipes: usize,
     backlog: Backlog,
@@ -127,7 +123,6 @@ pub struct Supervision {
 }
 
 impl Supervision {
-    /// Of an agent that was started now.
     pub fn new(settings: Settings, now: Duration) -> Self {
         Self {
             watchdog: Watchdog::new(settings.bounds, now),
@@ -175,7 +170,6 @@ impl Supervision {
         self.wake_at
     }
 
-    /// Whether the agent's process may still be there.
     pub const fn is_running(&self) -> bool {
         matches!(self.phase, Phase::Running)
     }
@@ -185,12 +179,11 @@ impl Supervision {
         self.open_pipes > 0 && !matches!(self.backlog, Backlog::Full)
     }
 
-    /// Whether the agent may be told more now.
+    /// Whether the agent accepts messages now.
     pub fn takes_messages(&self) -> bool {
         self.is_running() && self.stopped.is_none() && !self.is_under_way(Work::Deliver)
     }
 
-    /// Whether something was begun and has not ended.
     pub fn is_under_way(&self, work: Work) -> bool {
         self.under_way.contains(&work)
     }
@@ -269,7 +262,7 @@ impl Supervision {
         }
     }
 
-    /// A failure is tried again, ever less often. What does not get there at all is told at the end.
+    /// A failure is retried, ever less often. Commits that never get through are reported at the end.
     fn published(&mut self, is_done: bool, now: Duration) {
         self.under_way.remove(&Work::Publish);
         if is_done {
@@ -279,7 +272,7 @@ impl Supervision {
         }
     }
 
-    /// What is due after the agent's exit; returns when to look again.
+    /// What is due after the agent's exit; returns when to wake up.
     fn wind_up(&mut self, now: Duration) -> Duration {
         // The rest is stored with the end of the run, but an agent that floods must not fill memory.
         let is_over = self.phase == Phase::Over;
@@ -319,7 +312,7 @@ impl Supervision {
         }
         self.phase = Phase::Over;
         if let Some(exit) = self.exit.take() {
-            self.effects.push(Effect::End(Verdict { exit, stopped: self.stopped.clone() }));
+            self.effects.push(Effect::End(SupervisionEnd { exit, stopped: self.stopped.clone() }));
         }
     }
 

@@ -1,14 +1,15 @@
 //! What the agent may still use.
 
-use super::{Supervision, Verdict, Work};
+use super::{Supervision, SupervisionEnd, Work};
 use crate::budget::{Bounds, Used};
 use crate::watchdog::Overrun;
 
-const NOT_METERED: &str = "it did not tell what it used, so its limit on tokens or money could not hold";
+const NOT_METERED: &str =
+    "it did not report its usage, so its limit on tokens or money could not be enforced";
 
 impl Supervision {
     /// A warning about a bound that could not hold because the agent told nothing of what it `used`.
-    pub fn unmetered(&self, verdict: &Verdict, used: Used) -> Option<&'static str> {
+    pub fn unmetered(&self, verdict: &SupervisionEnd, used: Used) -> Option<&'static str> {
         let bounds = self.settings.bounds;
         let is_bounded = bounds.tokens.is_some() || bounds.micro_usd.is_some();
         let has_ended_well = verdict.exit.is_success() && verdict.stopped.is_none();
@@ -36,9 +37,9 @@ impl Supervision {
         }
     }
 
-    /// Whether an agent that has passed a bound may yet get more. Many tell what they use in leaps, so that nobody could
-    /// ask before; and others may have left some of the budget meanwhile. Asked once for each bound: one that is the
-    /// same afterwards holds.
+    /// Whether an agent that has passed a bound may yet get more. Many report their usage in leaps, so that no request
+    /// was possible before; and others may have freed some of the budget meanwhile. Requested once for each bound: a
+    /// bound that is the same afterwards holds.
     pub(super) fn may_get_more(&mut self, overrun: Overrun) -> bool {
         let is_of_budget = matches!(overrun, Overrun::Tokens(_) | Overrun::Money(_));
         if !is_of_budget || !self.settings.has_reservation {

@@ -1,61 +1,46 @@
 //! Changes to what the author of a task decided.
 
-use super::{
-    AgentName, BaseRef, BranchName, Complexity, Description, Labels, Meta, ModelName, Priority, TaskSpec,
-    TaskState, Title,
-};
-use crate::id::BatchId;
-use crate::limits::Limits;
-use crate::policy::RetryPolicy;
-use crate::scope::FileScope;
-use crate::time::Millis;
-
-/// New values for some fields; `None` leaves a field as it is, `Some(None)` empties it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are those of TaskSpec")]
-pub struct TaskEdit {
-    pub title: Option<Title>,
-    pub description: Option<Description>,
-    pub priority: Option<Priority>,
-    pub labels: Option<Labels>,
-    pub scope: Option<FileScope>,
-    pub complexity: Option<Option<Complexity>>,
-    pub agent: Option<Option<AgentName>>,
-    pub model: Option<Option<ModelName>>,
-    pub base: Option<Option<BaseRef>>,
-    pub branch: Option<Option<BranchName>>,
-    pub limits: Option<Limits>,
-    pub retry: Option<RetryPolicy>,
-    pub not_before: Option<Option<Millis>>,
-    pub meta: Option<Meta>,
-    pub batch: Option<Option<BatchId>>,
-    pub read_only: Option<bool>,
-}
+use super::{TaskEdit, TaskSpec, TaskState};
 
 /// Why a field may not be changed now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditRefused {
-    /// The work is over.
-    #[error("the task is {0}: what was asked for can no longer change")]
+    #[error("the task is {0} and can no longer be edited")]
     Settled(TaskState),
     /// An agent already works on it.
-    #[error("the task is running: {0} cannot change under the agent's hands")]
+    #[error("{0} cannot be changed while the task runs; cancel it first")]
     Running(&'static str),
 }
 
-/// Sets each field that has a new value, and collects the names of those that really changed.
-macro_rules! apply_fields {
-    ($edit:ident, $spec:ident, $($field:ident),+) => {{
-        let mut changed = Vec::new();
-        $(if let Some(value) = $edit.$field {
-            if $spec.$field != value {
-                $spec.$field = value;
-                changed.push(stringify!($field));
+/// The edit of a task, from its fields.
+macro_rules! define_edit {
+    ($($field:ident: $type:ty,)+) => {
+        /// New values for some fields of a task; `None` leaves a field as it is, `Some(None)` empties it.
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
+        pub struct TaskEdit {
+            $(pub $field: Option<$type>,)+
+        }
+
+        impl TaskEdit {
+            /// Sets each field that has a new value, and collects the names of those that really changed.
+            pub fn set(self, spec: &mut TaskSpec) -> Vec<&'static str> {
+                let mut changed = Vec::new();
+                $(if let Some(value) = self.$field {
+                    if spec.$field != value {
+                        spec.$field = value;
+                        changed.push(stringify!($field));
+                    }
+                })+
+                changed
             }
-        })+
-        changed
-    }};
+        }
+    };
 }
+
+pub(super) use define_edit;
+
+/// What may change while an agent works: nothing that its prompt said.
+const CHANGES_WHILE_RUNNING: [&str; 6] = ["priority", "labels", "retry", "meta", "tuning", "setup"];
 
 impl TaskEdit {
     /// Changes `spec` and returns the names of the fields that are different now.
@@ -64,29 +49,8 @@ impl TaskEdit {
             return Err(EditRefused::Settled(state));
         }
         let before = spec.clone();
-        let changed = apply_fields!(
-            self,
-            spec,
-            title,
-            description,
-            priority,
-            labels,
-            scope,
-            complexity,
-            agent,
-            model,
-            base,
-            branch,
-            limits,
-            retry,
-            not_before,
-            meta,
-            batch,
-            read_only
-        );
-        let frozen =
-            changed.iter().find(|field| !matches!(**field, "priority" | "labels" | "retry" | "meta"));
-        match frozen {
+        let changed = self.set(spec);
+        match changed.iter().find(|field| !CHANGES_WHILE_RUNNING.contains(field)) {
             Some(field) if state == TaskState::Running => {
                 *spec = before;
                 Err(EditRefused::Running(field))
@@ -98,6 +62,7 @@ impl TaskEdit {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{AgentName, Priority};
     use super::*;
 
     fn spec() -> TaskSpec {

@@ -11,27 +11,24 @@ use crate::refname;
 use crate::text::{escaped, is_unprintable};
 use crate::transition::{UnknownName, named};
 
-/// A value that a field does not take, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {why}")]
 pub struct FieldError {
     /// The field, as on the command line and in JSON.
     pub field: &'static str,
-    /// Why the value is refused.
     pub why: String,
 }
 
 /// A text that was checked once and is then known to be good.
 macro_rules! text_types {
-    ($($(#[doc = $doc:literal])+ $type:ident, $field:literal, $check:expr;)+) => {$(
-        $(#[doc = $doc])+
+    ($($(#[$meta:meta])+ $type:ident, $field:literal, $check:expr;)+) => {$(
+        $(#[$meta])+
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
         #[schemars(with = "String")]
         pub struct $type(String);
 
         impl $type {
-            /// The text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -70,9 +67,10 @@ macro_rules! text_types {
 }
 
 text_types! {
-    /// What is to be done, in one line.
+    /// The title.
     Title, "title", check_title;
     /// The rest of the prompt; may be empty, may have many lines.
+    #[derive(Default)]
     Description, "description", check_description;
     /// What is said to an agent after its task was written; many lines, never nothing.
     PromptText, "prompt", check_prompt;
@@ -95,13 +93,13 @@ text_types! {
 }
 
 /// The longest title, in characters.
-const LONGEST_TITLE: usize = 500;
+pub const LONGEST_TITLE: usize = 500;
 /// The largest description, in bytes: far above any prompt, far below what would slow the store down.
 const LARGEST_DESCRIPTION: usize = 1 << 20;
 
 fn check_title(text: &str) -> Result<(), String> {
     if text.trim().is_empty() {
-        return Err("it is empty: say in one line what is to be done".to_owned());
+        return Err("it is empty".to_owned());
     }
     let length = text.chars().count();
     if length > LONGEST_TITLE {
@@ -120,7 +118,7 @@ fn check_title(text: &str) -> Result<(), String> {
 
 fn check_prompt(text: &str) -> Result<(), String> {
     if text.trim().is_empty() {
-        return Err("it is empty: say what the agent is to be told".to_owned());
+        return Err("it is empty".to_owned());
     }
     check_description(text)
 }
@@ -191,7 +189,6 @@ fn printable(text: &str) -> Result<(), String> {
 pub struct Priority(u8);
 
 impl Priority {
-    /// The number.
     pub const fn get(self) -> i64 {
         self.0 as i64
     }
@@ -223,7 +220,7 @@ impl From<Priority> for i64 {
 }
 
 named! {
-    /// How big somebody thinks a task is.
+    /// An estimate of a task's size.
     pub enum Complexity: "complexity" {
         /// Minutes.
         Trivial = "trivial",
@@ -236,6 +233,17 @@ named! {
         /// Should perhaps be split.
         Xl = "xl",
     }
+}
+
+/// How a workspace is prepared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Setup {
+    /// As it is configured: files are copied, ports leased, commands run.
+    #[default]
+    Full,
+    /// Not at all.
+    Skip,
 }
 
 /// The labels of one task.
@@ -270,7 +278,6 @@ impl Labels {
         self.0.iter()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -287,7 +294,7 @@ mod tests {
     #[test]
     fn titles_are_one_printable_line() {
         assert!("Fix the parser – ünïcode 漢字 👍".parse::<Title>().is_ok());
-        assert_eq!(why::<Title>(" \t"), "title: it is empty: say in one line what is to be done");
+        assert_eq!(why::<Title>(" \t"), "title: it is empty");
         assert_eq!(why::<Title>("a\u{1b}[31mb"), r#"title: "a\u{1b}[31mb" contains control characters"#);
         assert!(why::<Title>("one\ntwo").contains(r#""one\ntwo" has more than one line"#));
         assert!(why::<Title>(&"x".repeat(501)).contains("501 characters, at most 500"));
@@ -304,7 +311,7 @@ mod tests {
     fn prompts_say_something_and_are_bounded() {
         assert!("\u{7}many\nlines".parse::<PromptText>().is_ok());
         assert!("x".repeat(1 << 20).parse::<PromptText>().is_ok());
-        assert_eq!(why::<PromptText>(" \n\t"), "prompt: it is empty: say what the agent is to be told");
+        assert_eq!(why::<PromptText>(" \n\t"), "prompt: it is empty");
         assert!(why::<PromptText>(&"x".repeat((1 << 20) + 1)).contains("1048577 bytes, at most 1048576"));
         assert!(why::<PromptText>("a\0b").contains("NUL"));
     }

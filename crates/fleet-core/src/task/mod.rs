@@ -2,6 +2,7 @@
 
 mod edit;
 mod fields;
+mod named_meta;
 mod own_branch;
 mod spawn;
 mod state;
@@ -12,15 +13,17 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use edit::{EditRefused, TaskEdit};
+pub use edit::EditRefused;
+use edit::define_edit;
 pub use fields::{
-    AgentName, BaseRef, BranchName, Complexity, Description, FieldError, Label, Labels, MetaKey, MetaValue,
-    ModelName, Priority, PromptText, Remark, Title,
+    AgentName, BaseRef, BranchName, Complexity, Description, FieldError, LONGEST_TITLE, Label, Labels,
+    MetaKey, MetaValue, ModelName, Priority, PromptText, Remark, Setup, Title,
 };
+pub use named_meta::has_own_field;
 pub use own_branch::{own_branch, owner_of_branch};
 pub use spawn::{Spawn, TooDeep, USUAL_SPAWN_DEPTH};
 pub use state::{TaskMove, TaskState};
-pub use tuning::{OWN_META, Tuning, refused_arg};
+pub use tuning::{Tuning, refused_arg};
 
 use crate::id::{BatchId, ProjectId, TaskId};
 use crate::limits::Limits;
@@ -29,10 +32,10 @@ use crate::refname::check_branch_name;
 use crate::run::Reason;
 use crate::scope::FileScope;
 use crate::time::Millis;
-use crate::transition::IllegalTransition;
-use crate::workflow::StageOf;
+use crate::transition::Current;
+use crate::workflow::PartOf;
 
-/// Free metadata, for people and programs. Codefleet itself reads `setup` and what begins with [`OWN_META`].
+/// Free metadata, for people and programs. Codefleet does not read it.
 pub type Meta = BTreeMap<MetaKey, MetaValue>;
 
 /// What is to be done and how: everything that the author of a task decides.
@@ -42,7 +45,7 @@ pub struct TaskSpec {
     /// In one line.
     pub title: Title,
     /// In as many lines as needed.
-    #[serde(default = "empty_description")]
+    #[serde(default)]
     pub description: Description,
     /// 5 first.
     #[serde(default)]
@@ -89,21 +92,63 @@ pub struct TaskSpec {
     /// Whether it is done even if nothing changed: it may change something, or only say something.
     #[serde(default)]
     pub may_be_empty: bool,
+    /// What it asks of its agent beyond a model.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tuning: Tuning,
+    /// How its workspaces are prepared.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub setup: Setup,
+    /// The profile that a client named, kept for later readers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub profile: Option<MetaValue>,
+    /// The task on whose behalf a client made it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_behalf_of: Option<TaskId>,
+    /// The agent, if the project's file chose it and not the author.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub project_agent: Option<AgentName>,
 }
 
-fn empty_description() -> Description {
-    Description::try_from(String::new()).unwrap_or_else(|_| unreachable!("an empty description is allowed"))
+/// Calls a macro with the fields that can change later, and their types.
+#[macro_export]
+macro_rules! for_each_editable_field {
+    ($callback:ident) => {
+        $callback! {
+            title: Title,
+            description: Description,
+            priority: Priority,
+            labels: Labels,
+            scope: FileScope,
+            complexity: Option<Complexity>,
+            agent: Option<AgentName>,
+            model: Option<ModelName>,
+            base: Option<BaseRef>,
+            branch: Option<BranchName>,
+            limits: Limits,
+            retry: RetryPolicy,
+            not_before: Option<Millis>,
+            meta: Meta,
+            batch: Option<BatchId>,
+            read_only: bool,
+            tuning: Tuning,
+            setup: Setup,
+        }
+    };
 }
 
-/// The most entries of free metadata.
+for_each_editable_field!(define_edit);
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 pub const MOST_META: usize = 64;
 
 impl TaskSpec {
-    /// A task with a title and nothing else.
     pub fn new(title: Title) -> Self {
         Self {
             title,
-            description: empty_description(),
+            description: Description::default(),
             priority: Priority::default(),
             labels: Labels::default(),
             scope: FileScope::default(),
@@ -119,10 +164,15 @@ impl TaskSpec {
             batch: None,
             read_only: false,
             may_be_empty: false,
+            tuning: Tuning::default(),
+            setup: Setup::default(),
+            profile: None,
+            on_behalf_of: None,
+            project_agent: None,
         }
     }
 
-    /// The bounds that the fields alone cannot keep.
+    /// Checks the bounds that the fields alone cannot keep.
     pub fn check(&self) -> Result<(), FieldError> {
         let wrong = |field, why| Err(FieldError { field, why });
         if self.meta.len() > MOST_META {
@@ -143,15 +193,24 @@ impl TaskSpec {
             check_branch_name(branch.as_str())
                 .map_err(|error| FieldError { field: "branch", why: error.to_string() })?;
         }
-        Tuning::of(&self.meta).map(drop)
+        self.tuning.check()
     }
+}
+
+/// Tasks of one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskKind {
+    /// The state.
+    pub state: TaskState,
+    /// Whether they failed because their time was over; both, if left out.
+    pub timed_out: Option<bool>,
 }
 
 /// What the task's history left, beside its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskHistory {
-    /// How often it was claimed: the fencing number of its newest run.
-    pub fence: i64,
+    /// How often it was claimed: the attempt number of its newest run.
+    pub attempts: i64,
     /// Failures since it was added or retried by a person.
     pub failures: u32,
     /// Why the last run failed.
@@ -168,8 +227,8 @@ pub struct TaskHistory {
 }
 
 impl TaskHistory {
-    /// A clean record: the failures before a person looked do not count against the next attempt, and nobody waits for
-    /// their sake. What the author wished stays.
+    /// A clean record: earlier failures do not count against the next attempt, and cause no wait. What the author
+    /// wished stays.
     pub fn forgive(&mut self) {
         self.failures = 0;
         self.waits = 0;
@@ -178,78 +237,44 @@ impl TaskHistory {
     }
 }
 
-/// A task as the store knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// Its id.
     pub id: TaskId,
-    /// The repository it is about.
     pub project: ProjectId,
     /// What its author decided.
     pub spec: TaskSpec,
-    /// What happened to it.
     pub history: TaskHistory,
-    /// Where it comes from.
     pub spawn: Spawn,
-    /// The part of a workflow that it is, if it is one.
-    pub stage: Option<StageOf>,
+    pub part: Option<PartOf>,
     /// Dependencies that are not done.
     pub open_deps: i64,
     /// Grows with every change; a write names the version that it read.
     pub version: i64,
-    /// When it was added.
-    pub created_at: Millis,
-    /// When it last changed.
-    pub updated_at: Millis,
-    state: TaskState,
-}
-
-/// Everything a [`Task`] is made of, for the store, which is the only one that reads tasks back.
-#[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the fields are those of Task")]
-pub struct TaskParts {
-    pub id: TaskId,
-    pub project: ProjectId,
-    pub spec: TaskSpec,
-    pub history: TaskHistory,
-    pub spawn: Spawn,
-    pub stage: Option<StageOf>,
-    pub open_deps: i64,
-    pub version: i64,
     pub created_at: Millis,
     pub updated_at: Millis,
-    pub state: TaskState,
-}
-
-impl From<TaskParts> for Task {
-    fn from(parts: TaskParts) -> Self {
-        let TaskParts {
-            id,
-            project,
-            spec,
-            history,
-            spawn,
-            stage,
-            open_deps,
-            version,
-            created_at,
-            updated_at,
-            state,
-        } = parts;
-        Self { id, project, spec, history, spawn, stage, open_deps, version, created_at, updated_at, state }
-    }
+    pub state: Current<TaskState>,
 }
 
 impl Task {
-    /// Where it stands.
-    pub const fn state(&self) -> TaskState {
-        self.state
+    /// A task that was just added and waits for nothing.
+    pub fn new(id: TaskId, project: ProjectId, spec: TaskSpec, now: Millis) -> Self {
+        Self {
+            id,
+            project,
+            spec,
+            history: TaskHistory::default(),
+            spawn: Spawn::default(),
+            part: None,
+            open_deps: 0,
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            state: Current::first(),
+        }
     }
 
-    /// Moves it, if the machine has that arrow. The only way in which a task's state ever changes.
-    pub fn apply(&mut self, event: TaskMove) -> Result<(), IllegalTransition<TaskState, TaskMove>> {
-        self.state = self.state.next(event)?;
-        Ok(())
+    pub const fn state(&self) -> TaskState {
+        self.state.get()
     }
 
     /// The agent of its next attempt; none is the configured default.
@@ -265,8 +290,8 @@ impl Task {
 
     /// What its next attempt asks of the agent beyond the model. Written for another agent than that which a task was
     /// handed to.
-    pub fn tuning(&self) -> Result<Tuning, FieldError> {
-        if self.history.handed_to.is_some() { Ok(Tuning::default()) } else { Tuning::of(&self.spec.meta) }
+    pub fn tuning(&self) -> Tuning {
+        if self.history.handed_to.is_some() { Tuning::default() } else { self.spec.tuning.clone() }
     }
 
     /// When it may start at the earliest: what its author wished, or the end of the wait after a failure.
@@ -276,7 +301,7 @@ impl Task {
 
     /// What a list shows: the state, with the two derived ones.
     pub fn status(&self, now: Millis) -> Status {
-        match self.state {
+        match self.state() {
             TaskState::Queued if self.open_deps > 0 => Status::Blocked,
             TaskState::Queued if self.due().is_some_and(|at| at > now) => Status::Scheduled,
             TaskState::Queued => Status::Ready,
@@ -294,12 +319,10 @@ pub enum Status {
     Scheduled,
     /// Queued, and nothing stands in its way.
     Ready,
-    /// Any other state.
     In(TaskState),
 }
 
 impl Status {
-    /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Blocked => "blocked",

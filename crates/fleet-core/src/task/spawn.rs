@@ -18,7 +18,7 @@ pub struct Spawn {
     pub most: u32,
 }
 
-/// The bound if nobody says otherwise: what agents add may add once more.
+/// The default bound: tasks that agents add may add tasks once more.
 pub const USUAL_SPAWN_DEPTH: u32 = 2;
 
 impl Default for Spawn {
@@ -29,25 +29,23 @@ impl Default for Spawn {
 
 /// The task would be too far from people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the agent of run {run} may not add tasks: {}", why(*.most))]
+#[error("the agent of run {run} cannot add tasks: {}", why(*.most))]
 pub struct TooDeep {
     /// The run whose agent wanted it.
     pub run: RunId,
-    /// How deep the task would have been.
     pub depth: u32,
-    /// How deep it might have been.
     pub most: u32,
 }
 
 fn why(most: u32) -> String {
     match most {
-        0 => "tasks of agents are switched off (spawn depth 0)".to_owned(),
-        most => format!("its own task is as deep as tasks may be (spawn depth {most})"),
+        0 => "agents may not add tasks (spawn depth 0)".to_owned(),
+        most => format!("its task is already at the maximum spawn depth ({most})"),
     }
 }
 
 impl Spawn {
-    /// A task that a person adds, with so many generations below it.
+    /// A task that a person adds, with at most this many generations below it.
     pub const fn of_a_person(most: u32) -> Self {
         Self { parent: None, depth: 0, most }
     }
@@ -95,7 +93,7 @@ mod tests {
     fn the_refusal_says_why() {
         let refused =
             |most| Spawn { parent: None, depth: most, most }.child(run(), 9).unwrap_err().to_string();
-        assert!(refused(0).ends_with("may not add tasks: tasks of agents are switched off (spawn depth 0)"));
-        assert!(refused(2).ends_with("its own task is as deep as tasks may be (spawn depth 2)"));
+        assert!(refused(0).ends_with("cannot add tasks: agents may not add tasks (spawn depth 0)"));
+        assert!(refused(2).ends_with("its task is already at the maximum spawn depth (2)"));
     }
 }

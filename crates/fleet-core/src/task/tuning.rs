@@ -1,20 +1,17 @@
 //! What a task asks of its agent beyond a model: how hard to think, and further arguments.
 //!
-//! Owns how that lies in the task's metadata, under names that begin with `fleet.`. Must never say which arguments are
-//! allowed: that is decided where a run starts, because metadata can be written by anybody who can add a task.
+//! Must never say which arguments are allowed: that is decided where a run starts, because anybody who can add a task can
+//! ask for any.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::task::{FieldError, Meta, MetaKey, MetaValue};
+use crate::task::FieldError;
 
-/// How the names of metadata begin that codefleet itself reads.
-pub const OWN_META: &str = "fleet.";
-
-const EFFORT: &str = "fleet.effort";
-const ARGS: &str = "fleet.args";
 /// More arguments, or longer ones, are no longer a detail of a task.
 const MOST_ARGS: usize = 32;
+/// In bytes, all together.
+const LONGEST_ARGS: usize = 4_096;
 const LONGEST_EFFORT: usize = 32;
 
 /// What a task asks of its agent beyond a model.
@@ -28,37 +25,8 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// What the metadata of a task says.
-    pub fn of(meta: &Meta) -> Result<Self, FieldError> {
-        let entry =
-            |name: &str| meta.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value.as_str());
-        let effort = entry(EFFORT).map(ToOwned::to_owned);
-        let args = match entry(ARGS) {
-            Some(text) => serde_json::from_str(text)
-                .map_err(|_| wrong("extra_args", format!("{ARGS} is not a list of texts in JSON")))?,
-            None => Vec::new(),
-        };
-        let tuning = Self { effort, args };
-        tuning.check()?;
-        Ok(tuning)
-    }
-
-    /// Writes it into metadata.
-    pub fn write(&self, meta: &mut Meta) -> Result<(), FieldError> {
-        self.check()?;
-        if let Some(effort) = &self.effort {
-            meta.insert(EFFORT.parse::<MetaKey>()?, effort.parse::<MetaValue>()?);
-        }
-        if !self.args.is_empty() {
-            let text =
-                serde_json::to_string(&self.args).map_err(|error| wrong("extra_args", error.to_string()))?;
-            let value = text.parse::<MetaValue>().map_err(|error| wrong("extra_args", error.why))?;
-            meta.insert(ARGS.parse::<MetaKey>()?, value);
-        }
-        Ok(())
-    }
-
-    fn check(&self) -> Result<(), FieldError> {
+    /// Refuses what no agent could take.
+    pub fn check(&self) -> Result<(), FieldError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if let Some(effort) = &self.effort
             && (effort.is_empty()
@@ -74,6 +42,9 @@ impl Tuning {
                 "extra_args",
                 format!("{} arguments, at most {MOST_ARGS} are allowed", self.args.len()),
             ));
+        }
+        if self.args.iter().map(String::len).sum::<usize>() > LONGEST_ARGS {
+            return Err(wrong("extra_args", format!("they have more than {LONGEST_ARGS} bytes")));
         }
         if self.args.iter().any(|arg| arg.contains('\0')) {
             return Err(wrong("extra_args", "an argument contains a NUL character".to_owned()));
@@ -116,26 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
-        let tuning =
-            Tuning { effort: Some("high".to_owned()), args: texts(&["--max-turns", "5", "a \"b\""]) };
-        let mut meta = Meta::new();
-        tuning.write(&mut meta).unwrap();
-        assert_eq!(meta.len(), 2);
-        assert_eq!(Tuning::of(&meta).unwrap(), tuning);
-        assert_eq!(Tuning::of(&Meta::new()).unwrap(), Tuning::default());
-    }
-
-    #[test]
     fn what_no_agent_could_take_is_refused() {
         let effort = |text: &str| Tuning { effort: Some(text.to_owned()), args: Vec::new() };
         let args = |args: &[&str]| Tuning { effort: None, args: texts(args) };
         let many = vec!["x"; 33];
         for bad in [effort(""), effort("-x"), effort("a b"), effort("x\"\ny=1"), args(&many), args(&["\0"])] {
-            assert!(bad.write(&mut Meta::new()).is_err(), "{bad:?}");
+            assert!(bad.check().is_err(), "{bad:?}");
         }
-        let meta = [(ARGS.parse().unwrap(), "--not json".parse().unwrap())].into();
-        assert_eq!(Tuning::of(&meta).unwrap_err().field, "extra_args");
+        assert_eq!(args(&[&"x".repeat(4_097)]).check().unwrap_err().field, "extra_args");
     }
 
     #[test]

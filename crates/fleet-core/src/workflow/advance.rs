@@ -2,52 +2,40 @@
 
 use super::condition::Value;
 use super::{
-    Copies, Facts, MOST_PARTS, OnFailure, Part, PartState, Results, Skip, Spec, Stage, WorkflowMove,
-    WorkflowState,
+    Copies, Facts, MOST_PARTS, OnFailure, Part, PartMove, PartState, Results, Skip, Spec, Stage,
+    WorkflowMove, WorkflowState,
 };
 
 /// One thing to do. Steps are done in their order, all of them in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum WorkflowStep {
     /// The list that a stage is for is known: these parts are added after all others, pending.
     Expand {
-        /// The new parts, in order.
         parts: Vec<Part>,
     },
     /// A part becomes a task.
     Start {
-        /// Its place among the parts.
         part: usize,
     },
-    /// A part will not be started.
     Skip {
-        /// Its place among the parts.
         part: usize,
-        /// Why not.
         why: Skip,
     },
     /// A part has failed without ever having been a task.
     Refuse {
-        /// Its place among the parts.
         part: usize,
-        /// What stood in the way, in a sentence.
         why: String,
     },
-    /// A part that is no task yet is not wanted any more.
+    /// A part without a task is cancelled.
     Cancel {
-        /// Its place among the parts.
         part: usize,
     },
     /// The task of a part is to be ended, if that was not asked for before.
     Stop {
-        /// Its place among the parts.
         part: usize,
     },
-    /// The workflow is over.
     Finish {
-        /// How.
         event: WorkflowMove,
-        /// Why it failed, in a sentence.
         why: Option<String>,
     },
 }
@@ -76,7 +64,7 @@ fn each(stage: usize, items: &[String]) -> Vec<Part> {
 
 /// What is to be done now, given how the parts stand. Nothing, if all that can be done is under way. Asking again after
 /// the steps were taken gives nothing new.
-pub fn advance(spec: &Spec, state: WorkflowState, parts: &[Part], results: &Results) -> Vec<Step> {
+pub fn advance(spec: &Spec, state: WorkflowState, parts: &[Part], results: &Results) -> Vec<WorkflowStep> {
     let mut course = Course { spec, parts: parts.to_vec(), results, steps: Vec::new() };
     match state {
         WorkflowState::Running => course.run(),
@@ -91,7 +79,7 @@ struct Course<'a> {
     spec: &'a Spec,
     parts: Vec<Part>,
     results: &'a Results,
-    steps: Vec<Step>,
+    steps: Vec<WorkflowStep>,
 }
 
 impl Course<'_> {
@@ -108,31 +96,33 @@ impl Course<'_> {
         }
         if self.is_over() {
             let (event, why) = self.verdict();
-            self.steps.push(Step::Finish { event, why });
+            self.steps.push(WorkflowStep::Finish { event, why });
         }
     }
 
-    /// Ends everything, whatever it is at.
+    /// Ends everything, in whatever state it is.
     fn cancel(&mut self) {
         for part in self.current() {
-            match self.parts[part].state {
-                PartState::Pending => self.take(Step::Cancel { part }),
-                PartState::Running => self.take(Step::Stop { part }),
+            match self.parts[part].state.get() {
+                PartState::Pending => self.take(WorkflowStep::Cancel { part }),
+                PartState::Running => self.take(WorkflowStep::Stop { part }),
                 _ => {}
             }
         }
         if self.is_all_over() {
-            self.steps.push(Step::Finish { event: WorkflowMove::Settle, why: None });
+            self.steps.push(WorkflowStep::Finish { event: WorkflowMove::Settle, why: None });
         }
     }
 
     /// A stage that the workflow cannot do without has failed: nothing new is started.
     fn wind_down(&mut self) {
         for part in self.current() {
-            match self.parts[part].state {
-                PartState::Pending => self.take(Step::Skip { part, why: Skip::Over }),
-                PartState::Running if self.spec.fail_fast && !self.steps.contains(&Step::Stop { part }) => {
-                    self.take(Step::Stop { part });
+            match self.parts[part].state.get() {
+                PartState::Pending => self.take(WorkflowStep::Skip { part, why: Skip::Over }),
+                PartState::Running
+                    if self.spec.fail_fast && !self.steps.contains(&WorkflowStep::Stop { part }) =>
+                {
+                    self.take(WorkflowStep::Stop { part });
                 }
                 _ => {}
             }
@@ -158,15 +148,15 @@ impl Course<'_> {
         }
     }
 
-    fn decide(&self, part: usize, barred: bool) -> Step {
+    fn decide(&self, part: usize, barred: bool) -> WorkflowStep {
         let (this, stage) = (&self.parts[part], &self.spec.stages[self.parts[part].stage]);
         let is_empty = matches!(stage.copies, Copies::Each(_) | Copies::EachOf(_)) && this.item.is_none();
         if barred {
-            Step::Skip { part, why: Skip::Upstream }
+            WorkflowStep::Skip { part, why: Skip::Upstream }
         } else if is_empty || !self.holds(this, stage) {
-            Step::Skip { part, why: Skip::Condition }
+            WorkflowStep::Skip { part, why: Skip::Condition }
         } else {
-            Step::Start { part }
+            WorkflowStep::Start { part }
         }
     }
 
@@ -192,11 +182,11 @@ impl Course<'_> {
         if items.len() > room {
             let name = &self.spec.stages[source].name;
             let why = format!("{name} returned {} entries, and there is room for {room}", items.len());
-            self.take(Step::Expand { parts: vec![Part::new(stage, 1, None)] });
-            self.take(Step::Refuse { part: self.parts.len() - 1, why });
+            self.take(WorkflowStep::Expand { parts: vec![Part::new(stage, 1, None)] });
+            self.take(WorkflowStep::Refuse { part: self.parts.len() - 1, why });
             return false;
         }
-        self.take(Step::Expand { parts: each(stage, &items) });
+        self.take(WorkflowStep::Expand { parts: each(stage, &items) });
         true
     }
 
@@ -206,23 +196,28 @@ impl Course<'_> {
         results.flat_map(|result| result.items.iter().cloned()).collect()
     }
 
-    /// Notes a step, and what the parts are after it.
-    fn take(&mut self, step: Step) {
-        match &step {
-            Step::Expand { parts } => self.parts.extend(parts.iter().cloned()),
-            Step::Start { part } => self.parts[*part].state = PartState::Running,
-            Step::Skip { part, why } => {
-                self.parts[*part].state = PartState::Skipped;
+    /// Notes a step, and what the parts are after it. What has no arrow is not done.
+    fn take(&mut self, step: WorkflowStep) {
+        let moved = match &step {
+            WorkflowStep::Start { part } => self.parts[*part].state.apply(PartMove::Start),
+            WorkflowStep::Skip { part, why } => {
                 self.parts[*part].skip = Some(*why);
+                self.parts[*part].state.apply(PartMove::Skip)
             }
-            Step::Refuse { part, .. } => self.parts[*part].state = PartState::Failed,
-            Step::Cancel { part } => self.parts[*part].state = PartState::Cancelled,
-            Step::Stop { .. } | Step::Finish { .. } => {}
+            WorkflowStep::Refuse { part, .. } => self.parts[*part].state.apply(PartMove::Fail),
+            WorkflowStep::Cancel { part } => self.parts[*part].state.apply(PartMove::Cancel),
+            WorkflowStep::Expand { parts } => {
+                self.parts.extend(parts.iter().cloned());
+                Ok(())
+            }
+            WorkflowStep::Stop { .. } | WorkflowStep::Finish { .. } => Ok(()),
+        };
+        if moved.is_ok() {
+            self.steps.push(step);
         }
-        self.steps.push(step);
     }
 
-    /// The places of the parts that count: no other has taken theirs.
+    /// Indices of the parts that were not replaced.
     fn current(&self) -> Vec<usize> {
         (0..self.parts.len()).filter(|at| !self.parts[*at].replaced).collect()
     }
@@ -248,10 +243,10 @@ impl Course<'_> {
         self.is_all_over() && (all_expanded || self.doomed_by().is_some())
     }
 
-    /// Whether those who need this stage cannot start.
+    /// Whether the stages that need this one cannot start.
     fn bars(&self, stage: usize) -> bool {
         let goes_on = self.spec.stages[stage].on_failure == OnFailure::Continue;
-        self.of(stage).any(|part| match part.state {
+        self.of(stage).any(|part| match part.state.get() {
             PartState::Failed | PartState::Cancelled => !goes_on,
             PartState::Skipped => part.skip != Some(Skip::Condition),
             _ => false,
@@ -281,6 +276,6 @@ impl Course<'_> {
             return (WorkflowMove::Succeed, None);
         }
         let names: Vec<String> = ended().map(|part| part.name(self.spec)).collect();
-        (WorkflowMove::Fail, Some(format!("none of the last stages came to a result: {}", names.join(", "))))
+        (WorkflowMove::Fail, Some(format!("none of the last stages produced a result: {}", names.join(", "))))
     }
 }

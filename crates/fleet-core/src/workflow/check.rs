@@ -1,22 +1,20 @@
 //! Whether a workflow can run at all.
 //!
-//! Owns every rule that concerns more than one field. Says all that is wrong at once, each with the stage and the field
-//! that it is about, so that whoever knows the file can point at the line.
+//! Owns every rule that concerns more than one field. Reports all problems at once, each with its stage and field, so
+//! that a caller that knows the file can point at the line.
 
 use std::collections::BTreeMap;
 
 use super::facts::FACTS;
-use super::{Copies, MOST_PARTS, MOST_STAGES, Returns, Spec, Stage, StageName, Start, place};
+use super::{Copies, MOST_PARTS, MOST_STAGES, Returns, Spec, Stage, StageName, Start, placeholder};
 use crate::text::escaped;
 
-/// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw {
-    /// The stage, by its place; none is the workflow itself.
+    /// Index of the stage; `None` is the workflow itself.
     pub stage: Option<usize>,
     /// The field, by the name that [`Stage`] or [`Spec`] has for it.
     pub field: &'static str,
-    /// What is wrong.
     pub message: String,
     /// The word that was probably meant instead of a wrong one: the wrong one, and the choices there are.
     pub choices: Option<(String, Vec<String>)>,
@@ -33,7 +31,7 @@ impl Flaw {
     }
 }
 
-/// All that is wrong with a workflow; nothing, if it can run.
+/// All problems of a workflow; empty if it can run.
 pub fn check(spec: &Spec) -> Vec<Flaw> {
     let mut flaws = overall(spec);
     if !flaws.is_empty() {
@@ -45,12 +43,12 @@ pub fn check(spec: &Spec) -> Vec<Flaw> {
     if flaws.is_empty() {
         flaws.extend(circle(spec));
     }
-    // Who is upstream of whom can only be told when the needs are in order.
+    // What is upstream of a stage is known only when the needs are in order.
     if flaws.is_empty() {
         for (at, stage) in spec.stages.iter().enumerate() {
             flaws.extend(copies(spec, at, stage));
             flaws.extend(condition(spec, at, stage));
-            flaws.extend(place::check(spec, at, &stage.prompt));
+            flaws.extend(placeholder::check(spec, at, &stage.prompt));
             flaws.extend(texts(at, stage));
         }
     }
@@ -88,7 +86,7 @@ fn overall(spec: &Spec) -> Vec<Flaw> {
             flaws.push(Flaw::new(at, "name", message));
         }
         if matches!(stage.name.as_str(), "params" | "item" | "task_prompt" | "workflow") {
-            flaws.push(Flaw::new(at, "name", format!("{} means something else in prompts", stage.name)));
+            flaws.push(Flaw::new(at, "name", format!("{} is reserved in prompts", stage.name)));
         }
         if let Some(other) = spreads_to(spec, stage.name.as_str()) {
             let message = format!("{} is what one of the copies of {other} is called", stage.name);
@@ -105,7 +103,7 @@ fn overall(spec: &Spec) -> Vec<Flaw> {
         })
         .fold(0, usize::saturating_add);
     if known > MOST_PARTS {
-        flaws.push(flaw("stages", format!("they come to {known} parts, at most {MOST_PARTS} are allowed")));
+        flaws.push(flaw("stages", format!("they make {known} parts, at most {MOST_PARTS} are allowed")));
     }
     flaws
 }
@@ -133,7 +131,7 @@ fn needs(spec: &Spec, at: usize, stage: &Stage) -> Vec<Flaw> {
     flaws
 }
 
-/// Some circle, named in full.
+/// A cycle, with all its stages.
 fn circle(spec: &Spec) -> Option<Flaw> {
     let mut open: Vec<usize> = spec.stages.iter().map(|stage| stage.needs.len()).collect();
     let mut free: Vec<usize> = (0..open.len()).filter(|at| open[*at] == 0).collect();
@@ -149,7 +147,7 @@ fn circle(spec: &Spec) -> Option<Flaw> {
             }
         }
     }
-    // Whoever is left needs somebody who is left, so following that comes round.
+    // Every stage that is left needs another one that is left, so following the needs comes round.
     let mut at = is_left.iter().position(|left| *left)?;
     let mut walk: Vec<usize> = Vec::new();
     while !walk.contains(&at) {
@@ -159,7 +157,7 @@ fn circle(spec: &Spec) -> Option<Flaw> {
     let start = walk.iter().position(|seen| *seen == at)?;
     let mut names: Vec<&str> = walk[start..].iter().map(|at| spec.stages[*at].name.as_str()).collect();
     names.push(names[0]);
-    let message = format!("the stages need each other in a circle: {}", names.join(" needs "));
+    let message = format!("the stages need each other in a cycle: {}", names.join(" needs "));
     Some(Flaw::new(at, "needs", message))
 }
 
@@ -203,7 +201,7 @@ fn named(spec: &Spec, upstream: &[usize], name: &str) -> Option<Flaw> {
         None if matches!(name, "item" | "number") => None,
         None => Some(
             flaw(format!(
-                "{shown:?} is neither a stage's fact, as in NAME.ok, nor a value: texts stand in quotes"
+                "{shown:?} is neither a stage's fact, as in NAME.ok, nor a value: put texts in quotes"
             ))
             .among(name, stages()),
         ),
@@ -215,12 +213,12 @@ fn named(spec: &Spec, upstream: &[usize], name: &str) -> Option<Flaw> {
         Some((of, fact)) => match spec.find(of) {
             None => Some(flaw(format!("there is no stage {:?}", escaped(of))).among(of, stages())),
             Some(other) if !upstream.contains(&other) => Some(flaw(format!(
-                "{of} is not over by then: it is not among the stages that this one needs"
+                "{of} has not finished by then: it is not among the stages that this one needs"
             ))),
             Some(_) if FACTS.iter().any(|(known, _)| *known == fact && *known != "scores") => None,
             Some(_) if fact.strip_prefix("scores.").is_some_and(|whom| !whom.is_empty()) => None,
             Some(_) => Some(
-                flaw(format!("nothing is known of a stage under {:?}", escaped(fact)))
+                flaw(format!("a stage has no fact {:?}", escaped(fact)))
                     .among(fact, FACTS.iter().map(|(known, _)| (*known).to_owned()).collect()),
             ),
         },
@@ -230,7 +228,7 @@ fn named(spec: &Spec, upstream: &[usize], name: &str) -> Option<Flaw> {
 fn texts(at: usize, stage: &Stage) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     if stage.prompt.trim().is_empty() {
-        flaws.push(Flaw::new(at, "prompt", format!("{} tells its agent nothing", stage.name)));
+        flaws.push(Flaw::new(at, "prompt", format!("{} has an empty prompt", stage.name)));
     }
     if stage.prompt.contains('\0') || stage.prompt.len() > 256 * 1024 {
         flaws.push(Flaw::new(at, "prompt", "a prompt has no NUL characters and at most 256 KiB".to_owned()));

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use parse::{Comparison, Expression};
 
 /// The longest condition, in bytes.
-const LONGEST: usize = 2_000;
+const LONGEST_CONDITION: usize = 2_000;
 
 /// A condition that was read once and is known to be well-formed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,31 +22,23 @@ const LONGEST: usize = 2_000;
 #[schemars(with = "String")]
 pub struct Condition(String);
 
-/// A text that is not a condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a condition: {why}")]
 pub struct ConditionError {
-    /// What was given.
     pub text: String,
-    /// What is wrong with it.
     pub why: String,
 }
 
-/// What stands for something in a condition.
+/// A value in a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Nothing is known.
     Null,
-    /// Yes or no.
     Bool(bool),
-    /// A number.
     Number(f64),
-    /// A text.
     Text(String),
 }
 
 impl Value {
-    /// A count.
     pub fn number(count: usize) -> Self {
         Self::Number(u32::try_from(count).unwrap_or(u32::MAX).into())
     }
@@ -76,8 +68,11 @@ impl TryFrom<String> for Condition {
 
     fn try_from(text: String) -> Result<Self, ConditionError> {
         let wrong = |why| ConditionError { text: crate::text::shortened(&text, 80).into_owned(), why };
-        if text.len() > LONGEST {
-            return Err(wrong(format!("it has {} bytes, at most {LONGEST} are allowed", text.len())));
+        if text.len() > LONGEST_CONDITION {
+            return Err(wrong(format!(
+                "it has {} bytes, at most {LONGEST_CONDITION} are allowed",
+                text.len()
+            )));
         }
         parse::expression(&text).map_err(wrong)?;
         Ok(Self(text))
@@ -200,7 +195,7 @@ mod tests {
         assert_eq!(why("a.ok ="), "\"=\" means nothing here; for equality write ==");
         assert_eq!(why("a.ok and"), "something is missing at its end");
         assert_eq!(why("(a.ok"), "a ) is missing");
-        assert_eq!(why("a.ok b.ok"), "\"b.ok\" stands where and, or or a comparison is expected");
+        assert_eq!(why("a.ok b.ok"), "\"b.ok\" found where `and`, `or` or a comparison is expected");
         assert_eq!(why("a.x == 'open"), "a quotation mark is missing");
         assert!(why(&"(".repeat(500)).contains("nested too deeply"));
         assert!(why(&"x".repeat(3_000)).contains("at most 2000"));

@@ -30,13 +30,12 @@ pub(super) const FACTS: [(&str, &str); 9] = [
 ];
 
 impl<'a> Facts<'a> {
-    /// Those of one stage.
     pub fn of(stage: usize, parts: &'a [Part], results: &'a Results) -> Self {
         let own = parts.iter().enumerate().filter(|(_, part)| part.stage == stage && !part.replaced);
         Self { parts: own.map(|(at, part)| (part, results.get(&at))).collect() }
     }
 
-    /// The value behind a name; nothing where the stage has none.
+    /// The value behind a name; null where the stage has none.
     pub fn value(&self, name: &str) -> Value {
         if let Some(whom) = name.strip_prefix("scores.") {
             let points = self.verdicts().find_map(|verdict| verdict.scores.get(whom).copied());

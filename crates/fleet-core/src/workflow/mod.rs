@@ -6,29 +6,29 @@
 //! [`advance`] in the same transaction that ends a task, so nothing has to be repaired after a crash.
 
 mod advance;
-mod again;
 mod check;
 mod condition;
 mod facts;
 mod part;
-mod place;
+mod placeholder;
 mod predict;
 mod record;
+mod retry;
 mod source;
 mod spec;
 mod state;
 #[cfg(test)]
 mod tests;
 
-pub use advance::{Step, advance, first_parts};
-pub use again::{Again, Revival, again};
+pub use advance::{WorkflowStep, advance, first_parts};
 pub use check::{Flaw, check};
 pub use condition::{Condition, ConditionError, Value};
 pub use facts::{Facts, Results};
-pub use part::{Part, PartState, Skip, StageOf};
-pub use place::{Field, Place, PlaceError, marked, places};
+pub use part::{Part, PartMove, PartOf, PartState, Skip};
+pub use placeholder::{Placeholder, PlaceholderError, StageField, marked, placeholders};
 pub use predict::{Prediction, predict};
 pub use record::{Tally, Workflow};
+pub use retry::{PartRetry, RetryPlan, plan_retry};
 pub use source::{Source, sources};
 pub use spec::{
     Changes, Copies, LONGEST_PROMPT, MOST_PARTS, MOST_STAGES, OnConflict, OnFailure, Returns, Spec, Stage,

@@ -8,37 +8,64 @@ use serde::{Deserialize, Serialize};
 use super::{Copies, Spec};
 use crate::id::WorkflowId;
 use crate::task::TaskState;
-use crate::transition::{UnknownName, named};
+use crate::transition::{Current, UnknownName, arrows, named};
 
 named! {
-    /// Where a part stands.
-    pub enum PartState: "stage state" {
-        /// What it needs is not over.
+    pub enum PartState: "part state" {
+        /// A stage that it needs has not ended.
         Pending = "pending",
         /// It is a task that is not over: queued, at work, or waiting for a person.
         Running = "running",
-        /// Its task is done.
         Done = "done",
         /// Its task failed, or it could not become one.
         Failed = "failed",
         /// Its task was cancelled, or the workflow was before there was one.
         Cancelled = "cancelled",
-        /// It was not started, and will not be.
         Skipped = "skipped",
     }
 }
 
-impl PartState {
-    /// What the state of its task says about it.
+named! {
+    pub enum PartMove: "part move" {
+        /// It becomes a task.
+        Start = "start",
+        Skip = "skip",
+        Finish = "finish",
+        /// Its task failed, or it cannot become one.
+        Fail = "fail",
+        /// Its task was cancelled, or the workflow was before there was one.
+        Cancel = "cancel",
+        /// Its task is tried again.
+        Resume = "resume",
+        /// It never was a task, and becomes pending again.
+        Reset = "reset",
+    }
+}
+
+arrows! {
+    PartState by PartMove, first Pending;
+    Pending, Start => Running;
+    Pending, Skip => Skipped;
+    Running, Finish => Done;
+    Pending | Running, Fail => Failed;
+    Pending | Running | Failed, Cancel => Cancelled;
+    Failed | Cancelled, Resume => Running;
+    Failed | Cancelled | Skipped, Reset => Pending;
+}
+
+impl PartMove {
+    /// What the state of its task means for it.
     pub const fn of(task: TaskState) -> Self {
         match task {
-            TaskState::Queued | TaskState::Running | TaskState::Waiting | TaskState::Held => Self::Running,
-            TaskState::Done => Self::Done,
-            TaskState::Failed => Self::Failed,
-            TaskState::Cancelled => Self::Cancelled,
+            TaskState::Queued | TaskState::Running | TaskState::Waiting | TaskState::Held => Self::Resume,
+            TaskState::Done => Self::Finish,
+            TaskState::Failed => Self::Fail,
+            TaskState::Cancelled => Self::Cancel,
         }
     }
+}
 
+impl PartState {
     /// Whether nothing will happen to it any more unless a person acts.
     pub const fn is_over(self) -> bool {
         !matches!(self, Self::Pending | Self::Running)
@@ -51,7 +78,6 @@ impl PartState {
 }
 
 named! {
-    /// Why a part was not started.
     pub enum Skip: "reason to skip" {
         /// Its condition does not hold, or the list that it is for has no entries. No failure.
         Condition = "condition",
@@ -65,36 +91,32 @@ named! {
 /// A stage, or one of its copies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Which stage, by its place.
+    /// Index of the stage.
     pub stage: usize,
-    /// Which of its copies, counted from one.
+    /// Number of the copy, from one.
     pub number: u32,
     /// The text that it is for, when the stage has one part for each of several.
     pub item: Option<String>,
-    /// Where it stands.
-    pub state: PartState,
-    /// Why it was skipped, if it was.
+    pub state: Current<PartState>,
     pub skip: Option<Skip>,
-    /// Whether another has taken its place, because somebody wanted the stage once more: then it is only remembered.
+    /// Whether another part has replaced it, because a user wanted the stage once more: then it is only a record.
     pub replaced: bool,
 }
 
 /// Which part of which workflow a task is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct StageOf {
-    /// The workflow.
+pub struct PartOf {
     pub workflow: WorkflowId,
     /// The place of the part among those of the workflow, which never changes.
     pub part: usize,
 }
 
 impl Part {
-    /// One that has not been started.
     pub const fn new(stage: usize, number: u32, item: Option<String>) -> Self {
-        Self { stage, number, item, state: PartState::Pending, skip: None, replaced: false }
+        Self { stage, number, item, state: Current::first(), skip: None, replaced: false }
     }
 
-    /// Whether it only stands for a list that was never counted out.
+    /// Whether it stands for a list that is not known yet.
     pub fn is_placeholder(&self, spec: &Spec) -> bool {
         let copies = spec.stages.get(self.stage).map(|stage| &stage.copies);
         matches!(copies, Some(Copies::EachOf(_))) && self.item.is_none()

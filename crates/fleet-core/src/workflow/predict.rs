@@ -6,11 +6,10 @@
 
 use super::condition::Value;
 use super::{Facts, OnFailure, Part, PartState, Results, Skip, Spec, WorkflowState};
+use crate::transition::Current;
 
-/// How a workflow ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prediction {
-    /// The state of the whole.
     pub state: WorkflowState,
     /// The states in which each stage may be. They are several where it is a matter of who was quicker.
     pub stages: Vec<Vec<PartState>>,
@@ -25,15 +24,16 @@ pub fn predict(spec: &Spec, fates: &[PartState]) -> Prediction {
     let has_result = spec.sinks().into_iter().any(|at| is_fine(&free[at]));
     let state = if is_doomed || !has_result { WorkflowState::Failed } else { WorkflowState::Succeeded };
     let stages = free.iter().map(|part| match is_doomed {
-        false => vec![part.state],
+        false => vec![part.state.get()],
         // Whatever is at work when another fails is stopped in a hurry, or else comes to its end.
-        true if spec.fail_fast => vec![part.state, PartState::Skipped, PartState::Cancelled],
-        true => vec![part.state, PartState::Skipped],
+        true if spec.fail_fast => vec![part.state.get(), PartState::Skipped, PartState::Cancelled],
+        true => vec![part.state.get(), PartState::Skipped],
     });
     Prediction { state, stages: stages.collect() }
 }
 
 /// What each stage would come to if no failure ever doomed the whole.
+#[expect(clippy::disallowed_methods, reason = "a prediction is not moved, it is known")]
 fn undisturbed(spec: &Spec, fates: &[PartState]) -> Vec<Part> {
     let mut free: Vec<Part> = (0..spec.stages.len()).map(|at| Part::new(at, 1, None)).collect();
     let is_next = |free: &[Part], at: usize| {
@@ -43,14 +43,14 @@ fn undisturbed(spec: &Spec, fates: &[PartState]) -> Vec<Part> {
     while let Some(at) = (0..free.len()).find(|at| is_next(&free, *at)) {
         let skip = skip(spec, &free, at);
         let state = if skip.is_some() { PartState::Skipped } else { fates[at] };
-        free[at] = Part { state, skip, ..Part::new(at, 1, None) };
+        free[at] = Part { state: Current::stored(state), skip, ..Part::new(at, 1, None) };
     }
     free
 }
 
 /// Why a stage is not started, now that all that it needs is over.
 fn skip(spec: &Spec, free: &[Part], at: usize) -> Option<Skip> {
-    let bars = |need: &usize| match free[*need].state {
+    let bars = |need: &usize| match free[*need].state.get() {
         PartState::Skipped => free[*need].skip == Some(Skip::Upstream),
         state => state.is_bad() && spec.stages[*need].on_failure != OnFailure::Continue,
     };

@@ -5,7 +5,7 @@ use super::{Part, PartState, Skip, Spec, Start};
 /// Where a commit comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// It is the one that the whole workflow starts from.
+    /// The commit that the workflow starts from.
     Base,
     /// This part left it, by its place in the list that was given.
     Part(usize),
@@ -49,7 +49,7 @@ impl Search<'_> {
 
     fn take(&mut self, stage: usize) {
         for (at, part) in self.parts.iter().enumerate().filter(|(_, part)| part.stage == stage) {
-            match part.state {
+            match part.state.get() {
                 PartState::Done => self.add(Source::Part(at)),
                 PartState::Skipped if part.skip == Some(Skip::Condition) => self.gather(stage),
                 _ => {}
@@ -68,6 +68,7 @@ impl Search<'_> {
 mod tests {
     use super::super::Stage;
     use super::*;
+    use crate::transition::Current;
 
     /// Stages by name, start and needs.
     fn spec(stages: &[(&str, Start, &[usize])]) -> Spec {
@@ -81,8 +82,9 @@ mod tests {
         Spec { name, task, params: std::collections::BTreeMap::new(), fail_fast: false, stages }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "tests begin anywhere")]
     fn part(of: usize, number: u32, state: PartState, skip: Option<Skip>) -> Part {
-        Part { state, skip, ..Part::new(of, number, None) }
+        Part { state: Current::stored(state), skip, ..Part::new(of, number, None) }
     }
 
     fn done(stage: usize) -> Part {

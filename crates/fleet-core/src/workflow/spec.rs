@@ -13,11 +13,10 @@ use crate::task::{AgentName, FieldError, ModelName};
 use crate::text::escaped;
 use crate::transition::{UnknownName, named};
 
-/// The most stages that one workflow declares.
 pub const MOST_STAGES: usize = 500;
 /// The most parts that it may come to, when stages with copies and lists are counted out.
 pub const MOST_PARTS: usize = 1_000;
-/// A prompt with the task, the parameters and its entry filled in has so many bytes at most.
+/// The longest prompt, in bytes, with the task, the parameters and its item filled in.
 pub const LONGEST_PROMPT: usize = 256 * 1024;
 
 named! {
@@ -31,21 +30,21 @@ named! {
 }
 
 named! {
-    /// What happens when the branches that a stage inherits contradict each other.
+    /// What happens when the inherited branches conflict.
     pub enum OnConflict: "way to meet conflicts" {
         /// The stage fails and names the files.
         Fail = "fail",
-        /// Its agent starts with what could be merged, and is told to merge the rest.
+        /// Its agent starts with what could be merged, and has to merge the rest.
         Resolve = "resolve",
     }
 }
 
 named! {
-    /// What follows for the others when a stage has failed for good.
+    /// What a failed stage means for the others.
     pub enum OnFailure: "failure policy" {
         /// Nothing new is started, and the workflow fails when what runs is over.
         Fail = "fail",
-        /// The stages that need it go on with what there is.
+        /// The stages that need it continue without it.
         Continue = "continue",
         /// The stages that need it, directly or not, are skipped; the others go on.
         SkipDependents = "skip_dependents",
@@ -59,7 +58,6 @@ named! {
         Required = "required",
         /// It may change something or only say something.
         Optional = "optional",
-        /// It is only to look.
         None = "none",
     }
 }
@@ -67,7 +65,6 @@ named! {
 named! {
     /// What a stage is asked to return, beside its report.
     pub enum Returns: "kind of answer" {
-        /// The report alone.
         Report = "report",
         /// A verdict on what other stages did: approve, winner, scores.
         Verdict = "verdict",
@@ -86,7 +83,6 @@ impl StageName {
     /// The longest one, in characters.
     pub const LONGEST: usize = 64;
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -142,6 +138,18 @@ pub enum Copies {
     EachOf(usize),
 }
 
+impl Copies {
+    /// How many there are, if that is known before anything has run.
+    pub fn count(&self) -> Option<usize> {
+        match self {
+            Self::One => Some(1),
+            Self::Count(count) => usize::try_from(*count).ok(),
+            Self::Each(items) => Some(items.len()),
+            Self::EachOf(_) => None,
+        }
+    }
+}
+
 /// One stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -192,7 +200,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A stage that has a name and a prompt, and for the rest what nobody has to say.
+    /// A stage with a name and a prompt, and defaults for the rest.
     pub const fn new(name: StageName, prompt: String) -> Self {
         Self {
             name,
@@ -235,7 +243,6 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The place of a stage, by its name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.stages.iter().position(|stage| stage.name.as_str() == name)
     }

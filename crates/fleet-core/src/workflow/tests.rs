@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::outcome::{AgentExit, ResultStatus, RunResult};
 use crate::report::Verdict;
+use crate::transition::{Current, Machine as _};
 
 fn stage(name: &str, needs: &[usize]) -> Stage {
     let mut stage = Stage::new(name.parse().unwrap(), "{task_prompt}".to_owned());
@@ -33,6 +34,7 @@ fn result() -> RunResult {
         exit: AgentExit::Code(0),
         claimed: None,
         remarks: Vec::new(),
+        branch_taken: false,
     }
 }
 
@@ -43,6 +45,11 @@ struct Play {
     parts: Vec<Part>,
     results: Results,
     why: Option<String>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests begin anywhere")]
+fn part(stage: usize, reached: PartState, skip: Option<Skip>) -> Part {
+    Part { state: Current::stored(reached), skip, ..Part::new(stage, 1, None) }
 }
 
 impl Play {
@@ -58,26 +65,27 @@ impl Play {
     fn go(&mut self) {
         for step in advance(&self.spec, self.state, &self.parts, &self.results) {
             match step {
-                Step::Expand { parts } => self.parts.extend(parts),
-                Step::Start { part } => {
+                WorkflowStep::Expand { parts } => self.parts.extend(parts),
+                WorkflowStep::Start { part } => {
                     assert_eq!(self.parts[part].state, PartState::Pending);
-                    self.parts[part].state = PartState::Running;
+                    self.parts[part].state.apply(PartMove::Start).unwrap();
                 }
-                Step::Skip { part, why } => {
+                WorkflowStep::Skip { part, why } => {
                     assert_eq!(self.parts[part].state, PartState::Pending);
-                    (self.parts[part].state, self.parts[part].skip) = (PartState::Skipped, Some(why));
+                    self.parts[part].state.apply(PartMove::Skip).unwrap();
+                    self.parts[part].skip = Some(why);
                 }
-                Step::Refuse { part, .. } => self.parts[part].state = PartState::Failed,
-                Step::Cancel { part } => self.parts[part].state = PartState::Cancelled,
-                Step::Stop { part } => assert_eq!(self.parts[part].state, PartState::Running),
-                Step::Finish { event, why } => {
+                WorkflowStep::Refuse { part, .. } => self.parts[part].state.apply(PartMove::Fail).unwrap(),
+                WorkflowStep::Cancel { part } => self.parts[part].state.apply(PartMove::Cancel).unwrap(),
+                WorkflowStep::Stop { part } => assert_eq!(self.parts[part].state, PartState::Running),
+                WorkflowStep::Finish { event, why } => {
                     (self.state, self.why) = (self.state.next(event).unwrap(), why);
                 }
             }
         }
         if self.state == WorkflowState::Running {
             let steps = advance(&self.spec, self.state, &self.parts, &self.results);
-            let new = steps.iter().filter(|step| !matches!(step, Step::Stop { .. })).count();
+            let new = steps.iter().filter(|step| !matches!(step, WorkflowStep::Stop { .. })).count();
             assert_eq!(new, 0, "asking twice gives nothing new: {steps:?}");
         }
     }
@@ -88,7 +96,14 @@ impl Play {
 
     fn end_with(&mut self, part: usize, state: PartState, result: RunResult) {
         assert_eq!(self.parts[part].state, PartState::Running, "{} runs", self.parts[part].name(&self.spec));
-        self.parts[part].state = state;
+        self.parts[part]
+            .state
+            .apply(match state {
+                PartState::Done => PartMove::Finish,
+                PartState::Failed => PartMove::Fail,
+                _ => PartMove::Cancel,
+            })
+            .unwrap();
         self.results.insert(part, result);
         self.go();
     }
@@ -138,9 +153,9 @@ fn a_hasty_workflow_stops_them() {
     let mut hasty = spec(vec![stage("a", &[]), stage("b", &[])]);
     hasty.fail_fast = true;
     let parts = [PartState::Failed, PartState::Running];
-    let parts: Vec<Part> = (0..2).map(|at| Part { state: parts[at], ..Part::new(at, 1, None) }).collect();
+    let parts: Vec<Part> = (0..2).map(|at| part(at, parts[at], None)).collect();
     let steps = advance(&hasty, WorkflowState::Running, &parts, &Results::new());
-    assert_eq!(steps, [Step::Stop { part: 1 }]);
+    assert_eq!(steps, [WorkflowStep::Stop { part: 1 }]);
 }
 
 #[test]
@@ -153,7 +168,7 @@ fn a_stage_may_fail_without_harm_or_with_harm_for_its_own_only() {
     play.end(2, PartState::Cancelled);
     assert_eq!(play.shown(), "running: a failed, b skipped: upstream, c cancelled, d running");
     play.end(3, PartState::Done);
-    assert_eq!(play.state, WorkflowState::Succeeded, "one of the last stages came to a result");
+    assert_eq!(play.state, WorkflowState::Succeeded, "one of the last stages produced a result");
 }
 
 #[test]
@@ -163,7 +178,7 @@ fn a_workflow_of_which_nothing_came_out_has_failed() {
     let mut play = Play::new(spec(stages));
     play.end(0, PartState::Failed);
     assert_eq!(play.shown(), "failed: a failed, b skipped: upstream");
-    assert_eq!(play.why.as_deref(), Some("none of the last stages came to a result: b"));
+    assert_eq!(play.why.as_deref(), Some("none of the last stages produced a result: b"));
 }
 
 #[test]
@@ -238,7 +253,6 @@ fn what_is_wanting_is_tried_again() {
     stages[0].returns = Returns::List;
     stages[1].copies = Copies::EachOf(0);
     let spec = spec(stages);
-    let part = |stage, state, skip| Part { state, skip, ..Part::new(stage, 1, None) };
     let skipped = |stage, why| part(stage, PartState::Skipped, Some(why));
     let parts = [
         part(0, PartState::Failed, None),
@@ -246,17 +260,18 @@ fn what_is_wanting_is_tried_again() {
         part(3, PartState::Done, None),
         skipped(1, Skip::Upstream),
     ];
-    let fates = again(&spec, &parts, None).fates;
-    let expected = [Again::Retried { part: 0 }, Again::Retried { part: 1 }, Again::Replaced { part: 3 }];
+    let fates = plan_retry(&spec, &parts, None).fates;
+    let expected =
+        [PartRetry::Retried { part: 0 }, PartRetry::Retried { part: 1 }, PartRetry::Replaced { part: 3 }];
     assert_eq!(fates, expected, "a list that was never counted out will be, and nobody asks for more");
-    let revival = again(&spec, &parts, Some(3));
-    assert_eq!(revival.parts, [Part::new(3, 1, None)], "what was done is done once more if that is wanted");
-    assert!(revival.fates.contains(&Again::Replaced { part: 2 }));
-    let revival = again(&spec, &parts, Some(0));
-    assert_eq!(revival.parts, [Part::new(0, 1, None), Part::new(2, 1, None)], "the list will be another one");
-    assert!(!revival.fates.contains(&Again::Replaced { part: 2 }));
+    let retry = plan_retry(&spec, &parts, Some(3));
+    assert_eq!(retry.parts, [Part::new(3, 1, None)], "what was done is done once more if that is wanted");
+    assert!(retry.fates.contains(&PartRetry::Replaced { part: 2 }));
+    let retry = plan_retry(&spec, &parts, Some(0));
+    assert_eq!(retry.parts, [Part::new(0, 1, None), Part::new(2, 1, None)], "the list will be another one");
+    assert!(!retry.fates.contains(&PartRetry::Replaced { part: 2 }));
     let by_choice = [skipped(3, Skip::Condition)];
-    assert_eq!(again(&spec, &by_choice, None), Revival::default());
+    assert_eq!(plan_retry(&spec, &by_choice, None), RetryPlan::default());
 }
 
 fn flaws(spec: &Spec) -> Vec<String> {
@@ -272,7 +287,7 @@ fn what_cannot_run_is_refused() {
         ["needs: there is no stage 7: they are numbered 0 to 0"]
     );
     let circle = spec(vec![stage("a", &[]), stage("b", &[0, 3]), stage("c", &[1]), stage("d", &[2])]);
-    assert_eq!(flaws(&circle), ["needs: the stages need each other in a circle: b needs d needs c needs b"]);
+    assert_eq!(flaws(&circle), ["needs: the stages need each other in a cycle: b needs d needs c needs b"]);
     assert_eq!(
         flaws(&spec(vec![stage("a", &[]), stage("a", &[])])),
         ["name: stages 0 and 1 are both called a"]
@@ -298,11 +313,11 @@ fn prompts_and_conditions_may_only_look_back() {
     stages[1].prompt = "{stage_1.summary} {stage_0_summary}".to_owned();
     let spec_of = spec(stages.clone());
     assert_eq!(flaws(&spec_of), [""; 0]);
-    let found: Vec<Place> =
-        places(&spec_of, &spec_of.stages[1].prompt).into_iter().map(|(_, place)| place).collect();
+    let found: Vec<Placeholder> =
+        placeholders(&spec_of, &spec_of.stages[1].prompt).into_iter().map(|(_, place)| place).collect();
     assert_eq!(
         found,
-        [Place::Of(0, Field::Summary), Place::Of(0, Field::Summary)],
+        [Placeholder::Of(0, StageField::Summary), Placeholder::Of(0, StageField::Summary)],
         "by name as well as by number"
     );
     stages[1].prompt = "{stage_2.summary}".to_owned();
@@ -325,19 +340,6 @@ fn a_prompt_that_no_agent_would_read_is_refused() {
     long.stages[1].prompt = "{item} {item}".to_owned();
     long.stages[1].copies = Copies::Each(vec!["short".to_owned(), long.task.clone()]);
     assert_eq!(flaws(&long).len(), 1);
-}
-
-#[test]
-fn workflow_states_by_events() {
-    let mut cells = Vec::new();
-    for state in WorkflowState::ALL {
-        for event in WorkflowMove::ALL {
-            if let Ok(to) = state.next(*event) {
-                cells.push(format!("{state} {event} → {to}"));
-            }
-        }
-    }
-    insta::assert_snapshot!(cells.join("\n"));
 }
 
 /// One stage of any graph: what it needs, what its failure means, how it ends, and whether it is only wanted if the first

@@ -1,5 +1,7 @@
 //! What the configuration says about the time after a run, and about what runs may use.
 
+use std::collections::BTreeSet;
+
 use fleet_core::budget::{Bounds, Budget, Used};
 use fleet_core::policy::{Action, Policy};
 use fleet_core::problem::Outcome;
@@ -11,13 +13,14 @@ use super::accounts;
 use crate::config::Config;
 use crate::{Engine, problems, runner};
 
-/// What decides about a run of this agent that failed. Whoever cannot be started here does not take over.
-pub(crate) fn after(engine: &Engine, agent: &str) -> Outcome<ops::After> {
+/// What decides about a failed run of this agent. Agents that cannot be started here do not take over.
+pub(crate) fn after(engine: &Engine, agent: &str) -> Outcome<ops::FailureSettings> {
     let config = engine.config()?;
-    let able = runner::able(engine)?;
     let fallback = config.fallback_for(agent);
+    // Which programs are there is looked for only if it matters: mostly nobody takes over.
+    let able = if fallback.is_empty() { BTreeSet::new() } else { runner::able(engine)? };
     let fallback = fallback.iter().filter_map(|name| name.parse::<AgentName>().ok());
-    Ok(ops::After {
+    Ok(ops::FailureSettings {
         policy: policy(config),
         reset: None,
         default_agent: Some(config.agent().parse().map_err(problems::field)?),
@@ -27,8 +30,8 @@ pub(crate) fn after(engine: &Engine, agent: &str) -> Outcome<ops::After> {
 }
 
 /// The same with the moment at which the provider said that it goes on.
-pub(crate) fn until(after: &ops::After, reset: Option<Millis>) -> ops::After {
-    ops::After { reset, ..after.clone() }
+pub(crate) fn until(after: &ops::FailureSettings, reset: Option<Millis>) -> ops::FailureSettings {
+    ops::FailureSettings { reset, ..after.clone() }
 }
 
 fn policy(config: &Config) -> Policy {

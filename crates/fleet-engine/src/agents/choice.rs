@@ -17,25 +17,14 @@ pub enum Refused {
     /// It is not among those that the agent may use.
     #[error("{agent} may not use `{model}`")]
     NotAllowed {
-        /// The agent.
         agent: String,
         /// The model, with its alias resolved.
         model: String,
-        /// What it may use.
         allowed: Vec<String>,
     },
     /// It is surely a model of somebody else.
     #[error("`{model}` is a model of {vendor}, and {agent} uses those of {provider}")]
-    OtherVendor {
-        /// The agent.
-        agent: String,
-        /// The model, with its alias resolved.
-        model: String,
-        /// Whose model it is.
-        vendor: &'static str,
-        /// Whose models the agent uses.
-        provider: String,
-    },
+    OtherVendor { agent: String, model: String, vendor: &'static str, provider: String },
 }
 
 /// Chooses. `provider` is that of the agent, if it is known here.
@@ -55,7 +44,7 @@ pub fn model(
         let allowed = settings.models.clone();
         return Err(Refused::NotAllowed { agent: agent.to_owned(), model, allowed });
     }
-    // Whoever gave it a short name for this agent knows that the agent takes it.
+    // A user who gave it a short name for this agent knows that the agent accepts it.
     let Some(provider) = provider.filter(|_| alias.is_none()) else { return Ok(Some(model)) };
     match vendors::stranger(provider, &model) {
         None => Ok(Some(model)),
@@ -75,7 +64,7 @@ pub fn check(engine: &Engine, agent: Option<&str>, wanted: Option<&str>) -> Outc
     }
 }
 
-/// The model that this agent is told to use for a task that wants this one.
+/// The model that this agent gets for a task that wants this one.
 pub(super) fn chosen(engine: &Engine, agent: &str, wanted: Option<&str>) -> Outcome<Option<String>> {
     let (config, agents) = (engine.config()?, engine.agents()?);
     let provider = agents.find(agent).map(|adapter| adapter.about().provider);
@@ -89,14 +78,12 @@ fn problem(refused: &Refused, agents: &Registry) -> Problem {
     match refused {
         Refused::NotAllowed { agent, allowed, .. } => problem
             .hint(format!("it may use {}", allowed.join(", ")))
-            .hint(format!("`fleet config get agents.{agent}.models --show-origin` shows who says so")),
+            .hint(format!("`fleet config get agents.{agent}.models --show-origin` shows where it is set")),
         Refused::OtherVendor { agent, model, vendor, .. } => {
             let theirs = agents.all().filter(|adapter| adapter.about().provider == *vendor);
-            let problem = match theirs.map(Adapter::name).next() {
-                Some(other) => problem.hint(format!("the agent `{other}` uses models of {vendor}")),
-                None => problem,
-            };
-            problem.hint(format!(
+            let other = theirs.map(Adapter::name).next();
+            let other = other.map(|other| format!("the agent `{other}` uses models of {vendor}"));
+            problem.hints(other).hint(format!(
                 "if {agent} can use it here: `fleet config set agents.{agent}.models \"{}\"` lists what it may use",
                 escaped(model)
             ))

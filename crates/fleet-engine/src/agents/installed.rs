@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use fleet_agents::{About, Program};
 use fleet_core::text::shortened;
-use fleet_host::process::{Question, ask};
+use fleet_host::process::{ProcessQuery, ask};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
@@ -29,16 +29,13 @@ const LONGEST: usize = 60;
 /// More programs than anybody has agents.
 const MOST: usize = 100;
 
-/// A program that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// Where.
     pub path: PathBuf,
     /// Its version, or why it does not tell.
     pub version: Result<String, String>,
 }
 
-/// Where the program of an agent is.
 pub fn path(engine: &Engine, program: &Program) -> Option<PathBuf> {
     match program {
         Program::This => Environment::this_binary().ok(),
@@ -81,11 +78,11 @@ pub async fn look(engine: &Engine, agents: &[(String, About)]) -> Vec<Option<Ins
 }
 
 /// Asked without the user's secrets: no version depends on them.
-fn question(engine: &Engine, agent: &str, about: &About, program: &Path) -> Question {
+fn question(engine: &Engine, agent: &str, about: &About, program: &Path) -> ProcessQuery {
     let set = engine.config().map(|config| config.variables_for(agent).set).unwrap_or_default();
     let rules = AgentEnv { vendor: &[], pass: &[], adapter: &[], set: &set, run: &[] };
     let home = engine.home();
-    Question {
+    ProcessQuery {
         program: program.to_owned(),
         args: about.version_args.iter().map(OsString::from).collect(),
         env: agent_environment(engine.environment(), &rules),
@@ -94,7 +91,7 @@ fn question(engine: &Engine, agent: &str, about: &About, program: &Path) -> Ques
     }
 }
 
-fn asking(question: Question) -> impl FnOnce() -> Result<String, String> + Send + 'static {
+fn asking(question: ProcessQuery) -> impl FnOnce() -> Result<String, String> + Send + 'static {
     move || ask(&question).map(|answer| version(&answer)).map_err(|error| error.to_string())
 }
 
@@ -131,7 +128,7 @@ struct Answer {
     version: String,
 }
 
-/// What is another one after an update.
+/// What an update changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     /// Where links lead: an update may only exchange a link.
@@ -187,7 +184,7 @@ struct Changed<'a> {
 }
 
 impl Changed<'_> {
-    /// Looking must not make a home.
+    /// Reading must not create a home.
     fn write(mut self, home: &Path) {
         if *self.old == self.new || !home.is_dir() {
             return;

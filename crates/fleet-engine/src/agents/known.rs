@@ -4,7 +4,7 @@ use fleet_agents::Registry;
 use fleet_core::problem::{Outcome, Problem};
 
 use crate::Engine;
-use crate::config::{Config, Setting, Value, nearest};
+use crate::config::{Config, Setting, Value, did_you_mean};
 
 /// Whether codefleet brings an adapter for it, or the configuration says anything about it.
 pub fn is_known(engine: &Engine, name: &str) -> Outcome<bool> {
@@ -19,12 +19,9 @@ pub fn check_known(engine: &Engine, name: &str) -> Outcome<()> {
         return Ok(());
     }
     let names = names(&engine.agents()?, engine.config()?);
-    let problem = Problem::field("agent", format!("there is no agent `{name}`"));
-    Err(match nearest(name, names.into_iter()) {
-        Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-        None => problem.hint("`fleet agents` shows those that there are"),
-    }
-    .hint("one of your own, also one that only another machine has, is described with `fleet config edit`"))
+    Err(Problem::field("agent", format!("there is no agent `{name}`"))
+        .hint(meant(name, &names))
+        .hint("describe one of your own with `fleet config edit`, even if only another machine has it"))
 }
 
 /// A warning for each agent that a setting names and nobody has heard of. Only a warning: what describes the agent may
@@ -33,13 +30,14 @@ pub fn unknown_in_setting(engine: &Engine, setting: &Setting) -> Outcome<Vec<Str
     let names = names(&engine.agents()?, engine.config()?);
     let unknown = named_by(setting).iter().filter(|name| !names.contains(name));
     let warn = |name: &String| {
-        let next = match nearest(name, names.iter().cloned()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`fleet agents` shows those that there are".to_owned(),
-        };
-        format!("`{}` names the agent `{name}`, which is not known; {next}", setting.key)
+        format!("`{}` names the agent `{name}`, which is not known; {}", setting.key, meant(name, &names))
     };
     Ok(unknown.map(warn).collect())
+}
+
+fn meant(name: &str, names: &[String]) -> String {
+    let meant = did_you_mean(name, names.iter().cloned());
+    meant.unwrap_or_else(|| "`fleet agents` lists them".to_owned())
 }
 
 fn names(agents: &Registry, config: &Config) -> Vec<String> {

@@ -1,14 +1,14 @@
 //! Files that list tool servers, in the shape that agents and editors share: `{"mcpServers": {"name": {…}}}`.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use fleet_agents::McpServer;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use serde::Deserialize;
+
+use crate::text_file::{self, Unusable};
 
 /// More than any list of servers.
 const LIMIT: u64 = 1024 * 1024;
@@ -34,14 +34,12 @@ pub(super) fn text(setting: &str, path: &Path) -> Outcome<String> {
     let wrong = |why: &dyn std::fmt::Display| {
         Problem::new(Code::ConfigInvalid, format!("{setting}: {}: {why}", path.display()))
     };
-    if !path.is_file() {
-        let hint = "a path that begins neither with `/` nor with `~/` begins in `$FLEET_HOME`";
-        return Err(wrong(&"there is no such file").hint(hint));
-    }
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_string(&mut text));
-    read.map_err(|error| wrong(&error))?;
-    if text.len() as u64 > LIMIT { Err(wrong(&"it is larger than 1 MiB")) } else { Ok(text) }
+    text_file::read(path, LIMIT).map_err(|why| match why {
+        Unusable::Missing => {
+            wrong(&why).hint("a path that begins neither with `/` nor with `~/` begins in `$FLEET_HOME`")
+        }
+        _ => wrong(&why),
+    })
 }
 
 /// The servers of a file. What its variables are set to is never part of a message.

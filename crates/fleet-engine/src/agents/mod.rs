@@ -16,10 +16,10 @@ mod prices;
 mod terms;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fleet_agents::{Adapter, Elsewhere, Registry};
+use fleet_agents::{Adapter, OverriddenAgent, Registry};
 use fleet_core::problem::Outcome;
 use fleet_core::task::AgentName;
 
@@ -46,11 +46,14 @@ pub(crate) fn registry(config: &Config, environment: &Environment) -> Outcome<Re
     let mut changed: Vec<Arc<dyn Adapter>> = Vec::new();
     for name in config.named_agents() {
         let settings = config.agent_settings(name);
-        let program = settings.program.as_deref().map(|program| in_home(program, environment)).transpose()?;
+        let program = settings.program.as_deref().map(|program| environment.expanded(Path::new(program)));
+        let program = program.transpose()?.map(|program| program.to_string_lossy().into_owned());
         match (known.get(name), program) {
             (Some(_), None) if settings.provider.is_none() => {}
             (Some(adapter), program) => {
-                changed.push(Arc::new(Elsewhere::new(adapter).program(program).provider(settings.provider)));
+                changed.push(Arc::new(
+                    OverriddenAgent::new(adapter).program(program).provider(settings.provider),
+                ));
             }
             (None, Some(program)) => changed.push(Arc::new(own::own(name, program, settings, &known)?)),
             // Settings of an agent that another machine has.
@@ -60,17 +63,9 @@ pub(crate) fn registry(config: &Config, environment: &Environment) -> Outcome<Re
     Ok(known.with(changed))
 }
 
-/// A program or path of the user's, in which `~/` is the home folder.
-fn in_home(path: &str, environment: &Environment) -> Outcome<String> {
-    match path.strip_prefix("~/") {
-        Some(rest) => Ok(environment.user_home()?.join(rest).to_string_lossy().into_owned()),
-        None => Ok(path.to_owned()),
-    }
-}
-
 /// A file that a setting names: at home, anywhere, or beside the configuration.
 pub(crate) fn file(engine: &Engine, path: &str) -> Outcome<PathBuf> {
-    Ok(engine.home().join(in_home(path, engine.environment())?))
+    Ok(engine.home().join(engine.environment().expanded(Path::new(path))?))
 }
 
 /// Whose limits an agent has, in one word: agents with the same are paused together.
@@ -83,7 +78,6 @@ pub fn account(engine: &Engine, agent: &str) -> Outcome<String> {
     Ok(format!("{provider}:{}", settings.account.as_deref().unwrap_or(ACCOUNT)))
 }
 
-/// The accounts of all agents that there are.
 pub fn accounts(engine: &Engine) -> Outcome<BTreeMap<AgentName, String>> {
     let agents = engine.agents()?;
     let names = agents.all().filter_map(|adapter| adapter.name().parse::<AgentName>().ok());

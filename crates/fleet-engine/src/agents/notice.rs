@@ -13,17 +13,14 @@ use super::{path, trust};
 use crate::Engine;
 use crate::home::{make_private, write_private};
 
-/// Something to be told once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// The paragraph.
     pub text: String,
     stamp: PathBuf,
     trust: Trust,
 }
 
 impl Notice {
-    /// It was told.
     pub fn told(&self) {
         if let Some(folder) = self.stamp.parent()
             && make_private(folder).is_ok()
@@ -51,15 +48,16 @@ pub fn notice(engine: &Engine, agent: &str) -> Outcome<Option<Notice>> {
     let [_, sandbox, full] = about.trust;
     let means = if trust == Trust::Full { full } else { sandbox };
     let text = format!(
-        "{title} works here without asking you first. Its trust is `{word}`, which means: {means} (enforced: {enforced}). It is started in a workspace \
-         of its own, not in your checkout. `fleet config set agents.{agent}.trust read_only` {least}; \
-         `fleet agents show {agent}` tells what each trust means. (This is said once.)",
+        "{title} runs without asking for permission. Its trust is `{word}`, which means: {means} (enforced: \
+         {enforced}). It works in its own workspace, not in your checkout. `fleet config set \
+         agents.{agent}.trust read_only` {least}; `fleet agents show {agent}` shows what each trust means. \
+         (shown once)",
         title = about.title,
         word = trust.as_str(),
         enforced = about.enforced(trust).as_str(),
         least = match about.enforced(Trust::ReadOnly) {
-            Enforced::Nothing => "asks it only to look, which nothing enforces",
-            Enforced::Tools | Enforced::Sandbox => "lets it only look",
+            Enforced::Nothing => "asks it to make no changes, which nothing enforces",
+            Enforced::Tools | Enforced::Sandbox => "keeps it from changing files",
         },
     );
     Ok(Some(Notice { text, stamp, trust }))
@@ -92,10 +90,14 @@ mod tests {
         assert_eq!(told("agents.claude.trust = 'read_only'"), None);
         let first = told("").unwrap();
         assert!(first.text.starts_with(
-            "Claude Code works here without asking you first. Its trust is `sandbox`, which means: "
+            "Claude Code runs without asking for permission. Its trust is `sandbox`, which means: "
         ));
-        assert!(first.text.contains("`fleet config set agents.claude.trust read_only` lets it only look;"));
-        assert!(first.text.contains("a workspace of its own"), "{}", first.text);
+        assert!(
+            first
+                .text
+                .contains("`fleet config set agents.claude.trust read_only` keeps it from changing files;")
+        );
+        assert!(first.text.contains("its own workspace"), "{}", first.text);
         assert_eq!(told("").as_ref(), Some(&first), "only what was told is known");
         first.told();
         assert_eq!(told(""), None);
@@ -112,7 +114,7 @@ mod tests {
         fs::write(&program, "").unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let told = notice(&engine(&dir, ""), "agy").unwrap().unwrap().text;
-        assert!(told.contains("read_only` asks it only to look, which nothing enforces;"), "{told}");
+        assert!(told.contains("read_only` asks it to make no changes, which nothing enforces;"), "{told}");
     }
 
     #[test]

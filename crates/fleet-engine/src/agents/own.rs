@@ -5,7 +5,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 
 use crate::config::AgentSettings;
 
-/// The agent of this name, started by this program. A wrong description is told before anything is queued for it.
+/// The agent with this name, started by this program. A wrong description is reported before anything is queued for it.
 pub(super) fn own(name: &str, program: String, settings: AgentSettings, known: &Registry) -> Outcome<Custom> {
     let spec = CustomSpec {
         name: name.to_owned(),
@@ -73,7 +73,7 @@ mod tests {
         for (line, why) in [
             ("args = ['{modle}']", "{modle}"),
             ("output = 'nobody'", "cannot print as `nobody`"),
-            ("session_pattern = '('", "no regular expression"),
+            ("session_pattern = '('", "not a regular expression"),
             ("prompt = 'file'", "{prompt_file}"),
         ] {
             let engine = engine(&dir, &format!("[agents.mine]\nprogram = 'mine'\n{line}\n"));

@@ -14,21 +14,17 @@ use toml_edit::{Document, Item, TableLike};
 use super::mcp;
 use crate::Engine;
 
-/// What comes with codefleet.
 const BUILT_IN: &str = include_str!("prices.toml");
 
-/// A table of prices, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PriceTable {
     /// The file of the user; `None` is what comes with codefleet.
     pub file: Option<PathBuf>,
     /// When it was made, if it says so.
     pub date: Option<String>,
-    /// The prices, in the order of the file.
     pub prices: Vec<Price>,
 }
 
-/// The user's file, for people.
 pub(crate) const PRICE_FILE: &str = "$FLEET_HOME/prices.toml";
 
 /// The user's file, which need not exist.
@@ -36,7 +32,7 @@ pub fn price_file(engine: &Engine) -> PathBuf {
     engine.home().join("prices.toml")
 }
 
-/// The tables, the one that counts first.
+/// The first table that knows a model counts.
 pub fn price_tables(engine: &Engine) -> Outcome<Vec<PriceTable>> {
     let file = price_file(engine);
     let mut tables = Vec::with_capacity(2);
@@ -48,7 +44,6 @@ pub fn price_tables(engine: &Engine) -> Outcome<Vec<PriceTable>> {
     Ok(tables)
 }
 
-/// What tokens cost.
 pub fn prices(engine: &Engine) -> Outcome<Prices> {
     Ok(Prices::new(price_tables(engine)?.into_iter().map(|table| table.prices)))
 }

@@ -8,12 +8,9 @@ use fleet_core::text::escaped;
 use super::{choice, file, mcp, prices, trust};
 use crate::Engine;
 
-/// What a task wants of its agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wish<'a> {
-    /// The model that it names.
     pub model: Option<&'a str>,
-    /// It is only to look.
     pub read_only: bool,
     /// How hard the model should think; none is what is set.
     pub effort: Option<&'a str>,
@@ -26,19 +23,14 @@ pub struct Wish<'a> {
 pub struct Terms {
     /// The model; none is the agent's own default.
     pub model: Option<String>,
-    /// How hard the model should think.
     pub effort: Option<String>,
-    /// What it may do without asking.
     pub trust: Trust,
-    /// Standing orders.
     pub system_prompt: Option<String>,
-    /// Tool servers beside its own.
     pub mcp: Vec<McpServer>,
     /// Arguments behind those of the adapter.
     pub extra_args: Vec<String>,
     /// Whether its last answer is held to the schema of a report.
     pub structured: bool,
-    /// What tokens cost, for agents that do not tell.
     pub prices: Prices,
 }
 

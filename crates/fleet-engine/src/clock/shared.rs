@@ -21,7 +21,7 @@ static SKEW: AtomicI64 = AtomicI64::new(0);
 /// Clocks drift by less than a second in this time.
 const RENEW: Duration = Duration::from_mins(5);
 /// How often this machine's clock is compared with its uptime, which tells when somebody sets the clock.
-const LOOK: Duration = Duration::from_secs(5);
+const RESYNC_INTERVAL: Duration = Duration::from_secs(5);
 /// A clock that is only being adjusted moves by less.
 const JUMP: u64 = 500;
 
@@ -49,7 +49,7 @@ pub(crate) async fn follow(store: &Store) -> Result<(), StoreError> {
     tokio::spawn(async move {
         let (mut looked, mut wall) = (uptime(), wall_at_start());
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(RESYNC_INTERVAL).await;
             let was_set = wall_at_start().abs_diff(wall) > JUMP;
             if !was_set && uptime().saturating_sub(looked) < RENEW {
                 continue;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use fleet_api::TaskFields;
 use fleet_core::task::AgentName;
 use fleet_store::ops;
 use fleet_testkit::postgres::Database;
@@ -44,7 +45,7 @@ fn claim(engine: &Engine, place: &str) -> ops::Claim {
 async fn add(engine: &Engine, title: &str, not_before: Option<&str>) {
     let request = fleet_api::verbs::task_add::Request {
         title: title.to_owned(),
-        not_before: not_before.map(ToOwned::to_owned),
+        fields: TaskFields { not_before: not_before.map(ToOwned::to_owned), ..Default::default() },
         ..Default::default()
     };
     task_add::run(engine, request).await.unwrap();
@@ -77,15 +78,15 @@ fn machines_whose_clocks_are_wrong_go_by_the_one_of_the_server() {
             let pauses = wrong.call(ops::ListPauses { now }).await.unwrap();
             assert!(!pauses.is_empty(), "{skew}: woken early");
             let expire = ops::ExpireLeases {
-                elsewhere: Some(ops::Elsewhere { here: "there".to_owned(), grace: MINUTES / 2 }),
+                elsewhere: Some(ops::OtherPlaces { here: "there".to_owned(), grace: MINUTES / 2 }),
                 limit: 9,
-                after: ops::After::default(),
+                after: ops::FailureSettings::default(),
                 jitter: 1,
                 now,
             };
             assert!(wrong.call(expire).await.unwrap().is_empty(), "{skew}: the lease was stolen");
             let renew =
-                ops::RenewLease { run: run.id, fence: run.fence, lease: Duration::from_secs(30), now };
+                ops::RenewLease { run: run.id, attempt: run.attempt, lease: Duration::from_secs(30), now };
             wrong.call(renew).await.unwrap();
             let lease = wrong.call(ops::GetRun { run: run.id }).await.unwrap().run.lease_until;
             assert!(lease.0.abs_diff(begun.0) < SLACK + 30_000, "{skew}: {lease:?}");

@@ -1,4 +1,4 @@
-//! How a run ended, as the store is told.
+//! How a run ended, as the store records it.
 
 use std::time::Duration;
 
@@ -18,11 +18,13 @@ use crate::{agents, clock, problems};
 /// The longest pause between two attempts to tell the store.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How a run ended, written down before the store is told: whoever finds it can tell the store in our place.
+/// How a run ended, written down before it is recorded in the store: after a crash, a repair can record it instead.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct EndOfRun {
     pub(crate) run: RunId,
-    pub(crate) fence: i64,
+    /// Notes of earlier versions call it `fence`.
+    #[serde(alias = "fence")]
+    pub(crate) attempt: i64,
     pub(crate) ending: Ending,
     pub(crate) result: Option<RunResult>,
     /// When the provider lets the account go on, if it said so.
@@ -33,7 +35,7 @@ pub(crate) struct EndOfRun {
 impl EndOfRun {
     /// Of a run of which nothing is known but how it ended.
     pub(crate) const fn without_result(run: &Run, ending: Ending) -> Self {
-        Self { run: run.id, fence: run.fence, ending, result: None, reset: None }
+        Self { run: run.id, attempt: run.attempt, ending, result: None, reset: None }
     }
 
     /// Writes it down. Not being able to is no reason to keep the store waiting.
@@ -45,16 +47,15 @@ impl EndOfRun {
         write_private(&folder.ending(), &serde_json::to_vec(self)?)
     }
 
-    /// What was written down, if it was.
+    /// `None` if nothing was written down.
     pub(crate) fn noted(folder: &RunFolder) -> Option<Self> {
         serde_json::from_slice(&plain::read(&folder.ending()).ok()?).ok()
     }
 
-    /// As the store wants it.
-    pub(crate) fn as_op(&self, after: &ops::After, jitter: u64) -> ops::EndRun {
+    pub(crate) fn as_op(&self, after: &ops::FailureSettings, jitter: u64) -> ops::EndRun {
         ops::EndRun {
             run: self.run,
-            fence: self.fence,
+            attempt: self.attempt,
             ending: self.ending.clone(),
             result: self.result.as_ref().and_then(|result| serde_json::to_string(result).ok()),
             after: agents::until(after, self.reset),
@@ -64,7 +65,7 @@ impl EndOfRun {
     }
 
     /// Tells the store, and tries again until it answers. `None` means that somebody else has decided.
-    pub(crate) async fn record(&self, store: &Store, after: &ops::After) -> Outcome<Option<Task>> {
+    pub(crate) async fn record(&self, store: &Store, after: &ops::FailureSettings) -> Outcome<Option<Task>> {
         let mut pause = Duration::from_millis(100);
         let (jitter, mut caught_up) = (clock::entropy()?, false);
         loop {
@@ -94,7 +95,7 @@ impl EndOfRun {
     /// Tells the store that the agent started and ended, as far as it does not know.
     async fn catch_up(&self, store: &Store) -> Result<(), StoreError> {
         for event in [RunMove::Start, RunMove::Exit] {
-            let advance = ops::AdvanceRun { run: self.run, fence: self.fence, event, now: clock::now() };
+            let advance = ops::AdvanceRun { run: self.run, attempt: self.attempt, event, now: clock::now() };
             match store.call(advance).await {
                 Ok(_) | Err(StoreError::IllegalRun { .. }) => {}
                 Err(error) => return Err(error),

@@ -13,10 +13,8 @@ use fleet_host::git::{
 use crate::clock;
 use crate::home::{Home, RunFolder, write_private};
 
-/// How much of the work is in safety.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Saved {
-    /// All of it.
     #[default]
     All,
     /// All of it, and so many files that a new workspace is quicker than a clean one.
@@ -89,8 +87,8 @@ fn take_snapshot(
     Ok(Saved::but(&snapshot.skips, collected.unread.as_ref()))
 }
 
-/// Saves everything before the agent is told to stop: an agent that is told to end may tidy up. Noted for those who wait for
-/// that; without the note they wait for the end.
+/// Saves everything before the agent is asked to stop: an agent that is ending may clean up. Noted for those who wait
+/// for that; without the note they wait for the end.
 pub(crate) fn save_before_stop(
     workspace: &Workspace,
     run: RunId,

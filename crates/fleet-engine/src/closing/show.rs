@@ -3,8 +3,8 @@
 use fleet_core::id::RunId;
 use fleet_core::outcome::Names;
 use fleet_host::git::{
-    self, Checkout, Collected, CommitAndSnapshot, CommitLeftovers, Compression, GitError, Leftovers, Oid,
-    Published, Workspace,
+    self, Checkout, Collected, CommitAndSnapshot, CommitLeftovers, Compression, GitError, Leftovers,
+    NotPublished, Oid, Published, Workspace,
 };
 
 use super::save::{Saved, keep_others, left_branch, wanted};
@@ -22,6 +22,8 @@ pub(crate) struct Shown {
     pub(crate) saved: Saved,
     /// What people should know about where the work is.
     pub(crate) remarks: Vec<String>,
+    /// Whether somebody else has a branch of that name.
+    pub(crate) branch_taken: bool,
     pub(crate) commits: usize,
     pub(crate) files: usize,
     pub(crate) names: Names,
@@ -65,36 +67,44 @@ pub(crate) fn show(workspace: &Workspace, run: RunId, base: &Oid, message: &str)
     // nothing.
     let left = left_branch(workspace, &collected)?;
     let work = Work { run, base, target: left.unwrap_or(&head), head: &head, is_dense: leftovers.is_dense };
-    remarks.extend(publish(workspace, &work)?);
+    let published = publish(workspace, &work)?;
+    let branch_taken = matches!(published, Published::Kept(NotPublished::NameTaken { .. }));
+    remarks.extend(not_all_published(workspace, &work, &published)?);
     if work.target == base {
-        return Ok(Shown { is_empty: head == *base, saved, remarks, ..Shown::default() });
+        let is_empty = head == *base;
+        return Ok(Shown { is_empty, saved, remarks, branch_taken, ..Shown::default() });
     }
     let shown = compare(&checkout, base, work.target)?;
     let bulk = if shown.files > BULK { Saved::Bulky } else { Saved::All };
-    Ok(Shown { saved: bulk.and(saved), remarks, ..shown })
+    Ok(Shown { saved: bulk.and(saved), remarks, branch_taken, ..shown })
 }
 
-/// The committed work of a run.
 struct Work<'a> {
     run: RunId,
     base: &'a Oid,
-    /// Where the branch should be.
     target: &'a Oid,
     /// What the agent has checked out, with what it left uncommitted.
     head: &'a Oid,
     is_dense: bool,
 }
 
-/// Brings the branch of the run to where its work is. What people should know, if the branch does not have all of it.
-fn publish(workspace: &Workspace, work: &Work<'_>) -> Result<Option<String>, GitError> {
-    let Work { run, base, target, head, is_dense } = *work;
-    let compression = if is_dense { Compression::None } else { Compression::Quick };
+/// Brings the branch of the run to where its work is.
+fn publish(workspace: &Workspace, work: &Work<'_>) -> Result<Published, GitError> {
+    let compression = if work.is_dense { Compression::None } else { Compression::Quick };
     // A branch on which nothing was done need not be made.
-    let published = if target == base && workspace.published().is_none() {
-        Published::Done
-    } else {
-        workspace.publish(target, compression)?
-    };
+    if work.target == work.base && workspace.published().is_none() {
+        return Ok(Published::Done);
+    }
+    workspace.publish(work.target, compression)
+}
+
+/// What people should know if the branch does not have all of the work.
+fn not_all_published(
+    workspace: &Workspace,
+    work: &Work<'_>,
+    published: &Published,
+) -> Result<Option<String>, GitError> {
+    let Work { run, target, head, .. } = *work;
     if let Published::Kept(why) = published {
         let branch = workspace.branch();
         return Ok(Some(format!(

@@ -8,16 +8,14 @@ use super::messages::quoted;
 use super::names;
 use super::value::Value;
 
-/// How a value is written there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
-    /// As the key has it.
     Same,
     /// A whole number that is not 0: for our key that would mean something else.
     Positive,
     /// Seconds, perhaps with a fraction, for a duration.
     Seconds,
-    /// The same, where 0 is none.
+    /// Seconds, where 0 is none.
     SecondsOrNone,
     /// How hard to think: one of [`EFFORTS`], whatever the agent calls it.
     Effort,
@@ -48,7 +46,6 @@ const ALL: &[(&str, &[&str], Format)] = &[
     (UNUSED, &[], Format::Seconds),
 ];
 
-/// What such a variable sets.
 pub(super) type Settings = Vec<(&'static str, Value)>;
 
 /// What `FLEET_{suffix}` sets, if it is one of these.
@@ -61,7 +58,6 @@ pub(super) fn read(suffix: &str, text: &str) -> Option<Outcome<Settings>> {
     Some(keys.iter().map(|name| Ok((*name, value(*format, name, text.trim())?))).collect())
 }
 
-/// Whether this is one of these variables.
 pub(super) fn is_known(suffix: &str) -> bool {
     ALL.iter().any(|(known, ..)| *known == suffix)
 }

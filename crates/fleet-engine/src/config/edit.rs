@@ -12,7 +12,6 @@ use toml_edit::{Document, InlineTable, Item, Table};
 use super::messages::{self, quoted};
 use super::names;
 
-/// The text with the key set.
 pub(super) fn put(document: &Document<&str>, path: &[&str], value: &toml_edit::Value) -> Outcome<String> {
     let text = document.raw();
     match locate(document, path)? {
@@ -52,20 +51,22 @@ pub(super) fn take(document: &Document<&str>, path: &[&str]) -> Outcome<Option<S
     }
 }
 
-/// Where a key is, or where it would go.
 enum Place<'d> {
-    /// It is set in a line of its own.
-    Value { key: Range<usize>, value: Range<usize> },
+    Value {
+        key: Range<usize>,
+        value: Range<usize>,
+    },
     /// An inline table stands for the first `depth` segments.
-    Inline { span: Range<usize>, depth: usize },
-    /// It is not set.
+    Inline {
+        span: Range<usize>,
+        depth: usize,
+    },
     Missing(Gap<'d>),
 }
 
 /// The innermost table that exists.
 struct Gap<'d> {
     table: &'d Table,
-    /// How many segments lead to it.
     depth: usize,
     /// How many of them stand in the header above, not in front of each key.
     base: usize,

@@ -3,8 +3,6 @@
 //! Owns getting the text and walking the document. Must never stop at the first problem of a file that parses, and
 //! never trust its size or what it links to: a project's file comes from whoever wrote the repository.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use fleet_core::problem::{Outcome, Problem};
@@ -15,6 +13,7 @@ use super::messages::{self, of_file};
 use super::names::{self, Named};
 use super::setting::ConfigFile;
 use super::value::{Mismatch, Value};
+use crate::text_file::{self, Unusable};
 
 /// More than any configuration needs, and little enough to read at each start.
 const LIMIT: u64 = 1024 * 1024;
@@ -25,7 +24,6 @@ pub(super) struct Content {
     pub(super) problems: Vec<Problem>,
 }
 
-/// A key that a file sets.
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) value: Value,
@@ -34,26 +32,14 @@ pub(super) struct Entry {
 
 /// The text of a file, or nothing when there is none.
 pub(super) fn read(path: &Path) -> Outcome<Option<String>> {
-    let unreadable = |error: std::io::Error| of_file(path, format_args!("cannot be read: {error}"));
-    // Asked before opening, because opening a named pipe waits for a writer.
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(of_file(path, "is not a file")),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
+    match text_file::read(path, LIMIT) {
+        Ok(text) => Ok(Some(text)),
+        Err(Unusable::Missing) => Ok(None),
+        Err(Unusable::NotText(line)) => {
+            Err(messages::not_utf8().at(&format_args!("{}:{line}", path.display())))
         }
-        Err(error) => return Err(unreadable(error)),
+        Err(why) => Err(of_file(path, why)),
     }
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(of_file(path, "is larger than 1 MiB"));
-    }
-    String::from_utf8(bytes).map(Some).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = good.split(|byte| *byte == b'\n').count();
-        messages::not_utf8().at(&format_args!("{}:{line}", path.display()))
-    })
 }
 
 /// The document, with the positions of everything in it.

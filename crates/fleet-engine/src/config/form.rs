@@ -29,7 +29,7 @@ pub(super) enum Form {
     Folder,
     Argument,
     MultiLine,
-    /// Whoever uses it finds out whether it is a regular expression.
+    /// Checked as a regular expression only where it is used.
     Pattern,
     ErrorPattern,
 }
@@ -80,7 +80,6 @@ impl Form {
     }
 }
 
-/// The short name and the model of an alias.
 pub(super) fn alias(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(short, model)| is_model(short) && is_model(model))
 }

@@ -13,7 +13,6 @@ use super::value::Value;
 /// The word for a quantity without a bound.
 pub(super) const NONE: &str = "none";
 
-/// Something that can be configured.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
     pub(super) name: &'static str,
@@ -25,7 +24,6 @@ pub(super) struct Key {
     pub(super) scope: Scope,
 }
 
-/// Which values a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text(Form),
@@ -46,7 +44,6 @@ pub(super) enum Kind {
     List(Form),
 }
 
-/// What a quantity counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Milliseconds,
@@ -55,10 +52,8 @@ pub(super) enum Unit {
     Tokens,
 }
 
-/// Who may set a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Every layer.
     Anywhere,
     /// Every layer but the project's file: a repository must not decide this for those who clone it.
     UserOnly,
@@ -162,7 +157,6 @@ impl fmt::Display for Kind {
 }
 
 impl Key {
-    /// The two ends of a name with a wildcard.
     pub(super) fn ends(&self) -> Option<(&'static str, &'static str)> {
         self.name.split_once(".*.")
     }

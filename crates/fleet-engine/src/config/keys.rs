@@ -168,7 +168,7 @@ sections! {
 
     /// How workspaces are made and kept.
     workspaces: Workspaces {
-        /// How many workspaces of a project are kept for reuse.
+        /// How many workspaces of a project are kept for reuse; at least one for each slot of a runner, unless this is 0.
         "workspaces.pool" pool: usize = "4", Integer { min: 0, max: 64 }, UserOnly;
         /// Whether files that git ignores are kept when a workspace is reused: faster builds, less isolation.
         "workspaces.keep_ignored" keep_ignored: bool = "false", Boolean, Anywhere;
@@ -337,14 +337,10 @@ fn agents(settings: &Settings) -> Outcome<BTreeMap<String, AgentSettings>> {
     Ok(agents)
 }
 
-/// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Color {
-    /// When it goes to a terminal.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -360,7 +356,6 @@ impl Runner {
 }
 
 impl Ports {
-    /// All of them.
     pub fn range(&self) -> RangeInclusive<u16> {
         self.first..=self.last
     }

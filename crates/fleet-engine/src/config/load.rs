@@ -21,13 +21,11 @@ use super::value::Value;
 use super::{keys, messages};
 use crate::environment::{Environment, PREFIX};
 
-/// Where configuration comes from.
 pub struct Sources<'a> {
     /// `$FLEET_HOME/config.toml`. It need not exist.
     pub user_file: PathBuf,
     /// `.fleet/config.toml` of the work tree, when there is one. It need not exist.
     pub project_file: Option<PathBuf>,
-    /// The variables.
     pub environment: &'a Environment,
     /// What was given with `--config`, in order.
     pub flags: &'a [String],
@@ -53,7 +51,6 @@ impl Config {
     }
 }
 
-/// The layers so far.
 #[derive(Default)]
 struct Layers {
     settings: Settings,
@@ -128,13 +125,13 @@ impl Layers {
         raises.then(|| format!("{origin}: a project can only lower `{}`, which stays `{now}`", entry.name))
     }
 
-    /// Below our own variables: whoever sets one of those as well means that.
+    /// Below our own variables: a user who sets one of those as well means that.
     fn earlier_variables(&mut self, environment: &Environment) {
         for variable in environment.fleet_variables() {
             let suffix = variable.strip_prefix(PREFIX).unwrap_or(variable);
             let read = match environment.get(variable) {
                 Ok(text) => earlier::read(suffix, text.unwrap_or_default()),
-                // Whoever reads all of them tells it.
+                // The reader of all of them reports it.
                 Err(_) => None,
             };
             let origin = Origin::Environment { variable: variable.to_owned() };

@@ -23,12 +23,9 @@ pub(super) fn unknown_key(segments: &[&str]) -> Problem {
     let name = segments.join(".");
     // Somebody who wrote `--config postgres://…?a=b` named the whole address a key.
     let shown = quoted(&secret::redact(&names::written(segments)));
-    let problem = Problem::new(Code::ConfigUnknownKey, format!("unknown key {shown}"));
-    let problem = match suggest::nearest(&name, names::likely(&name)) {
-        Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-        None => problem,
-    };
-    problem.hint("`fleet config show` lists the keys")
+    Problem::new(Code::ConfigUnknownKey, format!("unknown key {shown}"))
+        .hints(suggest::did_you_mean(&name, names::likely(&name)))
+        .hint("`fleet config show` lists the keys")
 }
 
 pub(super) fn section(name: &str) -> Problem {
@@ -92,7 +89,6 @@ pub(super) fn flag(text: &str) -> Problem {
         .hint("for example `--config tasks.priority=4`")
 }
 
-/// A problem of the file as a whole.
 pub(super) fn of_file(path: &std::path::Path, what: impl fmt::Display) -> Problem {
     Problem::new(Code::ConfigInvalid, format!("{}: {what}", path.display()))
 }

@@ -38,7 +38,7 @@ pub(crate) use messages::quoted;
 pub use resolved::{AgentVariables, Config};
 pub use secret::Secret;
 pub use setting::{ConfigFile, Origin, Setting};
-pub use suggest::nearest;
+pub use suggest::{did_you_mean, nearest};
 pub use template::template;
 pub use value::Value;
 pub use write::{replace, set, text, unset};

@@ -37,7 +37,6 @@ pub(super) fn is_agent_name(text: &str) -> bool {
     text.parse::<AgentName>().is_ok()
 }
 
-/// What a path of segments names.
 pub(super) enum Named {
     Key(&'static Key),
     Section,
@@ -77,7 +76,6 @@ pub(super) fn find(name: &str) -> Result<&'static Key, Problem> {
     }
 }
 
-/// What a variable means.
 pub(super) enum Variable {
     /// It sets the key; the name has its wildcard filled in.
     Sets(&'static Key, String),

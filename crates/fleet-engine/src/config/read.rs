@@ -17,10 +17,8 @@ use super::secret::Secret;
 use super::setting::Setting;
 use super::value::Value;
 
-/// What is set, by key.
 pub(super) type Settings = BTreeMap<String, Setting>;
 
-/// The value of this key as what it is.
 pub(super) fn read<T: FromSetting>(settings: &Settings, name: &str, kind: Kind) -> Outcome<T> {
     T::read(settings, name, kind)
         .ok_or_else(|| Problem::new(Code::Internal, format!("the setting `{name}` is not what its key says")))

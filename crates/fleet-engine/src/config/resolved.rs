@@ -15,7 +15,6 @@ use super::secret::Secret;
 use super::setting::{Origin, Setting};
 use super::value::Value;
 
-/// What every key is set to, and by whom.
 #[derive(Debug, Clone)]
 pub struct Config {
     settings: Settings,
@@ -29,7 +28,6 @@ pub struct Config {
 pub struct AgentVariables {
     /// Names of variables of the user's, or beginnings of names with a `*` at the end.
     pub pass: Vec<String>,
-    /// What is set, by name.
     pub set: BTreeMap<String, Secret>,
 }
 
@@ -95,7 +93,6 @@ impl Config {
         self.general().store.revealed()
     }
 
-    /// The agent for a task that names none.
     pub fn agent(&self) -> &str {
         &self.general().agent
     }
@@ -106,7 +103,6 @@ impl Config {
         RateLimits { first: settings.first_pause, longest: settings.longest_pause, retries: settings.retries }
     }
 
-    /// How many runs there may be at a time.
     pub fn caps(&self) -> Caps {
         let cap = |number: u32| Some(number).filter(|number| *number > 0);
         let of_agent =
@@ -129,7 +125,6 @@ impl Config {
         self.sections.agents.get(agent)?.model.as_deref()
     }
 
-    /// What is set for this agent.
     pub fn agent_settings(&self, agent: &str) -> AgentSettings {
         self.sections.agents.get(agent).cloned().unwrap_or_default()
     }

@@ -26,7 +26,6 @@ enum Part {
 }
 
 impl Secret {
-    /// Wraps an address.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), part: Part::Passwords }
     }

@@ -16,6 +16,11 @@ pub fn nearest(given: &str, candidates: impl Iterator<Item = String>) -> Option<
     best.map(|(_, candidate)| candidate)
 }
 
+/// The same as a question, for the hints of a problem.
+pub fn did_you_mean(given: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
+    nearest(given, candidates).map(|meant| format!("did you mean `{meant}`?"))
+}
+
 fn ends_with_segment(candidate: &str, given: &str) -> bool {
     candidate.strip_suffix(given).is_some_and(|rest| rest.ends_with(['.', '_']))
 }

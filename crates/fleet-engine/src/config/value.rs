@@ -13,29 +13,22 @@ use super::key::{Key, Kind};
 use super::messages::{self, quoted};
 use super::secret::Secret;
 
-/// A value of some kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// Nothing set it, and it has no default.
     Unset,
-    /// A string or a word.
     String(String),
     /// A string that may hold a password.
     Secret(Secret),
-    /// A whole number.
     Integer(i64),
-    /// `true` or `false`.
     Boolean(bool),
-    /// A list of strings.
     List(Vec<String>),
 }
 
-/// A value that its key does not take.
 #[derive(Debug, thiserror::Error)]
 #[error("must be {kind}{}", if got.is_empty() { String::new() } else { format!(", not {got}") })]
 pub(super) struct Mismatch {
     pub(super) kind: Kind,
-    /// Empty when it is better not shown.
+    /// Empty if it must not be shown.
     got: String,
 }
 
@@ -58,7 +51,6 @@ impl Value {
         }
     }
 
-    /// As it is shown.
     pub(super) fn view(&self) -> SettingValue {
         match self.clone() {
             Self::Unset => SettingValue::Unset,
@@ -234,7 +226,7 @@ fn described(value: &toml_edit::Value) -> String {
     }
 }
 
-/// What it is, without what it says.
+/// Its type, without its value.
 fn sort_of(value: &toml_edit::Value) -> &'static str {
     match value {
         toml_edit::Value::String(_) => "a string",

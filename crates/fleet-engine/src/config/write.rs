@@ -13,7 +13,7 @@ use super::key::{Key, Scope};
 use super::setting::{ConfigFile, Setting};
 use super::value::Value;
 use super::{messages, names};
-use crate::exchange::Exclusive;
+use crate::atomic_file::{AtomicFile, link_at};
 
 /// Sets a key, from what a person wrote, and keeps the rest of the file as it is. Makes the file when there is
 /// none.
@@ -66,7 +66,7 @@ pub fn replace(file: &ConfigFile, old: Option<&str>, new: &str) -> Outcome<()> {
     }
     let exclusive = acquire(file)?;
     if file::read(file.path())?.as_deref() != old {
-        let what = format!("{} was changed by somebody else meanwhile", file.path().display());
+        let what = format!("another process changed {} at the same time", file.path().display());
         return Err(Problem::new(Code::Changed, what));
     }
     exclusive.replace(new).map_err(|error| unwritable(file.path(), &error))
@@ -88,26 +88,17 @@ fn read_back(file: &ConfigFile, text: &str, name: &str, value: &Value) -> Outcom
     content.entries.iter().find(is_it).map(|entry| entry.line).ok_or_else(|| defect(name))
 }
 
-fn acquire(file: &ConfigFile) -> Outcome<Exclusive> {
+fn acquire(file: &ConfigFile) -> Outcome<AtomicFile> {
     let path = file.path();
-    if matches!(file, ConfigFile::Project(_)) {
-        refuse_links(path)?;
+    if let (ConfigFile::Project(_), Some(link)) = (file, link_at(path)) {
+        return Err(Problem::new(Code::ConfigInvalid, format!("{} is a link", link.display()))
+            .hint("a repository's configuration is changed only in a plain file"));
     }
-    Exclusive::acquire(path).map_err(|error| unwritable(path, &error))
-}
-
-/// A link that came with a repository could lead a write anywhere. The user's own are followed.
-fn refuse_links(path: &Path) -> Outcome<()> {
-    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    match [Some(path), path.parent()].into_iter().flatten().find(|path| is_link(path)) {
-        None => Ok(()),
-        Some(link) => Err(Problem::new(Code::ConfigInvalid, format!("{} is a link", link.display()))
-            .hint("a repository's configuration is changed only in a plain file")),
-    }
+    AtomicFile::acquire(path).map_err(|error| unwritable(path, &error))
 }
 
 /// The mark in front of the old text stays in front of the new one.
-fn exchange(exclusive: &Exclusive, path: &Path, old: &str, new: &str) -> Outcome<()> {
+fn exchange(exclusive: &AtomicFile, path: &Path, old: &str, new: &str) -> Outcome<()> {
     let body = without_mark(old);
     if body == new {
         return Ok(());

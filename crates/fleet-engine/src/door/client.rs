@@ -46,7 +46,7 @@ impl Client for Door {
     }
 }
 
-/// The answer to whoever waits when the run ends.
+/// The answer to callers that still wait when the run ends.
 pub(super) fn run_is_over() -> Problem {
     Problem::new(Code::DoorClosed, "the run ended before codefleet answered")
         .hint("what was asked for may have been done; a person can see it with `fleet show`")
@@ -63,8 +63,8 @@ fn nowhere() -> Problem {
 fn unreachable(path: &Path, error: &io::Error) -> Problem {
     let is_gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused);
     if is_gone {
-        return Problem::new(Code::DoorClosed, "this run is over, or its keeper was killed: nobody answers")
-            .hint("end here; codefleet keeps the work and decides how to go on");
+        return Problem::new(Code::DoorClosed, "this run has ended, or its keeper was killed")
+            .hint("stop here; codefleet keeps the work and decides what comes next");
     }
     let message = format!("codefleet cannot be reached from here: {}: {error}", path.display());
     Problem::new(Code::DoorClosed, message)

@@ -127,7 +127,7 @@ async fn no_file_is_read_in_its_place() {
     let text = "[stages.a]\nprompt_file = 'secret.toml'\n";
     let given = json!({ "workflows": [{ "given": { "name": "x", "text": text, "format": "toml" } }] });
     let answer = world.ask("workflow.check", given).await.unwrap();
-    assert!(answer.contains("none beside it"), "{answer}");
+    assert!(answer.contains("has no other files"), "{answer}");
     assert!(world.ask("workflow.check", named("compete-judge")).await.unwrap().contains("\"ok\":true"));
 }
 

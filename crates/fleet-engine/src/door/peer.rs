@@ -1,7 +1,7 @@
 //! Who has come to the door.
 
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_host::process::{Above, Identity};
+use fleet_host::process::{Ancestors, Identity};
 use rustix::process::geteuid;
 use tokio::net::UnixStream;
 
@@ -15,8 +15,8 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Refuses whoever is not inside the run. The kernel says who has connected; other runs of the same user can reach the
-    /// socket, and are refused here.
+    /// Refuses processes that are not inside the run. The kernel says who has connected; other runs of the same user
+    /// can reach the socket, and are refused here.
     pub(super) async fn admit(&self, stream: &UnixStream) -> Outcome<()> {
         let Ok(peer) = stream.peer_cred() else { return Err(stranger()) };
         let Some(pid) = peer.pid().filter(|pid| *pid > 0 && peer.uid() == geteuid().as_raw()) else {
@@ -24,7 +24,7 @@ impl Host {
         };
         let keeper = self.keeper.clone();
         // Where there is no `/proc`, a program has to be asked.
-        let is_below = blocking(move || Above::of(pid).distance(&keeper).is_some()).await?;
+        let is_below = blocking(move || Ancestors::of(pid).distance(&keeper).is_some()).await?;
         if is_below { Ok(()) } else { Err(stranger()) }
     }
 }

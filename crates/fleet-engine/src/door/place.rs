@@ -29,7 +29,6 @@ fn short_folder() -> PathBuf {
     PathBuf::from(format!("/tmp/fleet-{}", geteuid().as_raw()))
 }
 
-/// Listens for a run.
 pub(super) fn listen(home: &Home, run: RunId) -> io::Result<(UnixListener, PathBuf)> {
     remove(home, run);
     let [own, short] = places(home, run);
@@ -61,7 +60,6 @@ fn make_short_folder(folder: &Path) -> io::Result<()> {
     if is_ours { Ok(()) } else { Err(io::Error::other(format!("{} is not ours", folder.display()))) }
 }
 
-/// The socket of a run, if there is one.
 pub(crate) fn find(home: &Home, run: RunId) -> Option<PathBuf> {
     places(home, run).into_iter().find(|path| is_socket(path))
 }

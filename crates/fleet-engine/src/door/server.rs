@@ -48,7 +48,6 @@ impl OpenDoor {
         Ok(Self { path, is_closing, serving: tokio::spawn(serve(listener, service)) })
     }
 
-    /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -97,8 +96,9 @@ async fn serve(listener: UnixListener, service: Service) {
 
 /// Tells a client that there are too many, without waiting for it.
 fn turn_away(stream: UnixStream) {
-    let problem = Problem::new(Code::DoorClosed, format!("{MOST_CONNECTIONS} calls of this run are at work"))
-        .hint("try again in a moment, and call `fleet` fewer times at once");
+    let problem =
+        Problem::new(Code::DoorClosed, format!("{MOST_CONNECTIONS} calls of this run are in progress"))
+            .hint("try again in a moment, and call `fleet` fewer times at once");
     if let (Ok(mut stream), Ok(line)) = (stream.into_std(), wire::line(&Reply::Problem(problem))) {
         let _ = stream.write_all(&line);
     }
@@ -110,7 +110,6 @@ impl Service {
         let _ = self.closing.clone().wait_for(|is_closing| *is_closing).await;
     }
 
-    /// Serves one client until it leaves.
     async fn attend(self, stream: UnixStream) {
         let admitted = self.host.admit(&stream).await;
         let (reading, mut writing) = stream.into_split();
@@ -163,7 +162,7 @@ impl Service {
     }
 }
 
-/// Whether the client took its answer.
+/// Whether the client received its answer.
 async fn say(writing: &mut OwnedWriteHalf, reply: Outcome<String>) -> bool {
     let line = wire::line(&Reply::from(reply)).or_else(|problem| wire::line(&Reply::Problem(problem)));
     let Ok(line) = line else { return false };

@@ -1,7 +1,7 @@
 //! The agent of a run asks every verb about what is not its own.
 
 use fleet_api::verbs::task_add::Request;
-use fleet_api::{Access, Asker, Client as _, Question, TABLE};
+use fleet_api::{Access, Asker, Client as _, Question, TABLE, TaskFields};
 use fleet_core::problem::Code;
 use fleet_host::process::Identity;
 use fleet_store::ops;
@@ -37,8 +37,8 @@ impl World {
 
 async fn work(engine: &Engine, title: &str) -> ClaimedTask {
     let text = || Some(title.to_owned());
-    let request =
-        Request { title: title.to_owned(), description: text(), branch: text(), ..Request::default() };
+    let fields = TaskFields { description: text(), branch: text(), ..TaskFields::default() };
+    let request = Request { title: title.to_owned(), fields, ..Request::default() };
     ClaimedTask::add(engine, request).await
 }
 

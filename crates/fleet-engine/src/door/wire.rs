@@ -10,11 +10,9 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 /// The longest line, in bytes: far above any honest question or page, and little enough to be held for every connection.
 pub(super) const LONGEST_LINE: usize = 16 << 20;
 
-/// What is replied to a question.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
-    /// The answer, as JSON.
     Ok(String),
     Problem(Problem),
 }
@@ -34,7 +32,6 @@ impl From<Reply> for Outcome<String> {
     }
 }
 
-/// Why a line could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unread {
     #[error("more than {} MiB were sent at once", LONGEST_LINE >> 20)]
@@ -60,7 +57,6 @@ pub(super) async fn read<T: DeserializeOwned>(
     }
 }
 
-/// A line to be written.
 pub(super) fn line<T: Serialize>(message: &T) -> Outcome<Vec<u8>> {
     let mut line =
         serde_json::to_vec(message).map_err(|error| Problem::new(Code::Internal, error.to_string()))?;

@@ -2,6 +2,7 @@
 
 use fleet_core::id::{IdPrefix, ProjectId, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::run::Run;
 use fleet_core::text::{escaped, shortened};
 use fleet_store::{StoreError, ops};
 
@@ -49,6 +50,10 @@ impl Engine {
         let found = self.store().await?.call(ops::ResolveRun { typed: typed.to_owned(), project }).await;
         let task = match found {
             Err(StoreError::RunNotFound(_)) => self.task_of_branch(project, typed).await?,
+            // Several tasks are named as tasks, not by their runs.
+            Err(StoreError::Ambiguous { .. }) if typed.starts_with(['t', 'T']) => {
+                Some(self.task_id(typed).await?)
+            }
             other => return other.map_err(problems::store),
         };
         // Runs that ended before they had a workspace have no branch, and their task has.
@@ -60,7 +65,6 @@ impl Engine {
         }
     }
 
-    /// The task of a project that has chosen this branch.
     pub(crate) async fn task_of_branch(
         &self,
         project: Option<ProjectId>,
@@ -70,20 +74,30 @@ impl Engine {
         self.call(ops::BranchHolder { project, branch: branch.to_owned() }).await
     }
 
-    /// Why there is no run: perhaps there is a task that nobody has started.
-    async fn no_run(&self, typed: &str) -> Problem {
+    /// Why there is no run: perhaps its task has not started yet.
+    pub(crate) async fn no_run(&self, typed: &str) -> Problem {
         let shown = escaped(typed);
         match self.task_id(typed).await {
             Ok(task) => Problem::new(Code::RunNotFound, format!("task {task} has not been started yet"))
                 .hint(format!(
-                    "`fleet why {task}` tells what it waits for; `fleet status` shows whether a runner is up"
+                    "`fleet why {task}` explains what it waits for; `fleet status` shows whether a runner is up"
                 )),
+            Err(problem) if problem.code == Code::IdAmbiguous => problem,
             Err(_) => Problem::new(Code::RunNotFound, format!("no run, task or branch is called {shown:?}"))
                 .hint("`fleet list --all -A` shows every run"),
         }
     }
 
-    /// The tasks that somebody means, each once.
+    /// A run, if this store knows it.
+    pub(crate) async fn known_run(&self, run: RunId) -> Outcome<Option<Run>> {
+        match self.call(ops::GetRun { run }).await {
+            Ok(detail) => Ok(Some(detail.run)),
+            Err(problem) if problem.code == Code::RunNotFound => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// The tasks that the user named, each once.
     pub async fn task_ids(&self, typed: &[String]) -> Outcome<Vec<TaskId>> {
         let mut ids = Vec::with_capacity(typed.len());
         for text in typed {

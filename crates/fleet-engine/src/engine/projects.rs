@@ -2,7 +2,7 @@
 
 use fleet_core::id::ProjectId;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::project::{Project, belonging};
+use fleet_core::project::{Project, match_project};
 use fleet_store::ops;
 
 use super::{Engine, common_dir};
@@ -46,7 +46,7 @@ impl Engine {
             return Ok(None);
         }
         let seen = checkouts::sight(&checkout.common_dir, &likely).await?;
-        let Some(id) = belonging(&likely, &seen).project() else { return Ok(None) };
+        let Some(id) = match_project(&likely, &seen).project() else { return Ok(None) };
         let all = self.call(ops::ListProjects { place: checkout.place }).await?;
         let known = all.into_iter().find(|project| project.id == id);
         Ok(known.map(|project| Project { common_dir: checkout.common_dir, ..project }))
@@ -65,18 +65,18 @@ impl Engine {
         }
     }
 
-    async fn found(&self, checkout: &ops::Checkout) -> Outcome<Option<Project>> {
-        let ops::Checkout { place, common_dir, .. } = checkout.clone();
+    async fn found(&self, checkout: &ops::ProjectCheckout) -> Outcome<Option<Project>> {
+        let ops::ProjectCheckout { place, common_dir, .. } = checkout.clone();
         self.call(ops::FindProject { place, common_dir }).await
     }
 
     /// The repository of the directory, as the store knows repositories.
-    async fn checkout(&self) -> Outcome<ops::Checkout> {
+    async fn checkout(&self) -> Outcome<ops::ProjectCheckout> {
         let repository = self.repository()?;
-        // A home that cannot be used is told by the store, which says what to do.
+        // Opening the store reports a home that cannot be used, with what to do.
         self.store().await?;
         let (place, common_dir) = (self.place()?, common_dir(repository)?);
-        Ok(ops::Checkout { place, common_dir, name: repository.display_name() })
+        Ok(ops::ProjectCheckout { place, common_dir, name: repository.display_name() })
     }
 
     /// Which home on which machine this is.
@@ -93,7 +93,6 @@ impl Engine {
         Ok(all.into_iter().filter(is_here).map(|at| at.project).collect())
     }
 
-    /// A project, as this place has it.
     pub(crate) async fn project_here(&self, id: ProjectId) -> Outcome<Project> {
         let found = self.projects_here().await?.into_iter().find(|project| project.id == id);
         found.ok_or_else(|| {

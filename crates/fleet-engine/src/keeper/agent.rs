@@ -18,11 +18,9 @@ use crate::environment::Environment;
 use crate::home::{RunFolder, create_private, make_private, write_passing};
 use crate::problems::chain;
 
-/// Why an agent did not start.
 pub(super) type NotStarted = (Reason, String);
 
 impl Keeper<'_> {
-    /// Starts the agent.
     pub(super) fn start(
         &self,
         plan: &LaunchPlan,
@@ -155,7 +153,7 @@ pub(super) struct LaunchGroup {
 impl LaunchGroup {
     fn new(tree: Tree, folder: &RunFolder, run: &str) -> Self {
         let tree = Tree { group: Group::create(run), ..tree };
-        // Known before there is anything to be found: whoever comes after us looks in the group.
+        // Noted before there is anything to find: a repair looks in the group.
         let note = TreeNote::write(folder, &tree);
         let inside = tree.group.as_ref().map(Group::enter).filter(Inside::has_entered);
         let mut group = Self { tree, note, inside, has_agent: false };
@@ -208,8 +206,8 @@ impl TreeNote {
         Self { file: write().ok() }
     }
 
-    /// Says something else, in the same place and in one write, so that whoever looks finds one or the other. Blanks
-    /// cover what was longer before.
+    /// Replaces the note in place and in one write, so that a reader finds the old or the new one. Blanks cover a
+    /// longer old one.
     fn change(&self, tree: &Tree) {
         let (Some((file, length)), Ok(mut bytes)) = (&self.file, serde_json::to_vec(tree)) else { return };
         bytes.resize(bytes.len().max(*length), b' ');

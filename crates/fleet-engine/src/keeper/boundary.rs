@@ -15,7 +15,6 @@ use super::{Keeper, checkout};
 /// An agent that never ends its calls must not fill the memory: the oldest are forgotten.
 const MOST_CALLS: usize = 64;
 
-/// Where an agent may work and write.
 #[derive(Debug)]
 pub(crate) struct Boundary {
     workspace: PathBuf,
@@ -30,7 +29,6 @@ pub(crate) struct Boundary {
 }
 
 impl Keeper<'_> {
-    /// The boundary of this run.
     pub(super) fn boundary(&self, about: &About, prepared: &Prepared) -> Boundary {
         let variable = |name: &str| self.engine.environment().get_os(name).map(PathBuf::from);
         // One that only the configuration describes may be any of them.
@@ -87,7 +85,7 @@ impl Boundary {
                 let (_, named) = self.calls.remove(at)?;
                 let mut written = named.iter().chain(files).filter(|_| *ok).map(|file| self.place(file));
                 let outside = written.find(|place| !self.may_write(place))?;
-                Some(format!("it wrote {}, which is outside of its workspace", outside.display()))
+                Some(format!("it wrote {}, which is outside its workspace", outside.display()))
             }
             _ => None,
         }
@@ -175,7 +173,7 @@ mod tests {
             }
             for file in &others {
                 let told = writes(&mut boundary, file).unwrap_or_else(|| panic!("{file} is not its own"));
-                assert!(told.ends_with("which is outside of its workspace"), "{told}");
+                assert!(told.ends_with("which is outside its workspace"), "{told}");
             }
             for file in &elsewhere {
                 assert_eq!(writes(&mut boundary, file).is_some(), is_held, "{trust:?} {file}");

@@ -1,4 +1,4 @@
-//! What the adapter of this run's agent is told: the prompt, the conversation, and on what terms it works.
+//! The briefing of this run's agent: the prompt, the conversation, and the terms on which it works.
 
 use std::path::PathBuf;
 
@@ -44,7 +44,6 @@ pub(super) struct Briefing<'t> {
 }
 
 impl Briefing<'_> {
-    /// As adapters want it.
     pub(super) fn brief(&self) -> Brief<'_> {
         Brief {
             prompt_file: &self.prompt_file,
@@ -66,7 +65,7 @@ impl Briefing<'_> {
 }
 
 impl Keeper<'_> {
-    /// What the adapter is told. Fails with a sentence about what could not be read.
+    /// What the adapter gets. Fails with a sentence about what could not be read.
     pub(super) async fn briefing(
         &self,
         prepared: &Prepared,
@@ -74,7 +73,6 @@ impl Keeper<'_> {
         mailbox: &mut Mailbox,
     ) -> Result<Briefing<'_>, String> {
         let before = &prepared.before;
-        talk.note(&self.folder);
         let earlier = self.left_by(before).await;
         let templates = Templates::load(self.home.root(), &checkout(&self.project))?;
         templates.check_trust(self.home.root(), &self.project.common_dir)?;
@@ -87,7 +85,7 @@ impl Keeper<'_> {
             base: prepared.base.as_str(),
             branch: prepared.workspace.branch(),
             workspace: &prepared.workspace.path().to_string_lossy(),
-            attempt: self.run.fence,
+            attempt: self.run.attempt,
             continues: prepared.continues,
             earlier: &earlier,
             prompts: &prompts,
@@ -99,7 +97,7 @@ impl Keeper<'_> {
         Ok(Briefing {
             prompt,
             prompt_file: self.folder.prompt(),
-            // As the agent itself sees it: some compare their working directory with what they are told.
+            // As the agent itself sees it: some compare their working directory with this path.
             workspace: std::fs::canonicalize(prepared.workspace.path())
                 .unwrap_or_else(|_| prepared.workspace.path().to_owned()),
             repository_settings: prepared.repository_settings,

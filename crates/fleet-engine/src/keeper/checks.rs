@@ -1,7 +1,7 @@
 //! The checks of a run: commands that have to succeed over what its agent left, one after the other, with one time limit
 //! and one log for all. The first that fails is the last that is run.
 
-use fleet_core::outcome::{CheckExit, LONGEST_TAIL, Receipt, Stop};
+use fleet_core::outcome::{CheckExit, CheckResult, LONGEST_TAIL, StopCause};
 use fleet_core::run::StopKind;
 use fleet_core::supervision::Order;
 use fleet_core::time::Span;
@@ -17,18 +17,17 @@ use crate::home::write_private;
 /// A receipt keeps this many lines of what its check printed.
 const TAIL: usize = 40;
 
-/// What came of the checks.
 #[derive(Default)]
 pub(super) struct Checked {
-    pub(super) receipts: Vec<Receipt>,
+    pub(super) receipts: Vec<CheckResult>,
     /// Who did not wait for the rest of them.
-    pub(super) stopped: Option<Stop>,
+    pub(super) stopped: Option<StopCause>,
 }
 
 impl Keeper<'_> {
     /// Runs the checks, and ends all that they leave running.
     pub(super) async fn check(&self, prepared: &Prepared, checks: &[Vec<String>]) -> Checked {
-        // Known to whoever takes over: what is uncommitted from here on is not the agent's.
+        // For a take-over: what is uncommitted from here on is not the agent's.
         let _ = write_private(&self.folder.checking(), b"");
         let deadline = Instant::now() + self.config.workspaces().check_time;
         let mut checked = Checked::default();
@@ -37,7 +36,7 @@ impl Keeper<'_> {
                 Some(receipt) => checked.receipts.push(receipt),
                 None => checked.stopped = Some(self.stop_ordered()),
             }
-            if checked.stopped.is_some() || !checked.receipts.iter().all(Receipt::is_good) {
+            if checked.stopped.is_some() || !checked.receipts.iter().all(CheckResult::is_good) {
                 break;
             }
         }
@@ -46,7 +45,7 @@ impl Keeper<'_> {
     }
 
     /// Runs one of them; nothing if somebody wants the whole run stopped.
-    async fn receipt(&self, prepared: &Prepared, argv: &[String], deadline: Instant) -> Option<Receipt> {
+    async fn receipt(&self, prepared: &Prepared, argv: &[String], deadline: Instant) -> Option<CheckResult> {
         let (log, begun) = (self.folder.checks_log(), clock::uptime());
         // What the one before said is in the same log.
         let behind = end_of(&log);
@@ -60,7 +59,7 @@ impl Keeper<'_> {
             Ok(Ran::Stopped) => return None,
             Err(why) => CheckExit::NotStarted(why),
         };
-        Some(Receipt {
+        Some(CheckResult {
             argv: argv.to_vec(),
             exit,
             seconds: clock::uptime().saturating_sub(begun).as_secs(),
@@ -69,11 +68,11 @@ impl Keeper<'_> {
     }
 
     /// The order that came while they ran. A run that was lost is not recorded by us at all.
-    fn stop_ordered(&self) -> Stop {
+    fn stop_ordered(&self) -> StopCause {
         match &*self.orders.borrow() {
-            Some(Order::Stop(stop)) if stop.kind == StopKind::Cancel => Stop::Killed(stop.why.clone()),
-            Some(Order::Stop(stop)) => Stop::Shutdown(stop.why.clone()),
-            Some(Order::Lost) | None => Stop::Shutdown("the run was lost".to_owned()),
+            Some(Order::Stop(stop)) if stop.kind == StopKind::Cancel => StopCause::Killed(stop.why.clone()),
+            Some(Order::Stop(stop)) => StopCause::Shutdown(stop.why.clone()),
+            Some(Order::Lost) | None => StopCause::Shutdown("the run was lost".to_owned()),
         }
     }
 }

@@ -22,11 +22,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The output of a command that succeeded is in the log after this.
 const DRAIN: Duration = Duration::from_millis(100);
 
-/// How a command came to its end.
 pub(super) enum Ran {
     Ended(Exit),
     TimedOut,
-    /// Somebody wants the whole run stopped.
     Stopped,
 }
 
@@ -110,7 +108,6 @@ const fn is_more(piece: Option<&Printed>) -> bool {
     matches!(piece, Some(Printed::Bytes(..)))
 }
 
-/// How long a log is by now.
 pub(super) fn end_of(log: &Path) -> u64 {
     LogReader::new(log).end().unwrap_or(0)
 }

@@ -11,7 +11,7 @@ pub(super) fn id(number: u64) -> RunId {
 /// A run of `claude` whose agent was started.
 pub(super) fn ended(number: u64, state: RunState, reason: Option<Reason>) -> Run {
     let run = serde_json::json!({
-        "id": id(number), "task": "t0skybe7ym6dd2w", "project": "p0skybd1301httv", "fence": number, "state": state,
+        "id": id(number), "task": "t0skybe7ym6dd2w", "project": "p0skybd1301httv", "attempt": number, "state": state,
         "reason": reason, "runner": "r", "place": "here", "agent": "claude", "decoded": 0, "lease_until": 0,
         "usage": {"input_tokens": 0, "output_tokens": 0, "micro_usd": 0}, "reserved": {}, "created_at": 0,
         "started_at": 1, "ended_at": 2,

@@ -28,7 +28,7 @@ impl Keeper<'_> {
         let (workspace, base) = (Arc::clone(&prepared.workspace), prepared.base.clone());
         let look = self.bounded(blocking(move || closing::show_nothing(&workspace, &base)));
         let (refused, nothing) = if seen.stopped.is_none() && prepared.workspace.is_soon_told() {
-            // If there is nothing, all of it is told at once, with the end.
+            // If there is nothing, everything is recorded at once, with the end.
             let nothing = look.await?;
             (nothing.is_none() && self.tell_exit(&mut untold).await, nothing)
         } else {
@@ -65,7 +65,7 @@ impl Keeper<'_> {
                 .map(|rest| saved.map_or(Saved::All, |saved| saved.and(rest)));
         }
         let (ending, result) = case.judge();
-        let end = EndOfRun { run, fence: self.run.fence, ending, result: Some(result), reset };
+        let end = EndOfRun { run, attempt: self.run.attempt, ending, result: Some(result), reset };
         let is_ours = self.record(end, untold).await?;
         if is_empty && is_ours {
             self.bounded(self.settle_empty_branch(&prepared)).await?;
@@ -73,8 +73,8 @@ impl Keeper<'_> {
         self.give_back(prepared, saved).await
     }
 
-    /// A branch without any work is only in the way; a retry makes it again. But where work of others was merged for it,
-    /// nothing else has that, and people are told to look there.
+    /// A branch without any work is only in the way; a retry makes it again. But where the work of others was merged
+    /// for it, nothing else has that, and people are pointed to it.
     async fn settle_empty_branch(&self, prepared: &Prepared) -> Outcome<()> {
         let (workspace, base, stage) =
             (Arc::clone(&prepared.workspace), prepared.base.clone(), self.stage.clone());
@@ -88,8 +88,8 @@ impl Keeper<'_> {
     /// A run whose agent never started goes to its end directly, and a store out of reach is asked again at the end.
     async fn tell_exit(&self, untold: &mut Untold) -> bool {
         let Untold { last, .. } = std::mem::take(untold);
-        let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
-        let exit = ops::AdvanceRun { run, fence, event: RunMove::Exit, now };
+        let (run, attempt, now) = (self.run.id, self.run.attempt, self.engine.now());
+        let exit = ops::AdvanceRun { run, attempt, event: RunMove::Exit, now };
         let last = async {
             // A refusal is a lost run, which the exit finds out as well.
             if let Some(last) = last {
@@ -115,7 +115,6 @@ impl Keeper<'_> {
         Ok(Saved::attempted(saved))
     }
 
-    /// What the agent was to merge and did not.
     async fn not_merged(&self, prepared: &Prepared) -> Outcome<Vec<String>> {
         let Some(stage) = self.stage.clone().filter(|_| !prepared.unmerged.is_empty()) else {
             return Ok(Vec::new());
@@ -135,8 +134,8 @@ impl Keeper<'_> {
     pub(super) async fn finish_unready(&self, ending: Ending) -> Outcome<Left> {
         self.end_processes().await;
         let ending = self.ordered_ending().unwrap_or(ending);
-        let (run, fence) = (self.run.id, self.run.fence);
-        self.record(EndOfRun { run, fence, ending, result: None, reset: None }, Untold::default()).await?;
+        let (run, attempt) = (self.run.id, self.run.attempt);
+        self.record(EndOfRun { run, attempt, ending, result: None, reset: None }, Untold::default()).await?;
         let (area, run, now, home) = (self.area(), self.run.id, self.engine.now(), self.home.clone());
         let tidied = blocking(move || -> Result<Left, WorkspaceError> {
             let Some(workspace) = area.adopt(&run.to_string())? else { return Ok(Left::Nothing) };
@@ -146,7 +145,7 @@ impl Keeper<'_> {
                 None => Ok(Left::Workspace),
             }
         });
-        // What cannot be tidied up now is found by whoever looks next.
+        // What cannot be cleaned up now is found by the next check.
         Ok(self.bounded(tidied).await?.unwrap_or(Left::Workspace))
     }
 
@@ -162,14 +161,14 @@ impl Keeper<'_> {
             end.record(&self.store, &self.after).await?.is_some()
         };
         if noted.is_err() {
-            // Whoever tidies up after us knows by this that the work is ours.
+            // For a later clean-up: this says that the work is ours.
             let _ = end.note(&self.folder);
         }
         fault::point(self.engine, "keeper-recorded").await;
         Ok(is_ours)
     }
 
-    /// Tells everything that is not told yet at once. Where that fails it is told step by step, as far as it can be.
+    /// Records everything that is not recorded yet at once. If that fails, records it step by step, as far as possible.
     async fn close(&self, end: &EndOfRun, untold: &Untold) -> Outcome<bool> {
         if !untold.is_any() {
             return Ok(false);
@@ -198,7 +197,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// The workspace is free for the next run, if what was in it is safe; otherwise it is left to whoever tidies up.
+    /// The workspace is free for the next run if its work is safe; otherwise it is left to a later clean-up.
     async fn give_back(&self, prepared: Prepared, saved: Option<Saved>) -> Outcome<Left> {
         let Some(workspace) = Arc::into_inner(prepared.workspace) else { return Ok(Left::Workspace) };
         let saved = saved.or_else(|| closing::is_gone(&workspace).then_some(Saved::All));

@@ -37,14 +37,13 @@ pub(super) const FULL: usize = 2_000;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stored {
     pub(crate) bytes: u64,
-    /// The number of the last batch.
     pub(crate) batch: i64,
 }
 
 /// What has been decoded and is not in the store yet.
 pub(crate) struct Journal {
     run: RunId,
-    fence: i64,
+    attempt: i64,
     decoder: Box<dyn Decoder>,
     out: Lines,
     err: Lines,
@@ -55,7 +54,7 @@ pub(crate) struct Journal {
     kept: usize,
     omitted: u64,
     tally: Tally,
-    /// It has used this much at least.
+    /// A lower bound of what it used.
     least: Totals,
     /// What the store knows of that. It is no event, and may come from elsewhere than the output.
     stored_totals: Totals,
@@ -80,10 +79,10 @@ pub(crate) struct Heard {
 
 impl Journal {
     /// For a run of which the store has so much.
-    pub(crate) fn new(run: RunId, fence: i64, decoder: Box<dyn Decoder>, stored: Stored) -> Self {
+    pub(crate) fn new(run: RunId, attempt: i64, decoder: Box<dyn Decoder>, stored: Stored) -> Self {
         Self {
             run,
-            fence,
+            attempt,
             decoder,
             out: Lines::new(LONGEST_LINE),
             err: Lines::new(LONGEST_LINE),
@@ -122,13 +121,12 @@ impl Journal {
         self.stored
     }
 
-    /// The same for an agent of which is known that it has used this much: whoever reads its log again may not see all
-    /// that its keeper saw, because a part of it was not kept, was told on standard error, or cannot be priced any more.
+    /// The same for an agent that is known to have used this much: a second reading of its log may not see all that its
+    /// keeper saw, because a part of it was not kept, came on standard error, or cannot be priced any more.
     pub(crate) fn at_least(self, least: Totals) -> Self {
         Self { least, stored_totals: least, ..self }
     }
 
-    /// Stores a warning of the keeper.
     pub(crate) fn warn(&mut self, text: String, now: Millis) {
         self.facts.push((now, Fact::warning(text)));
     }
@@ -227,7 +225,6 @@ impl Journal {
         }
     }
 
-    /// The agent ended.
     pub(crate) fn end(&mut self, exit: &AgentExit, now: Millis) -> Heard {
         for event in self.decoder.end(exit) {
             self.event(event, now, true);
@@ -243,7 +240,6 @@ impl Journal {
         }
     }
 
-    /// What the agent has used so far.
     pub(crate) fn totals(&self) -> Totals {
         let (told, least) = (self.tally.totals(), self.least);
         Totals {
@@ -258,7 +254,6 @@ impl Journal {
         self.facts.len() >= FULL
     }
 
-    /// Whether there is anything to store.
     pub(crate) fn is_empty(&self) -> bool {
         let is_told = !self.status.is_session_new && self.totals() == self.stored_totals;
         self.facts.is_empty() && self.decoded <= self.stored.bytes && is_told
@@ -305,7 +300,7 @@ impl Journal {
         self.stored_totals = self.totals();
         ops::AppendRunEvents {
             run: self.run,
-            fence: self.fence,
+            attempt: self.attempt,
             from: signed(from),
             to: signed(self.stored.bytes),
             batch: self.stored.batch,

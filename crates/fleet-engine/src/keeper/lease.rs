@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::{Stop, StopKind};
+use fleet_core::run::{StopKind, StopRequest};
 use fleet_core::supervision::Order;
 use fleet_core::time::Millis;
 use fleet_store::{Store, StoreError, ops};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::clock;
+use crate::runner::any_signal;
 
-/// The newest order, once there is one.
+/// The newest order, if any.
 pub(super) type Orders = watch::Receiver<Option<Order>>;
 
 /// How many messages waited for the run when somebody last looked.
@@ -23,13 +24,11 @@ pub(super) type Waiting = watch::Receiver<i64>;
 /// A failed renewal is tried again after this: the store may be restarting.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// Whose lease, and how long it is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lease {
     pub(super) run: RunId,
-    pub(super) fence: i64,
+    pub(super) attempt: i64,
     pub(super) span: Duration,
-    /// When it ends as it stands.
     pub(super) until: Millis,
 }
 
@@ -42,16 +41,14 @@ impl Lease {
 
 /// What the holder of a run hears.
 pub(super) struct Hold {
-    /// The newest order.
     pub(super) orders: Orders,
-    /// How many messages wait.
     pub(super) waiting: Waiting,
     tell: watch::Sender<Option<Order>>,
 }
 
 impl Hold {
     /// Passes on that somebody wants the run stopped, found out beside the renewals.
-    pub(super) fn heard(&self, stop: Option<Stop>) {
+    pub(super) fn heard(&self, stop: Option<StopRequest>) {
         if let Some(stop) = stop {
             tell_order(&self.tell, Order::Stop(stop));
         }
@@ -74,9 +71,9 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Hold> {
     // Beside the renewals, which may wait for a store that does not answer.
     tokio::spawn(async move {
         while !told.is_closed() {
-            any(&mut ends).await;
+            any_signal(&mut ends).await;
             let why = "its keeper was asked to end".to_owned();
-            tell_order(&told, Order::Stop(Stop { kind: StopKind::Release, why }));
+            tell_order(&told, Order::Stop(StopRequest { kind: StopKind::Release, why }));
         }
     });
     tokio::spawn(async move {
@@ -108,8 +105,8 @@ pub(super) fn hold(store: Store, lease: Lease) -> Outcome<Hold> {
 }
 
 async fn renew(store: &Store, lease: Lease) -> Result<ops::Renewed, StoreError> {
-    let Lease { run, fence, span, .. } = lease;
-    let renewal = ops::RenewLease { run, fence, lease: span, now: clock::now() };
+    let Lease { run, attempt, span, .. } = lease;
+    let renewal = ops::RenewLease { run, attempt, lease: span, now: clock::now() };
     // An answer that comes later than this is as good as none: the next try has to come before the lease ends.
     match timeout(span / 3, store.call(renewal)).await {
         Ok(renewed) => renewed,
@@ -125,13 +122,4 @@ fn tell_order(tell: &watch::Sender<Option<Order>>, order: Order) {
         }
         is_new
     });
-}
-
-async fn any(signals: &mut [Signal; 3]) {
-    let [first, second, third] = signals;
-    tokio::select! {
-        _ = first.recv() => {}
-        _ = second.recv() => {}
-        _ = third.recv() => {}
-    }
 }

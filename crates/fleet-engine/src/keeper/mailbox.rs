@@ -18,12 +18,11 @@ use crate::clock;
 /// At most this many of the newest messages are looked at: twice as many as may wait.
 const MOST_MESSAGES: i64 = 40;
 
-/// The messages of one process of an agent.
 pub(super) struct Mailbox {
     store: Store,
     task: TaskId,
     run: RunId,
-    fence: i64,
+    attempt: i64,
     /// The number of the last message that was delivered.
     last: i64,
     /// Those in the text that started the agent, until it has shown that it has them.
@@ -41,7 +40,7 @@ impl Mailbox {
             store: keeper.store.clone(),
             task: keeper.task.id,
             run: keeper.run.id,
-            fence: keeper.run.fence,
+            attempt: keeper.run.attempt,
             last: 0,
             started_with: Vec::new(),
             given: Vec::new(),
@@ -71,7 +70,13 @@ impl Mailbox {
     }
 
     fn all_that_waits(&self, channel: Channel) -> ops::TakeMessages {
-        ops::TakeMessages { run: self.run, fence: self.fence, channel, after: self.last, now: clock::now() }
+        ops::TakeMessages {
+            run: self.run,
+            attempt: self.attempt,
+            channel,
+            after: self.last,
+            now: clock::now(),
+        }
     }
 
     /// The agent was started with what [`Mailbox::open`] gave.
@@ -106,12 +111,11 @@ impl Mailbox {
         self.record(Receipt::Seen, new);
     }
 
-    /// Leaves receipts in the store, in the background.
     fn record(&mut self, receipt: Receipt, seqs: Vec<i64>) {
         if seqs.is_empty() {
             return;
         }
-        let (store, run, fence) = (self.store.clone(), self.run, self.fence);
+        let (store, run, attempt) = (self.store.clone(), self.run, self.attempt);
         let before = self.recording.take();
         self.recording = Some(tokio::spawn(async move {
             if let Some(before) = before {
@@ -119,7 +123,7 @@ impl Mailbox {
             }
             // A refusal is a lost run. What the store does not learn of, the next run tells again.
             let _ =
-                persistently(&store, ops::RecordReceipts { run, fence, receipt, seqs, now: clock::now() })
+                persistently(&store, ops::RecordReceipts { run, attempt, receipt, seqs, now: clock::now() })
                     .await;
         }));
     }

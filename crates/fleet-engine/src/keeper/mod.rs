@@ -3,11 +3,12 @@
 //!
 //! Owns the life of one run on this machine. Must never depend on the runner that started it: that one may be
 //! killed or replaced at any moment. Must never work on a run that it does not hold: every write to the store
-//! names its fencing number, and the first refusal ends the agent.
+//! names its attempt number, and the first refusal ends the agent.
 
 mod agent;
 mod agent_stdin;
 mod boundary;
+mod branch;
 mod briefing;
 mod checks;
 mod command;
@@ -64,39 +65,37 @@ use stage::StageRun;
 /// An unreachable store is asked again after this.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// Which run to keep.
 #[derive(Debug, Clone, Copy)]
 pub struct Ticket {
-    /// The run.
     pub run: RunId,
-    /// Its fencing number, as the claim gave it.
-    pub fence: i64,
+    pub attempt: i64,
+    /// The slots of its runner.
+    pub slots: usize,
 }
 
-/// What a keeper knows all along.
 struct Keeper<'e> {
     engine: &'e Engine,
     store: Store,
-    /// As the project has it.
+    /// The project's configuration.
     config: Config,
     agents: Registry,
     terms: Terms,
     /// What decides about a failure.
-    after: ops::After,
+    after: ops::FailureSettings,
     home: Home,
     folder: RunFolder,
     run: Run,
     task: Task,
-    /// The stage that the task is, if it is one.
     stage: Option<Arc<StageRun>>,
     project: Project,
     me: Identity,
+    /// The slots of its runner.
+    slots: usize,
     orders: Orders,
     hold: Hold,
     guard: Guard,
 }
 
-/// Keeps a run from its claim to its end.
 pub async fn run(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let kept = keep(engine, ticket).await;
     // The runner may have been killed meanwhile, and this may be the last process that notices.
@@ -120,14 +119,14 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
     let guard = Guard::of_this_process().map_err(internal)?;
     fault::point(engine, "keeper-marked").await;
     let detail = patiently(engine, async || engine.call(ops::GetRun { run: ticket.run }).await).await?;
-    if detail.run.fence != ticket.fence || detail.run.state != RunState::Preparing {
+    if detail.run.attempt != ticket.attempt || detail.run.state != RunState::Preparing {
         return mark.remove();
     }
     let Some(task) = detail.task else { return mark.remove() };
     let stage = patiently(engine, async || StageRun::of(engine, &task).await).await?.map(Arc::new);
     let store = engine.store().await?.clone();
     let (span, until) = (engine.config()?.runner().lease, detail.run.lease_until);
-    let hold = lease::hold(store.clone(), Lease { run: ticket.run, fence: ticket.fence, span, until })?;
+    let hold = lease::hold(store.clone(), Lease { run: ticket.run, attempt: ticket.attempt, span, until })?;
     hold.heard(detail.run.stop.clone());
     match project_settings(engine, &detail.run, &task, &detail.project) {
         Ok(ProjectSettings { config, agents, terms, after }) => {
@@ -145,15 +144,16 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 stage,
                 project: detail.project,
                 me: mark.me.clone(),
+                slots: ticket.slots,
                 orders: hold.orders.clone(),
                 hold,
                 guard,
             };
-            // All that a run goes through is too large for the stack of whoever waits for it.
+            // The life of a run is too large a future for the caller's stack.
             let left = Box::pin(keeper.live()).await?;
             fault::point(engine, "keeper-released").await;
             if left == Left::Workspace {
-                // The mark stays, without its lock: whoever looks next tidies up.
+                // The mark stays, without its lock: the next check cleans up.
                 return Ok(());
             }
         }
@@ -165,8 +165,9 @@ async fn keep(engine: &Engine, ticket: Ticket) -> Outcome<()> {
                 Code::ModelRefused => Ending::Failed(Reason::BadModel, problem.to_string()),
                 _ => Ending::Failed(Reason::SetupFailed, problem.to_string()),
             };
-            let end = EndOfRun { run: ticket.run, fence: ticket.fence, ending, result: None, reset: None };
-            end.record(&store, &ops::After::default()).await?;
+            let end =
+                EndOfRun { run: ticket.run, attempt: ticket.attempt, ending, result: None, reset: None };
+            end.record(&store, &ops::FailureSettings::default()).await?;
         }
     }
     mark.remove()
@@ -188,12 +189,11 @@ async fn patiently<T>(engine: &Engine, ask: impl AsyncFn() -> Outcome<T>) -> Out
     }
 }
 
-/// What the configuration says, as the project has it.
 fn project_settings(engine: &Engine, run: &Run, task: &Task, project: &Project) -> Outcome<ProjectSettings> {
     let here = engine.at(checkout(project))?;
     allowed::check(&here)?;
     let model = task.model().map(ToString::to_string);
-    let tuning = task.tuning().map_err(problems::field)?;
+    let tuning = task.tuning();
     let wish = Wish {
         model: model.as_deref(),
         read_only: task.spec.read_only,
@@ -208,21 +208,22 @@ fn project_settings(engine: &Engine, run: &Run, task: &Task, project: &Project) 
     })
 }
 
-/// What the configuration of a project says about a run.
 struct ProjectSettings {
     config: Config,
     agents: Registry,
     terms: Terms,
-    after: ops::After,
+    after: ops::FailureSettings,
 }
 
 /// The directory whose configuration counts: the main work tree, or the repository itself when it is bare.
 pub(crate) fn checkout(project: &Project) -> PathBuf {
-    let common_dir = Path::new(&project.common_dir);
-    match common_dir.file_name() {
-        Some(name) if name == ".git" => common_dir.parent().unwrap_or(common_dir).to_owned(),
-        _ => common_dir.to_owned(),
-    }
+    checkout_of(Path::new(&project.common_dir))
+}
+
+/// The same of a repository, by its git common directory.
+pub(crate) fn checkout_of(common_dir: &Path) -> PathBuf {
+    let is_git = common_dir.file_name().is_some_and(|name| name == ".git");
+    common_dir.parent().filter(|_| is_git).unwrap_or(common_dir).to_owned()
 }
 
 /// The sign that a run is at work here, or that somebody has to tidy up after it.
@@ -302,21 +303,21 @@ impl Keeper<'_> {
         done
     }
 
-    /// The worktrees of the project.
+    /// The workspaces of the project. A busy runner has the next task for each of its slots, so that many are kept warm.
     fn area(&self) -> Area {
-        self.home.area(&self.project, &self.config)
+        let area = self.home.area(&self.project, &self.config);
+        let pool = if area.pool == 0 { 0 } else { area.pool.max(self.slots) };
+        Area { pool, ..area }
     }
 
     async fn call<O: Op>(&self, op: O) -> Outcome<O::Out> {
         self.engine.call(op).await
     }
 
-    /// What the agent is asked to return, beside its report.
     fn returns(&self) -> Returns {
         self.stage.as_ref().map_or(Returns::Report, |stage| stage.returns())
     }
 
-    /// The commands that have to succeed over the work.
     fn checks(&self) -> &[Vec<String>] {
         self.stage.as_ref().map_or(&[], |stage| stage.checks())
     }

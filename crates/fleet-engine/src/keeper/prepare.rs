@@ -5,20 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fleet_agents::{RepositorySettings, SettingsFiles, Trust};
-use fleet_core::id::RunId;
 use fleet_core::run::{Ending, Reason, Run};
-use fleet_core::task::own_branch;
+use fleet_core::task::Setup;
 use fleet_host::git::{self, Area, Oid, Open, SlotState, StartAt, Workspace, WorkspaceError};
 use fleet_host::{copy, ports};
 use fleet_store::ops;
 
+use super::branch::branch_of;
 use super::stage::{Joined, Unmerged};
 use super::{Keeper, blocking, checkout, setup};
 use crate::problems::chain;
 use crate::trust::ProjectWishes;
 use crate::{fault, trust};
 
-/// Where an agent works.
 pub(super) struct Prepared {
     pub(super) workspace: Arc<Workspace>,
     /// The commit that the whole task started from, however many attempts there were.
@@ -43,18 +42,12 @@ struct Equipped {
     copied: Vec<String>,
 }
 
-/// How the branch begins.
 struct Beginning {
     start: StartAt,
     base: Oid,
     /// What the start was made of, if several had to be joined.
     borrowed: Vec<Oid>,
     unmerged: Vec<Unmerged>,
-}
-
-/// The branch of a task that names none.
-fn branch_of(task: &fleet_core::task::Task) -> String {
-    task.spec.branch.as_ref().map_or_else(|| own_branch(task.id), ToString::to_string)
 }
 
 /// A run that goes back to the queue through no fault of its task.
@@ -73,13 +66,13 @@ const RELEASE_POLL: Duration = Duration::from_millis(100);
 impl Keeper<'_> {
     /// Makes everything, or says how the run ends instead.
     pub(super) async fn prepare(&self) -> Result<Prepared, Ending> {
-        let skips_setup = setup::is_skipped(&self.task.spec);
+        let skips_setup = self.task.spec.setup == Setup::Skip;
         self.check_trust()?;
         let branch = branch_of(&self.task);
         let before = self.attempts_before().await?;
         let mut beginning = self.start_at(&branch, &before).await?;
         fault::point(self.engine, "keeper-looked").await;
-        // Known before there is a branch: whoever tries again after a crash knows it for ours.
+        // Recorded before there is a branch: a retry after a crash knows the branch for ours.
         self.know(self.plan(&branch, &beginning.base)?).await?;
         fault::point(self.engine, "keeper-planned").await;
         if self.wait_for_release(&before).await? {
@@ -95,7 +88,7 @@ impl Keeper<'_> {
         let continues = matches!(start, StartAt::Continue);
         fault::point(self.engine, "keeper-opened").await;
         let path = workspace.path().display().to_string();
-        // Known before a commit can be made in it: whoever tries again takes the branch for ours by that.
+        // Recorded before a commit can be made in it: a retry knows the branch for ours by that.
         let known = self.know(ops::Prepared { workspace: Some(path), ..Default::default() });
         let (known, equipped) = tokio::join!(known, self.equip(workspace, skips_setup));
         known?;
@@ -175,8 +168,8 @@ impl Keeper<'_> {
         Ok(again)
     }
 
-    /// Opens the workspace. `None` if the branch to continue is gone: somebody who tidies up after the attempt before
-    /// may remove one that has no work.
+    /// Opens the workspace. `None` if the branch has come or gone since somebody looked: whoever ends the attempt before may
+    /// set it late, and remove one that has no work.
     async fn open(
         &self,
         branch: &str,
@@ -190,12 +183,12 @@ impl Keeper<'_> {
         let (owner, branch) = (self.run.id.to_string(), branch.to_owned());
         let open = Open { owner, branch, start: start.clone(), borrowed: borrowed.clone(), preferred };
         let area = self.area();
-        let opened = blocking(move || area.open(&open).map_err(|error| refusal(&area, &open, error)));
-        match (opened.await.map_err(released)?, start) {
-            (Ok(workspace), _) => Ok(Some(workspace)),
-            (Err((WorkspaceError::NoSuchBranch { .. }, _)), StartAt::Continue) => Ok(None),
-            (Err((_, ending)), _) => Err(ending),
-        }
+        let opened = blocking(move || match area.open(&open) {
+            Ok(workspace) => Ok(Some(workspace)),
+            Err(_) if has_changed(&area, &open) => Ok(None),
+            Err(error) => Err(refusal(&area, &open, &error)),
+        });
+        opened.await.map_err(released)?
     }
 
     /// What the task takes from the repository's own file and templates counts only if the user agreed to it.
@@ -204,7 +197,7 @@ impl Keeper<'_> {
         let asked = asked.map_err(|problem| failed(Reason::SetupFailed)(&problem.to_string()))?;
         let asked = asked.map(|asked| asked.of_task(&self.task.spec));
         let Some(asked) = asked.filter(|asked| !asked.is_empty()) else { return Ok(()) };
-        let why = format!("the repository wants {}: look at that with `fleet trust`", asked.names());
+        let why = format!("the repository requests {}: `fleet trust` shows it", asked.names());
         Err(Ending::Failed(Reason::Untrusted, why))
     }
 
@@ -215,7 +208,7 @@ impl Keeper<'_> {
         workspace: PathBuf,
         copied: Vec<String>,
     ) -> Result<RepositorySettings, Ending> {
-        // That there is no such agent is told when it is started.
+        // A missing agent is reported when it is started.
         let Some(adapter) = self.agents.find(&self.run.agent) else { return Ok(RepositorySettings::Absent) };
         if self.terms.trust == Trust::Full {
             return Ok(RepositorySettings::Used);
@@ -241,8 +234,8 @@ impl Keeper<'_> {
     fn unwanted_settings(&self, asked: &ProjectWishes) -> String {
         let agent = &self.run.agent;
         format!(
-            "{agent} would follow {} of its workspace, to which you did not agree, and cannot be told to ignore it: \
-             read that, then `fleet trust` in a checkout that has it",
+            "{agent} would use {} of its workspace, which you have not approved and it cannot ignore: read \
+             that, then run `fleet trust` in a checkout that has it",
             asked.names()
         )
     }
@@ -250,7 +243,7 @@ impl Keeper<'_> {
     /// A retry goes on where the earlier attempt stopped. A branch of that name that no attempt made is somebody's.
     async fn start_at(&self, branch: &str, before: &[Run]) -> Result<Beginning, Ending> {
         let (area, directory) = (self.area(), checkout(&self.project));
-        let earlier = earlier(before, branch);
+        let earlier = self.earlier_on(branch, before).await?;
         let (name, rev) = (branch.to_owned(), self.task.spec.base.as_ref().map(ToString::to_string));
         // Where a person has said where to begin, that counts.
         let stage = self.stage.clone().filter(|_| rev.is_none());
@@ -259,11 +252,7 @@ impl Keeper<'_> {
             git::check_safe(&directory).map_err(broken)?;
             git::open_vault(&area.repo, &area.vault).map_err(broken)?;
             if let Some(tip) = git::branch_commit(&area.repo, &name).map_err(broken)? {
-                let is_ours = match &earlier {
-                    Some(earlier) => earlier.made(&area, &tip).map_err(broken)?,
-                    None => false,
-                };
-                let Some(earlier) = earlier.filter(|_| is_ours) else {
+                let Some(earlier) = earlier.filter(|earlier| earlier.made(&tip)) else {
                     let why = format!("there is a branch {name} already, and this task did not make it");
                     return Err(Ending::Failed(Reason::BranchTaken, why));
                 };
@@ -284,7 +273,7 @@ impl Keeper<'_> {
 
     /// The attempts at this task before this one, newest first. The first attempt need not ask.
     async fn attempts_before(&self) -> Result<Vec<Run>, Ending> {
-        if self.run.fence <= 1 {
+        if self.run.attempt <= 1 {
             return Ok(Vec::new());
         }
         let filter = ops::RunFilter { task: Some(self.task.id), ..Default::default() };
@@ -293,8 +282,8 @@ impl Keeper<'_> {
     }
 
     async fn know(&self, prepared: ops::Prepared) -> Result<(), Ending> {
-        let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
-        let stop = self.call(ops::PrepareRun { run, fence, prepared, now }).await.map_err(released)?;
+        let (run, attempt, now) = (self.run.id, self.run.attempt, self.engine.now());
+        let stop = self.call(ops::PrepareRun { run, attempt, prepared, now }).await.map_err(released)?;
         self.hold.heard(stop);
         Ok(())
     }
@@ -308,7 +297,7 @@ impl Keeper<'_> {
         Ok(Equipped { workspace, ports: self.lease_ports().await?, copied })
     }
 
-    /// Noted before they are copied: whoever takes over must not commit them.
+    /// Noted before they are copied: a take-over must not commit them.
     async fn copy_files(&self, mut workspace: Workspace) -> Result<(Workspace, Vec<String>), Ending> {
         let patterns = self.config.workspaces().copy.clone();
         if patterns.is_empty() {
@@ -336,58 +325,21 @@ impl Keeper<'_> {
     }
 }
 
+/// Whether the branch was made or removed after somebody looked where to begin.
+fn has_changed(area: &Area, open: &Open) -> bool {
+    let is_there = git::branch_commit(&area.repo, &open.branch).map(|tip| tip.is_some());
+    is_there.is_ok_and(|is_there| is_there != matches!(open.start, StartAt::Continue))
+}
+
 /// Why there is no workspace. A name that cannot be had is something that only a person can change.
-fn refusal(area: &Area, open: &Open, error: WorkspaceError) -> (WorkspaceError, Ending) {
-    let is_taken = matches!(error, WorkspaceError::BranchInUse { .. } | WorkspaceError::NoSuchBranch { .. });
-    if is_taken {
-        let ending = failed(Reason::BranchTaken)(&error);
-        return (error, ending);
+fn refusal(area: &Area, open: &Open, error: &WorkspaceError) -> Ending {
+    if matches!(error, WorkspaceError::BranchInUse { .. } | WorkspaceError::NoSuchBranch { .. }) {
+        return failed(Reason::BranchTaken)(error);
     }
     // Looked at only now, because it costs as much as there are branches.
-    let ending = match git::branch_conflict(&area.repo, &open.branch) {
+    match git::branch_conflict(&area.repo, &open.branch) {
         Ok(Some(why)) if matches!(open.start, StartAt::New(_)) => Ending::Failed(Reason::BranchTaken, why),
-        _ => Ending::Failed(Reason::WorkspaceFailed, chain(&error)),
-    };
-    (error, ending)
-}
-
-/// What an earlier attempt at the task did with this branch.
-fn earlier(before: &[Run], branch: &str) -> Option<Earlier> {
-    let on_it = before.iter().filter(|run| run.branch.as_deref() == Some(branch));
-    let worked = on_it.clone().filter(|run| run.workspace.is_some()).map(|run| run.id).collect::<Vec<_>>();
-    let mut known = on_it.filter_map(|run| {
-        let base = Oid::parse(run.base.as_deref()?).ok()?;
-        Some(Earlier { base, has_worked: run.workspace.is_some(), worked: worked.clone() })
-    });
-    let newest = known.next();
-    // One that had a workspace made the branch, or went on with it.
-    match newest {
-        Some(newest) if !newest.has_worked => known.find(|run| run.has_worked).or(Some(newest)),
-        other => other,
-    }
-}
-
-/// An earlier attempt on the same branch.
-struct Earlier {
-    base: Oid,
-    /// Whether it came so far as to have a workspace. Before that, a branch that is not at its base is not its own.
-    has_worked: bool,
-    /// All of them that did.
-    worked: Vec<RunId>,
-}
-
-impl Earlier {
-    /// Whether this task made the branch, which is at `tip` now. One that was there when the work of an attempt should have
-    /// gone to it was left alone, and is somebody else's; what people do to ours is their business.
-    fn made(&self, area: &Area, tip: &Oid) -> Result<bool, git::GitError> {
-        if self.base == *tip || !self.has_worked {
-            return Ok(self.base == *tip);
-        }
-        let place = (area.repo.as_path(), area.vault.as_path());
-        let published = |run: &RunId| git::is_published(place, run.as_str(), &self.base);
-        let known: Vec<Option<bool>> = self.worked.iter().map(published).collect::<Result<_, _>>()?;
-        // Snapshots are not kept for ever.
-        Ok(known.iter().all(Option::is_none) || known.contains(&Some(true)))
+        _ => Ending::Failed(Reason::WorkspaceFailed, chain(error)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an agent is told: where it is, what to do, what others found out before it, and how to report.
+//! The prompt of an agent: where it is, what to do, what others found out before it, and how to report.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,10 @@ use fleet_core::workflow::Returns;
 use super::stage::StageText;
 use super::templates::Templates;
 
-/// What the text is made of.
 pub(super) struct Prompt<'a> {
     pub(super) task: &'a Task,
     /// What it is about, if it is a stage of a workflow.
     pub(super) stage: Option<&'a StageText>,
-    /// The commit that the work starts from.
     pub(super) base: &'a str,
     pub(super) branch: &'a str,
     pub(super) workspace: &'a str,
@@ -23,7 +21,6 @@ pub(super) struct Prompt<'a> {
     pub(super) attempt: i64,
     /// Whether an earlier attempt left work on the branch.
     pub(super) continues: bool,
-    /// What earlier attempts left.
     pub(super) earlier: &'a Earlier,
     /// What was said after the task was written, oldest first, each with its introduction.
     pub(super) prompts: &'a [String],
@@ -32,11 +29,8 @@ pub(super) struct Prompt<'a> {
 /// What earlier attempts at a task left behind for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Earlier {
-    /// How the last one ended, in a sentence.
     pub(super) end: Option<String>,
-    /// Why it failed, if it did.
     pub(super) reason: Option<Reason>,
-    /// What the last one reported, if it went well.
     pub(super) reported: Option<String>,
     /// What their agents noted, oldest first.
     pub(super) notes: Vec<String>,
@@ -95,12 +89,15 @@ impl Prompt<'_> {
         let mut parts = vec![format!("This is attempt {}.", self.attempt)];
         parts.extend(self.earlier.end.as_ref().map(|end| format!(" How the one before it ended: {end}.")));
         parts.extend(
-            self.earlier.reported.as_ref().map(|said| format!(" What the one before it reported: {said}")),
+            self.earlier
+                .reported
+                .as_ref()
+                .map(|said| format!(" What the one before it reported: {}", sentence(said))),
         );
         if self.continues {
             parts.push(format!(
-                " It left its work on this branch: look at `git log {}..` and `git status` first, keep what is good, \
-                 and go on from there.",
+                " It left its work on this branch: look at `git log {}..` and `git status` first, keep what is \
+                 good, and continue from there.",
                 self.base,
             ));
         }
@@ -164,7 +161,6 @@ impl Prompt<'_> {
         }
     }
 
-    /// The task in full.
     fn description(&self) -> &str {
         self.stage.map_or(self.task.spec.description.as_str(), |stage| &stage.text)
     }
@@ -196,6 +192,12 @@ impl Prompt<'_> {
 fn whole<'t>(template: &'t str, needed: &[&str]) -> Cow<'t, str> {
     let missing = needed.iter().filter(|name| !template.contains(**name));
     missing.fold(Cow::Borrowed(template), |text, name| format!("{}\n\n{name}", text.trim_end()).into())
+}
+
+/// With a full stop, unless it ends as a sentence does.
+fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    if text.ends_with(['.', '!', '?', ':', '`']) { text.to_owned() } else { format!("{text}.") }
 }
 
 #[cfg(test)]

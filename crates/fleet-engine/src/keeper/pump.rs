@@ -46,7 +46,6 @@ impl Pump {
         Self { tell, pieces }
     }
 
-    /// Starts to read a pipe.
     pub(super) fn add<R: Read + Send + 'static>(&self, source: Source<R>) -> std::io::Result<()> {
         let tell = self.tell.clone();
         let name = if source.stream == Stream::Out { "stdout" } else { "stderr" };

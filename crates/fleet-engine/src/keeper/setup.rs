@@ -1,7 +1,6 @@
 //! The set-up commands of a workspace: one after the other, with one time limit and one log for all.
 
 use fleet_core::run::{Ending, Reason};
-use fleet_core::task::TaskSpec;
 use fleet_core::time::Span;
 use fleet_host::process::Exit;
 use tokio::time::Instant;
@@ -12,16 +11,8 @@ use super::prepare::Prepared;
 
 /// The message of a failure quotes this many lines of the log's end.
 const TAIL: usize = 5;
-/// And about this many bytes.
+/// In bytes, about.
 const LONGEST_TAIL: usize = 4 * 1024;
-
-/// The metadata of a task that does without set-up, copied files and ports.
-pub(crate) const SKIP: (&str, &str) = ("setup", "skip");
-
-/// Whether a task does without them.
-pub(crate) fn is_skipped(spec: &TaskSpec) -> bool {
-    spec.meta.iter().any(|(key, value)| (key.as_str(), value.as_str()) == SKIP)
-}
 
 /// Runs the commands; the first that fails ends the run. What they leave running (a database, a watcher) is the run's, and
 /// goes on until that ends.

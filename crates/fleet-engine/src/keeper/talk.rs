@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fleet_agents::{Conversation, Resumes};
+use fleet_agents::{Conversation, LaunchPlan, Resumes};
 use fleet_core::policy;
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Meter, Reason, Run, is_session};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::home::{RunFolder, write_passing};
 
-/// The conversation of a run. Kept beside its logs: whoever decodes them later has to know what was resumed.
+/// The conversation of a run. Kept beside its logs: decoding them later needs to know what was resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Talk {
@@ -22,7 +22,7 @@ pub(crate) enum Talk {
     Resumed {
         /// The agent's own id of it.
         session: String,
-        /// What the agent's counters stood at.
+        /// Where the agent's counters stood.
         #[serde(default)]
         meter: Meter,
     },
@@ -38,12 +38,10 @@ impl Talk {
         }
     }
 
-    /// Whether it goes on with what was said before.
     pub(super) const fn is_resumed(&self) -> bool {
         matches!(self, Self::Resumed { .. })
     }
 
-    /// A new one.
     pub(crate) fn new() -> Outcome<Self> {
         Ok(Self::New(uuid(clock::entropy()?, clock::entropy()?)))
     }
@@ -53,12 +51,18 @@ impl Talk {
         serde_json::from_slice(&plain::read(&folder.talk()).ok()?).ok()
     }
 
+    /// Whether the agent learns of it. A new conversation whose id nobody has told it is like any other.
+    pub(super) fn is_told_by(&self, plan: &LaunchPlan) -> bool {
+        let Self::New(id) = self else { return true };
+        let words = plan.args.iter().chain(plan.env.iter().map(|(_, value)| value));
+        words.chain(plan.files.iter().map(|file| &file.content)).any(|word| word.contains(id))
+    }
+
     /// Writes it down. Without it, a later look at what was used is off by what earlier runs used.
     pub(super) fn note(&self, folder: &RunFolder) {
         let _ = serde_json::to_vec(self).map(|bytes| write_passing(&folder.talk(), &bytes));
     }
 
-    /// As adapters want it.
     pub(crate) fn conversation(&self) -> Conversation<'_> {
         match self {
             Self::New(id) => Conversation::New { id: Some(id) },
@@ -90,14 +94,14 @@ fn going_on(here: &Here<'_>, before: &[Run], failures: u32) -> Option<(String, M
     let last = before.iter().find(had)?;
     let is_here = here.has_that_of(last);
     let is_kept = last.reason.is_none_or(|reason| keeps(reason, failures));
-    // Looked at here, too: whoever stored it may have been an older codefleet.
+    // Checked here, too: an older codefleet may have stored it.
     let session = last.session.clone().filter(|session| is_session(session))?;
     (is_here && is_kept && !is_closed(last, before)).then(|| (session, last.meter.unwrap_or_default()))
 }
 
 /// Whether a conversation is kept after this failure.
 fn keeps(reason: Reason, failures: u32) -> bool {
-    policy::Conversation::after(reason, failures) == policy::Conversation::Resume
+    policy::NextConversation::after(reason, failures) == policy::NextConversation::Resume
 }
 
 /// Whether the agent has tried to go on with a conversation since, and failed before it said that it does: then the

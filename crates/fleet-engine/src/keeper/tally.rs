@@ -9,22 +9,18 @@ use crate::agents::PRICE_FILE;
 /// What the tokens of an agent cost, as far as it does not tell.
 #[derive(Debug, Default)]
 pub(crate) struct Pricing {
-    /// What is known.
     pub(crate) prices: Prices,
-    /// The model that it was told to use.
     pub(crate) model: Option<String>,
     /// What a model costs of which no price is known. None where no bound on money has to hold.
     pub(crate) fallback: Option<Price>,
 }
 
-/// Adds up.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     tokens: Tokens,
     /// What the agent itself says that it cost, and what it had used by then.
     told: Option<(u64, Tokens)>,
     pricing: Pricing,
-    /// The price of the model.
     price: Option<Price>,
 }
 
@@ -70,7 +66,6 @@ impl Tally {
         Some((fallback, self.pricing.model.as_deref()))
     }
 
-    /// The guess, in a sentence.
     pub(super) fn guess_notice(&self) -> Option<String> {
         let (price, model) = self.guess()?;
         let (input, output) = (dollars(price.input), dollars(price.output));

@@ -15,7 +15,7 @@ const LONGEST: u64 = 256 * 1024;
 pub(super) struct Templates {
     /// For a new conversation.
     pub(super) task: String,
-    /// For one that goes on.
+    /// For a resumed one.
     pub(super) resume: String,
     /// Those of them that the project has, as they were read: only what the user agreed to may be used.
     pub(super) of_project: Vec<ProjectFile>,
@@ -43,9 +43,7 @@ impl Templates {
         let asked = ProjectWishes::of_files(project, self.of_project.clone());
         match Trust::new(home).uncovered(&asked) {
             Ok(asked) if asked.is_empty() => Ok(()),
-            Ok(asked) => {
-                Err(format!("the repository wants {}: look at that with `fleet trust`", asked.names()))
-            }
+            Ok(asked) => Err(format!("the repository requests {}: `fleet trust` shows it", asked.names())),
             Err(problem) => Err(problem.message),
         }
     }

@@ -5,6 +5,7 @@
 //! path, and any number of processes may do it at once. Acting is a process for each run (`repairs`), because what
 //! stopped a keeper may stop whoever comes after it. Must never touch a run whose keeper is alive and well.
 
+mod renewal;
 mod repairs;
 mod takeover;
 #[cfg(test)]
@@ -21,7 +22,7 @@ use fleet_core::run::{Ending, Reason, Run};
 use fleet_host::lock::Exclusive;
 use fleet_host::plain;
 use fleet_host::process::{Identity, Signal};
-use fleet_store::ops;
+use fleet_store::{StoreError, ops};
 use tokio::time::timeout;
 
 use crate::closing::EndOfRun;
@@ -34,7 +35,7 @@ pub use repairs::{Repaired, Repairs, repair};
 
 /// A claimed run whose keeper has not shown itself after this was never started.
 const STARTING: Duration = Duration::from_secs(10);
-/// Whoever holds a run elsewhere has so many leases' time after the end of its lease: its own machine looks first.
+/// A run elsewhere may be overdue by this many leases: its own machine checks first.
 const ELSEWHERE: u32 = 2;
 /// A keeper that is killed is gone at once, unless the machine is very busy.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
@@ -66,7 +67,6 @@ impl Look {
     }
 }
 
-/// Looks after the runs of this home.
 pub struct Reconciler<'e> {
     engine: &'e Engine,
     home: Home,
@@ -76,29 +76,27 @@ pub struct Reconciler<'e> {
 }
 
 impl<'e> Reconciler<'e> {
-    /// For the home of this engine.
     pub fn new(engine: &'e Engine) -> Outcome<Self> {
         let home = Home::new(engine.home());
         let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
         Ok(Self { engine, home, place, late: BTreeMap::new() })
     }
 
-    /// Which home on which machine this is.
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// Looks at everything once.
     pub async fn look(&mut self) -> Outcome<Look> {
         let mut look = Look::default();
         let live = self.engine.call(ops::LiveRuns { place: self.place.clone() }).await?;
-        self.late.retain(|run, _| live.iter().any(|live| live.id == *run));
+        let marked = self.marked()?;
+        self.late.retain(|run, _| live.iter().any(|live| live.id == *run) || marked.contains(run));
         // One that cannot be looked at is no reason to leave the others as they are.
         for run in &live {
             let is_due = self.needs_help(run).await;
             look.take(run.id, is_due);
         }
-        for run in self.marked()? {
+        for run in marked {
             if !live.iter().any(|live| live.id == run) {
                 let is_due = self.is_left(run).await;
                 look.take(run, is_due);
@@ -119,12 +117,24 @@ impl<'e> Reconciler<'e> {
         Ok(!is_starting)
     }
 
-    /// Whether a run has ended in the store, and its keeper did not live to tidy up.
-    async fn is_left(&self, run: RunId) -> Outcome<bool> {
-        Ok(!self.is_kept(run)? && !self.is_at_work_elsewhere(run).await?)
+    /// Whether a run has ended in the store, and its keeper did not live to tidy up, or was stopped and does not notice.
+    async fn is_left(&mut self, run: RunId) -> Outcome<bool> {
+        if self.is_kept(run)? {
+            return self.is_stopped(run);
+        }
+        Ok(!self.is_at_work_elsewhere(run).await?)
     }
 
-    /// Whether somebody holds the lock of a run: its keeper, or whoever acts in its place.
+    /// A keeper that stays stopped after its run was given up elsewhere would keep its workspace for ever: it is killed.
+    fn is_stopped(&mut self, run: RunId) -> Outcome<bool> {
+        let Some(keeper) = keeper_at(&self.home, run).filter(Identity::is_stopped) else {
+            self.late.remove(&run);
+            return Ok(false);
+        };
+        Ok(self.is_late_for_long(run)? && keeper.signal(Signal::KILL).unwrap_or(false))
+    }
+
+    /// Whether a process holds the lock of a run: its keeper, or a repair.
     fn is_kept(&self, run: RunId) -> Outcome<bool> {
         let path = self.home.live_run(run);
         Exclusive::is_held(&path).map_err(|error| problems::io(&path, &error))
@@ -146,22 +156,44 @@ impl<'e> Reconciler<'e> {
             self.late.remove(&run.id);
             return Ok(false);
         }
-        let uptime = clock::uptime();
-        let since = *self.late.entry(run.id).or_insert(uptime);
-        let lease = self.engine.config()?.runner().lease;
-        if uptime.saturating_sub(since) < lease {
+        if !self.is_late_for_long(run.id)? {
             return Ok(false);
         }
-        self.late.remove(&run.id);
-        // Can anybody renew it? A store that refuses everybody is no fault of the keeper, which will find out by
-        // itself when that is over.
-        let renewal = ops::RenewLease { run: run.id, fence: run.fence, lease, now: clock::now() };
-        self.engine.call(renewal).await?;
         let marked = keeper_at(&self.home, run.id);
         let known = || serde_json::from_str(run.keeper.as_deref()?).ok();
         let Some(keeper) = marked.or_else(known) else { return Ok(true) };
-        // Its lock is free the moment it is dead. One that was dead before is not who holds it: somebody acts for it.
-        Ok(keeper.signal(Signal::KILL).unwrap_or(false))
+        if !keeper.is_alive() {
+            // It is not who holds the lock: somebody acts for it, and renews.
+            return Ok(false);
+        }
+        // One that is stopped cannot renew, and may hold its run locked in the store.
+        let is_at_fault = keeper.is_stopped() || self.can_renew(run).await?;
+        // Its lock is free the moment it is dead.
+        Ok(is_at_fault && keeper.signal(Signal::KILL).unwrap_or(false))
+    }
+
+    /// Whether the lease of a run can be renewed. A store that refuses everybody is no fault of the keeper, which will find
+    /// out by itself when that is over.
+    async fn can_renew(&self, run: &Run) -> Outcome<bool> {
+        let lease = self.engine.config()?.runner().lease;
+        let renewal = ops::RenewLease { run: run.id, attempt: run.attempt, lease, now: clock::now() };
+        match self.engine.store().await?.call(renewal).await {
+            Ok(_) => Ok(true),
+            // Another place was quicker.
+            Err(StoreError::LeaseLost { .. }) => Ok(false),
+            Err(error) => Err(problems::store(error)),
+        }
+    }
+
+    /// Whether a keeper has been late for a lease's time, which then begins anew.
+    fn is_late_for_long(&mut self, run: RunId) -> Outcome<bool> {
+        let (uptime, lease) = (clock::uptime(), self.engine.config()?.runner().lease);
+        let since = *self.late.entry(run).or_insert(uptime);
+        if uptime.saturating_sub(since) < lease {
+            return Ok(false);
+        }
+        self.late.remove(&run);
+        Ok(true)
     }
 
     /// Acts in the place of a keeper that is gone; `None` when somebody else does already, when the run is at work in
@@ -202,15 +234,15 @@ impl<'e> Reconciler<'e> {
         Ok(true)
     }
 
-    /// Ends a run in the store alone, because whoever looked after its work did not come back from there. That stays as
-    /// it is, and is tried again. False if somebody acts for it now.
+    /// Ends a run in the store alone, because the repair of its work hangs. The work stays as it is, and the repair is
+    /// retried. False if a process acts for it now.
     pub async fn give_up(&self, id: RunId) -> Outcome<bool> {
         let Some(_lock) = self.lock(id, Duration::ZERO).await? else { return Ok(false) };
         let run = self.engine.call(ops::GetRun { run: id }).await?.run;
         if !run.state.is_live() {
             return Ok(true);
         }
-        let noted = EndOfRun::noted(&self.home.run(id)).filter(|end| end.fence == run.fence);
+        let noted = EndOfRun::noted(&self.home.run(id)).filter(|end| end.attempt == run.attempt);
         let place = run.workspace.as_deref().unwrap_or("its workspace");
         let why = format!("what the agent left could not be saved in time: it stays in {place}");
         let ending = Ending::Failed(Reason::WorkspaceFailed, why);
@@ -258,7 +290,7 @@ impl<'e> Reconciler<'e> {
     async fn expire(&self) -> Outcome<usize> {
         let grace = self.engine.config()?.runner().lease * ELSEWHERE;
         let expire = ops::ExpireLeases {
-            elsewhere: Some(ops::Elsewhere { here: self.place.clone(), grace }),
+            elsewhere: Some(ops::OtherPlaces { here: self.place.clone(), grace }),
             limit: 100,
             after: agents::after(self.engine, self.engine.config()?.agent())?,
             jitter: clock::entropy()?,

@@ -24,13 +24,13 @@ use crate::{Engine, clock, problems};
 const AT_ONCE: usize = 4;
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_mins(30);
+/// What is repaired within a few attempts is not worth a line in the log.
+const TOLD_FROM: Duration = Duration::from_mins(1);
 /// Saving a large tree takes minutes. What takes longer is left where it is, and the run ends without it.
 const PATIENCE: Duration = Duration::from_mins(20);
 
-/// What came of a repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repaired {
-    /// In a sentence.
     Done(RunId, String),
     /// It will be tried again.
     Trouble(String),
@@ -42,7 +42,6 @@ struct Said {
     what: Option<String>,
 }
 
-/// The repairs of one process.
 pub struct Repairs<'e> {
     engine: &'e Engine,
     home: Home,
@@ -52,7 +51,6 @@ pub struct Repairs<'e> {
 }
 
 impl<'e> Repairs<'e> {
-    /// None yet.
     pub fn new(engine: &'e Engine) -> Self {
         let home = Home::new(engine.home());
         Self { engine, home, under_way: Vec::new(), failed: BTreeMap::new() }
@@ -94,17 +92,14 @@ impl<'e> Repairs<'e> {
         }
     }
 
-    /// Whether one is under way.
     pub fn is_any_under_way(&self) -> bool {
         !self.under_way.is_empty()
     }
 
-    /// Whether the last repair of a run failed.
     pub fn is_failing(&self, run: RunId) -> bool {
         self.failed.contains_key(&run)
     }
 
-    /// Takes note of processes that have ended.
     pub async fn ended(&mut self, ended: &[(i32, Exit)], reconciler: &Reconciler<'_>) -> Vec<Repaired> {
         let exit_of = |process: &Identity| ended.iter().find(|(pid, _)| *pid == process.pid);
         let over: Vec<(RunId, Exit)> =
@@ -119,12 +114,7 @@ impl<'e> Repairs<'e> {
 
     async fn conclude(&mut self, run: RunId, exit: Exit, reconciler: &Reconciler<'_>) -> Option<Repaired> {
         if exit == Exit::Code(0) {
-            if self.home.live_run(run).exists() {
-                self.has_failed(run);
-            } else {
-                self.failed.remove(&run);
-            }
-            return self.said(run).map(|what| Repaired::Done(run, what));
+            return self.conclude_ended(run);
         }
         let pause = self.has_failed(run).as_secs();
         let why = if exit == Exit::Code(STUCK) {
@@ -135,7 +125,23 @@ impl<'e> Repairs<'e> {
             let log = self.home.run(run).keeper_log();
             format!("it could not be repaired: {} says why", log.display())
         };
-        Some(Repaired::Trouble(format!("run {run}: {why}; tried again in {pause} s")))
+        Some(Repaired::Trouble(format!("run {run}: {why}; retrying in {pause} s")))
+    }
+
+    /// A repair that ended well may have left something: that is tried again, and told when it lasts.
+    fn conclude_ended(&mut self, run: RunId) -> Option<Repaired> {
+        let done = self.said(run).map(|what| Repaired::Done(run, what));
+        if !self.home.live_run(run).exists() {
+            self.failed.remove(&run);
+            return done;
+        }
+        let pause = self.has_failed(run);
+        let trouble = || {
+            let log = self.home.run(run).keeper_log();
+            let pause = pause.as_secs();
+            format!("run {run}: not repaired yet ({} may say why); retrying in {pause} s", log.display())
+        };
+        done.or_else(|| (pause >= TOLD_FROM).then(|| Repaired::Trouble(trouble())))
     }
 
     fn has_failed(&mut self, run: RunId) -> Duration {
@@ -186,6 +192,23 @@ mod tests {
         let environment =
             Environment::from_pairs([place("FLEET_HOME"), place("HOME")]).with_current_directory(home);
         Engine::new(Start { environment, directory: None, flags: Vec::new() }).unwrap()
+    }
+
+    #[test]
+    fn a_run_that_is_not_repaired_for_long_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = engine(dir.path());
+        let mut repairs = Repairs::new(&engine);
+        let run = engine.new_id::<RunId>().unwrap();
+        std::fs::create_dir_all(repairs.home.live()).unwrap();
+        std::fs::write(repairs.home.live_run(run), "").unwrap();
+        let told: Vec<_> = (0..5).map(|_| repairs.conclude_ended(run)).collect();
+        assert_eq!(told[..4], [const { None }; 4], "it may be busy for a moment");
+        let Some(Repaired::Trouble(text)) = &told[4] else { panic!("{told:?}") };
+        assert!(text.contains(&run.to_string()) && text.contains("not repaired yet"), "{text}");
+        std::fs::remove_file(repairs.home.live_run(run)).unwrap();
+        assert_eq!(repairs.conclude_ended(run), None);
+        assert!(!repairs.is_failing(run));
     }
 
     #[test]

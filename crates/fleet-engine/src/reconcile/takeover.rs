@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fleet_agents::{Brief, Conversation, Stream};
 use fleet_core::id::RunId;
-use fleet_core::outcome::{AgentExit, Checks, Evidence, Stop};
+use fleet_core::outcome::{AgentExit, Checks, Evidence, StopCause};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::report::Report;
 use fleet_core::run::{Ending, Reason, StopKind};
@@ -18,6 +18,7 @@ use fleet_host::process::{self, Identity, Ladder, Tree};
 use fleet_store::ops::{self, RunDetail};
 
 use super::NEVER_BEGAN;
+use super::renewal::Renewal;
 use crate::closing::{self, Case, EndOfRun, Saved, Shown, commit_message};
 use crate::home::{Home, RunFolder};
 use crate::keeper::journal::{self, Heard, Journal, Stored};
@@ -35,15 +36,13 @@ const LADDER: Ladder = Ladder {
 /// So much of a log is read at once.
 const PIECE: usize = 64 * 1024;
 
-/// What became of a run.
 pub(super) struct Closed {
     /// In words, if anything was done.
     pub(super) what: Option<String>,
-    /// Whether nothing is left to tidy up.
+    /// Whether nothing is left to clean up.
     pub(super) is_clean: bool,
 }
 
-/// Whose place is taken.
 pub(super) struct GoneKeeper {
     pub(super) run: RunId,
     /// Who held the keeper's lock before, if that is known.
@@ -53,11 +52,12 @@ pub(super) struct GoneKeeper {
 /// Ends what is left of the agent, puts its work in safety and tells the store. The caller holds the keeper's lock.
 pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Outcome<Closed> {
     let (id, folder) = (gone.run, home.run(gone.run));
+    let _renewal = Renewal::begin(engine, id).await?;
     let processes = end_processes(id, &folder, gone.keeper).await?;
     door::remove(home, id);
     let detail = match engine.call(ops::GetRun { run: id }).await {
         Ok(detail) => detail,
-        // Of another store: its workspace stays as it is for whoever uses that one.
+        // It belongs to another store: its workspace stays for the users of that one.
         Err(problem) if problem.code == Code::RunNotFound => {
             return Ok(Closed { what: Some("it is not in this store".to_owned()), is_clean: true });
         }
@@ -98,7 +98,7 @@ pub(super) async fn close(engine: &Engine, home: &Home, gone: GoneKeeper) -> Out
         (Adopted::Nothing, _) => true,
     };
     fault::point(engine, "repair-released").await;
-    let what = what.or_else(|| is_clean.then(|| "tidied up after it".to_owned()));
+    let what = what.or_else(|| is_clean.then(|| "cleaned up after it".to_owned()));
     Ok(Closed { what, is_clean })
 }
 
@@ -118,11 +118,8 @@ async fn release(
     Ok(blocking(release).await?.is_ok())
 }
 
-/// The workspace of a run.
 enum Adopted {
-    /// It is ours now.
     Here(Arc<Workspace>),
-    /// There is none.
     Nothing,
     /// It is there, and cannot be used, or its repository cannot be reached: it is tried again.
     Damaged,
@@ -159,7 +156,7 @@ enum Processes {
     MayBeLeft,
 }
 
-/// The agent and all that it started.
+/// Ends the agent and everything it started.
 async fn end_processes(id: RunId, folder: &RunFolder, keeper: Option<Identity>) -> Outcome<Processes> {
     let noted: Option<Tree> =
         plain::read(&folder.tree()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -175,15 +172,13 @@ async fn end_processes(id: RunId, folder: &RunFolder, keeper: Option<Identity>) 
     Ok(Processes::MayBeLeft)
 }
 
-/// What is found of a run whose keeper is gone.
 struct Scene<'a> {
     detail: &'a RunDetail,
     folder: &'a RunFolder,
     workspace: &'a Adopted,
-    why: (Stop, Gone),
+    why: (StopCause, Gone),
 }
 
-/// A run that ended just now.
 struct Ended {
     said: String,
     /// How much of its work is where everybody looks for it; `None` if that should be tried again.
@@ -208,7 +203,7 @@ async fn end(engine: &Engine, scene: Scene<'_>) -> Outcome<Ended> {
     let after = engine.at(checkout(project)).and_then(|here| agents::after(&here, agent)).unwrap_or_default();
     end.record(engine.store().await?, &after).await?;
     if noted.is_err() {
-        // The disk was full, and is not any more. Whoever tries again to show the work knows by this that it is ours.
+        // The disk was full, and is not any more. The note tells a later attempt that the work is ours.
         let _ = end.note(folder);
     }
     Ok(Ended { said, shown })
@@ -255,23 +250,20 @@ async fn reconstruct(engine: &Engine, scene: Scene<'_>) -> Outcome<(EndOfRun, Op
         }
         other => other,
     };
-    let (run, fence, reset) = (detail.run.id, detail.run.fence, heard.limited_until);
-    Ok((EndOfRun { run, fence, ending, result: Some(result), reset }, saved))
+    let (run, attempt, reset) = (detail.run.id, detail.run.attempt, heard.limited_until);
+    Ok((EndOfRun { run, attempt, ending, result: Some(result), reset }, saved))
 }
 
-/// What its agent was to merge and did not.
 async fn not_merged(workspace: &Adopted, stage: Option<Arc<StageRun>>) -> Outcome<Vec<String>> {
     let (Some(stage), Adopted::Here(found)) = (stage, workspace) else { return Ok(Vec::new()) };
     let found = Arc::clone(found);
     blocking(move || stage.not_merged(found.area(), found.head().ok().as_ref())).await
 }
 
-/// What its keeper wrote down about its end.
 fn noted(folder: &RunFolder, detail: &RunDetail) -> Option<EndOfRun> {
-    EndOfRun::noted(folder).filter(|end| end.fence == detail.run.fence)
+    EndOfRun::noted(folder).filter(|end| end.attempt == detail.run.attempt)
 }
 
-/// Where the run began.
 fn base(detail: &RunDetail) -> Option<Oid> {
     detail.run.base.as_deref().and_then(|base| Oid::parse(base).ok())
 }
@@ -296,7 +288,6 @@ async fn show(
     blocking(look).await
 }
 
-/// Why a keeper is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gone {
     /// With everything else: the machine was restarted. No fault of the task.
@@ -304,17 +295,16 @@ enum Gone {
     /// It never began, so that nothing counts against the task: the runner ended before it could start it, or the binary
     /// does not work.
     NeverBegan,
-    /// A person had asked for it.
+    /// A user had asked for it.
     Asked,
-    /// Nobody knows.
     Vanished,
 }
 
-fn why_gone(detail: &RunDetail) -> (Stop, Gone) {
+fn why_gone(detail: &RunDetail) -> (StopCause, Gone) {
     if let Some(stop) = &detail.run.stop {
         let how = match stop.kind {
-            StopKind::Cancel => Stop::Killed(stop.why.clone()),
-            StopKind::Release => Stop::Shutdown(stop.why.clone()),
+            StopKind::Cancel => StopCause::Killed(stop.why.clone()),
+            StopKind::Release => StopCause::Shutdown(stop.why.clone()),
         };
         return (how, Gone::Asked);
     }
@@ -327,7 +317,7 @@ fn why_gone(detail: &RunDetail) -> (Stop, Gone) {
         }
         Some(_) => (Gone::Vanished, "its keeper vanished"),
     };
-    (Stop::Shutdown(why.to_owned()), gone)
+    (StopCause::Shutdown(why.to_owned()), gone)
 }
 
 /// Decodes what the agent printed, and stores the events that are not stored yet.
@@ -350,7 +340,7 @@ async fn replay(engine: &Engine, detail: &RunDetail, folder: &RunFolder) -> Outc
     let limit = detail.task.as_ref().and_then(|task| task.spec.limits.micro_usd).or(run.reserved.micro_usd);
     let fallback = limit.and_then(|_| prices.highest());
     let pricing = Pricing { prices, model: run.model.clone(), fallback };
-    let journal = Journal::new(run.id, run.fence, adapter.decoder(&brief), stored);
+    let journal = Journal::new(run.id, run.attempt, adapter.decoder(&brief), stored);
     let mut journal = journal.priced(pricing).at_least(run.usage);
     let mut log = LogReader::new(&folder.stdout());
     let store = engine.store().await?;

@@ -19,11 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// not wait for it; two that start at once are no problem, because the second ends at once.
 pub fn autostart(engine: &Engine) -> Outcome<bool> {
     let home = Home::new(engine.home());
-    // What an agent starts ends with its run; and whoever runs the agent runs this, too.
+    // What an agent starts ends with its run; and the runner of the agent serves this, too.
     if !engine.config()?.general().autostart || !up(&home)?.is_empty() || is_inside_a_run(engine)? {
         return Ok(false);
     }
-    // Whoever follows its work asks again and again: a runner that cannot come up must not leave its dead behind.
+    // A command that follows its work comes here often: a runner that cannot come up must not leave dead children
+    // behind.
     process::reap();
     spawn(engine, &home, &[])?;
     Ok(true)

@@ -42,9 +42,10 @@ impl ActiveRunner<'_> {
             self.retire(newer, tell);
             return Ok(Vec::new());
         }
-        if ready.tasks.is_empty() {
+        let Some(first) = ready.tasks.first() else {
+            self.unclaimed.is_over();
             return Ok(Vec::new());
-        }
+        };
         let here = self.offer.projects(engine).await?;
         let runs =
             (0..free.min(MOST_CLAIMS)).map(|_| self.engine.new_id()).collect::<Outcome<Vec<RunId>>>()?;
@@ -66,6 +67,14 @@ impl ActiveRunner<'_> {
             claimed = self.engine.call(ops::Claim { now: clock::now(), ..claim }).await?;
         }
         self.claimed_nothing_at = claimed.is_empty().then(clock::uptime);
+        if !claimed.is_empty() {
+            self.unclaimed.is_over();
+        } else if self.unclaimed.is_worth_telling(clock::uptime()) {
+            let task = first.id;
+            tell(Notice::Trouble(format!(
+                "task {task} is ready and cannot start here: `fleet why {task}` says why"
+            )));
+        }
         Ok(claimed)
     }
 
@@ -74,10 +83,11 @@ impl ActiveRunner<'_> {
         let home = Home::new(self.engine.home());
         let folder = home.run(claim.run.id);
         folder.make().map_err(|error| problems::io(folder.dir(), &error))?;
-        let args = vec!["keeper".into(), claim.run.id.to_string().into(), claim.run.fence.to_string().into()];
+        let (run, slots) = (&claim.run, self.registered.runner.slots);
+        let args = ["keeper".to_owned(), run.id.to_string(), run.attempt.to_string(), slots.to_string()];
         let keeper = Detached {
             program: Environment::this_binary()?,
-            args,
+            args: args.map(Into::into).into(),
             env: Some(self.engine.environment_for_children()),
             cwd: home.root().to_owned(),
             log: folder.keeper_log(),

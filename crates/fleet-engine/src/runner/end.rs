@@ -26,16 +26,15 @@ impl End {
         })
     }
 
-    /// Until the runner is asked to end.
     pub(super) async fn asked(&mut self) {
-        asked(&mut self.asked).await;
+        any_signal(&mut self.asked).await;
     }
 
     /// Whether the runner is asked to end; otherwise a keeper has ended.
     pub(super) async fn next(&mut self) -> bool {
         tokio::select! {
             _ = self.children.recv() => false,
-            () = asked(&mut self.asked) => true,
+            () = any_signal(&mut self.asked) => true,
         }
     }
 
@@ -51,7 +50,8 @@ impl End {
     }
 }
 
-async fn asked(signals: &mut [Signal; 3]) {
+/// Waits for any of these.
+pub(crate) async fn any_signal(signals: &mut [Signal; 3]) {
     let [first, second, third] = signals;
     tokio::select! {
         _ = first.recv() => {}

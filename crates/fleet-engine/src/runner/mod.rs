@@ -15,6 +15,7 @@ mod startable;
 mod starts;
 mod succession;
 mod unattended;
+mod unclaimed;
 
 use std::time::Duration;
 
@@ -37,44 +38,37 @@ use registry::{Registered, Runner};
 use relay::Relay;
 use settings::Settings;
 use starts::Starts;
+use unclaimed::Unclaimed;
 
 pub use autostart::{autostart, start_in_background};
 pub(crate) use claim::able;
 pub use claim::can_start;
+pub(crate) use end::any_signal;
 pub(crate) use offer::SILENCE;
 pub(crate) use startable::{Startable, upcoming};
 pub(crate) use unattended::left_alone;
 pub use unattended::unattended;
 
-/// How a runner works.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Request {
     /// How many agents at a time; the configured number otherwise.
     pub slots: Option<u32>,
-    /// The one runner in the background.
+    /// Run as the one background runner.
     pub background: bool,
     /// End when nothing runs here and nothing is ready.
     pub until_idle: bool,
 }
 
-/// What a runner tells whoever watches it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notice {
-    /// It is up.
     Up(Runner),
-    /// A run was given to its keeper.
     Started {
-        /// The task.
         task: TaskId,
-        /// Its title.
         title: String,
-        /// The run.
         run: RunId,
-        /// The agent.
         agent: String,
     },
-    /// A run that had lost its keeper was repaired.
     Repaired(RunId, String),
     /// Something went wrong and will be tried again.
     Trouble(String),
@@ -84,14 +78,12 @@ pub enum Notice {
 
 /// How often the queue is checked if nothing tells of a change.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How often runs that lost their keepers are looked for.
 const REPAIR_INTERVAL: Duration = Duration::from_secs(5);
 /// How fast the trash is emptied. File systems are slow for others after many files were deleted at once.
 const TRASH_PACE: Pace = Pace { at_most: 20_000, pause_every: 500, pause: Duration::from_millis(50) };
-/// The pause after trouble with the store.
 const TROUBLE_PAUSE: Duration = Duration::from_secs(2);
 
-/// Runs until it is told to end. A second runner in the background ends at once.
+/// Runs until it is asked to end. A second runner in the background ends at once.
 pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)) -> Outcome<()> {
     engine.check_outside()?;
     let home = Home::new(engine.home());
@@ -135,6 +127,7 @@ pub async fn run(engine: &Engine, request: Request, tell: &mut dyn FnMut(Notice)
         sweeping: None,
         numbering: None,
         claimed_nothing_at: None,
+        unclaimed: Unclaimed::default(),
         offer: Offer::default(),
     };
     // Nobody could find and stop a runner that is not seen any more; the next one takes over.
@@ -169,7 +162,6 @@ async fn watch(engine: &Engine) -> Outcome<Watch> {
     engine.store().await?.watch().await.map_err(problems::store)
 }
 
-/// Whether there was anything to do.
 #[derive(Debug, PartialEq, Eq)]
 enum Turn {
     /// Nothing runs here and nothing is ready.
@@ -178,7 +170,6 @@ enum Turn {
     Busy,
 }
 
-/// One runner at work.
 struct ActiveRunner<'e> {
     engine: &'e Engine,
     relay: Relay,
@@ -188,17 +179,17 @@ struct ActiveRunner<'e> {
     repairs: Repairs<'e>,
     starts: Starts,
     registered: Registered,
-    /// The keepers that it started.
     keepers: Vec<(Identity, RunId)>,
-    /// Runs that a runner before it started.
+    /// Runs that an earlier runner started.
     adopted: usize,
     repaired: Option<Duration>,
-    /// What was moved aside is being removed.
+    /// Set while the trash is being emptied.
     sweeping: Option<JoinHandle<()>>,
-    /// New events are being numbered.
+    /// Set while new events are being numbered.
     numbering: Option<JoinHandle<()>>,
     /// When tasks were ready, and none of them could be claimed.
     claimed_nothing_at: Option<Duration>,
+    unclaimed: Unclaimed,
     offer: Offer,
 }
 
@@ -281,8 +272,8 @@ impl ActiveRunner<'_> {
                 let pause = self.starts.failed(clock::uptime()).as_secs();
                 let log = Home::new(self.engine.home()).run(run).keeper_log();
                 tell(Notice::Trouble(format!(
-                    "agents cannot be started here: run {run} never began ({why}; {}). Its task went back to the \
-                     queue, and is tried again in {pause} s",
+                    "agents cannot be started here: run {run} never began ({why}; {}). Its task went back to \
+                     the queue, and is retried in {pause} s",
                     log.display()
                 )));
             }
@@ -320,8 +311,8 @@ impl ActiveRunner<'_> {
         }
         self.registered.retire();
         tell(Notice::Trouble(format!(
-            "a newer codefleet has updated the store (schema {newer}): this runner starts no more agents, and ends when \
-             those at work have; update codefleet here, then `fleet start`"
+            "a newer codefleet has updated the store (schema {newer}): this runner starts no more agents, and \
+             ends when the running ones have; update codefleet here, then `fleet start`"
         )));
     }
 
@@ -329,7 +320,7 @@ impl ActiveRunner<'_> {
     fn number_events(&mut self, store: Store) {
         if self.numbering.as_ref().is_none_or(JoinHandle::is_finished) {
             self.numbering = Some(tokio::spawn(async move {
-                // What fails now is tried again at the next look, or by whoever reads.
+                // A failure is retried at the next check, or by a reader.
                 while matches!(store.number_events().await, Ok(true)) {}
             }));
         }

@@ -21,7 +21,7 @@ use crate::{Engine, allowed, checkouts, clock};
 const FRESH: Duration = Duration::from_secs(1);
 /// One that was not there is looked for again after this.
 const GONE: Duration = Duration::from_secs(5);
-/// The store is told at least so often, even if nothing has changed, and repositories that are not here are looked for.
+/// The offer is repeated at least this often, even without changes, and missing repositories are looked for.
 const REPEAT: Duration = Duration::from_mins(1);
 /// A place that has said nothing for so long has no runner any more.
 pub(crate) const SILENCE: Duration = Duration::from_mins(3);
@@ -34,7 +34,6 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// The projects whose tasks can be started here.
     pub(super) async fn projects(&mut self, engine: &Engine) -> Outcome<BTreeSet<ProjectId>> {
         let mut here = BTreeSet::new();
         for at in engine.call(ProjectsAt { place: engine.place()? }).await? {

@@ -17,30 +17,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::home::{Home, create_private, make_private};
 
-/// A runner, as it describes itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runner {
     /// Its name, in the runs that it claims.
     pub name: String,
-    /// Its process.
     pub process: Identity,
-    /// How many agents it runs at a time.
     pub slots: u32,
-    /// Whether it was started in the background.
     pub background: bool,
-    /// When it came up.
     pub started_at: Millis,
-    /// Which version it is.
     pub version: String,
     /// Whether it is too old for the store: then it takes no more tasks, and ends when its agents have.
     #[serde(default)]
     pub outdated: bool,
 }
 
-/// A runner that is up, as long as this lives.
 #[derive(Debug)]
 pub struct Registered {
-    /// What the others see.
     pub runner: Runner,
     path: PathBuf,
     lock: Exclusive,
@@ -139,7 +131,6 @@ impl Drop for Registered {
     }
 }
 
-/// The runners that are up.
 pub fn up(home: &Home) -> io::Result<Vec<Runner>> {
     let entries = match fs::read_dir(home.runners()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

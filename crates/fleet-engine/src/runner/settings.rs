@@ -25,7 +25,6 @@ impl Settings {
         Self { seen: stamps(engine), fresh: None }
     }
 
-    /// Reads them again if they have changed.
     pub(super) fn refresh(&mut self, engine: &Engine) -> Outcome<()> {
         let seen = stamps(engine);
         if seen == self.seen {

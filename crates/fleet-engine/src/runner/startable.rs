@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleet_core::id::ProjectId;
 use fleet_core::problem::{Outcome, Problem};
 use fleet_core::task::{AgentName, Status, Task};
-use fleet_store::ops::{ListTasks, Page, ProjectAt, ProjectsAt, StatusFilter, TaskFilter};
+use fleet_store::ops::{ListTasks, ProjectAt, ProjectsAt, StatusFilter, TaskFilter, TaskPage};
 
 use super::able;
 use super::offer::could_join;
 use crate::{Engine, checkouts, clock};
 
-/// Tasks are counted up to here.
+/// Counting stops here.
 const COUNTED: i64 = 1_000;
 
 /// The tasks that need nothing but a runner: those that are ready, then those that will be when their time has come.
-pub(crate) async fn upcoming(engine: &Engine) -> Outcome<Page> {
+pub(crate) async fn upcoming(engine: &Engine) -> Outcome<TaskPage> {
     let statuses = StatusFilter(vec![Status::Ready, Status::Scheduled]);
     let filter = TaskFilter::default();
     engine.call(ListTasks { statuses, filter, limit: COUNTED, now: clock::now() }).await

@@ -41,7 +41,6 @@ impl Starts {
         self.backoff.failed(now)
     }
 
-    /// One did.
     pub(super) fn begun(&mut self) {
         self.backoff.succeeded();
     }

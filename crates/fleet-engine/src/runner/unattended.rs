@@ -14,8 +14,8 @@ use crate::home::Home;
 use crate::verbs::doctor;
 use crate::{Engine, problems};
 
-/// Looks whether tasks wait for a runner that is not there, and starts one if one is missed. Neither for agents: whoever
-/// runs them sees to that.
+/// Checks whether tasks wait for a missing runner, and starts one if it is missed. Not for agents: their runner takes
+/// care of that.
 pub async fn unattended(engine: &Engine) -> Outcome<Option<Unattended>> {
     let home = Home::new(engine.home());
     if !doctor::is_there(engine) || is_inside_a_run(engine)? {
@@ -38,7 +38,7 @@ pub(crate) async fn left_alone(engine: &Engine) -> Outcome<Option<Unattended>> {
     Ok(counted(found.tasks.iter().filter(|task| startable.has(task)), found.more, engine))
 }
 
-/// Nothing, if there are none.
+/// `None` if there are none.
 fn counted<'t>(tasks: impl Iterator<Item = &'t Task>, more: bool, engine: &Engine) -> Option<Unattended> {
     let now = engine.now();
     let (ready, scheduled): (Vec<_>, Vec<_>) = tasks.partition(|task| task.status(now) == Status::Ready);

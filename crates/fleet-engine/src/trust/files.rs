@@ -14,23 +14,21 @@ use super::hex;
 /// More files than settings have. A folder with more is one to which nobody can agree.
 const MOST_FILES: usize = 1_000;
 
-/// Larger files are no settings.
+/// Larger files are not settings.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
 /// The texts that prompts are made from, below a checkout.
 pub(crate) const TEMPLATES: &[&str] = &[".fleet/templates/task.md", ".fleet/templates/resume.md"];
 
-/// A file of a repository that needs consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProjectFile {
-    /// Where it is, below the work tree.
+    /// Relative to the work tree.
     pub(crate) path: String,
     /// Of its content; none if nobody can agree to it: a link, a pipe, or too large.
     pub(crate) sha256: Option<String>,
 }
 
 impl ProjectFile {
-    /// The file as it is now.
     pub(crate) fn look(root: &Path, path: &str) -> io::Result<Self> {
         let sha256 = if is_plain(root, path)? { content(&root.join(path))? } else { None };
         Ok(Self { path: path.to_owned(), sha256 })
@@ -65,7 +63,6 @@ pub(crate) fn below(root: &Path, places: &[&str]) -> io::Result<Vec<ProjectFile>
     Ok(found)
 }
 
-/// The names in a folder, in order.
 fn entries(folder: &Path) -> io::Result<Vec<String>> {
     let names = fs::read_dir(folder)?.take(MOST_FILES + 1).map(|entry| Ok(entry?.file_name()));
     let mut names = names

@@ -3,11 +3,10 @@
 //! Owns that what its author said instead, and what it does without, needs no consent.
 
 use fleet_core::problem::Outcome;
-use fleet_core::task::{AgentName, MetaKey, MetaValue, OWN_META, TaskSpec};
+use fleet_core::task::{AgentName, Setup, TaskSpec};
 
 use super::{OF_SETUP, ProjectWishes};
 use crate::config::{Setting, Value};
-use crate::keeper::setup;
 use crate::problems;
 
 impl ProjectWishes {
@@ -21,32 +20,21 @@ impl ProjectWishes {
 
 /// Gives a task the agent that the file of its project names.
 pub(crate) fn take_agent(spec: &mut TaskSpec, agent: &str) -> Outcome<()> {
-    spec.agent = Some(agent.parse().map_err(problems::field)?);
-    let key: MetaKey = agent_key().parse().map_err(problems::field)?;
-    spec.meta.insert(key, agent.parse::<MetaValue>().map_err(problems::field)?);
+    let agent: AgentName = agent.parse().map_err(problems::field)?;
+    (spec.agent, spec.project_agent) = (Some(agent.clone()), Some(agent));
     Ok(())
-}
-
-/// The metadata that names the agent if the project chose it, not the author.
-fn agent_key() -> String {
-    format!("{OWN_META}project_agent")
 }
 
 fn takes(spec: &TaskSpec, Setting { key, value, .. }: &Setting) -> bool {
     match key.as_str() {
-        "agent" => spec.agent.as_ref().is_none_or(|agent| is_of_project(spec, agent)),
+        // One that was given to somebody else since has the agent that people chose.
+        "agent" => spec.agent.is_none() || spec.agent == spec.project_agent,
         "limits.time" => spec.limits.seconds.is_none(),
         "limits.idle" => spec.limits.idle_seconds.is_none(),
         // They are in every task, whoever said them.
         "tasks.retries" => *value == Value::Integer(spec.retry.retries.into()),
-        key => !(OF_SETUP.contains(&key) && setup::is_skipped(spec)),
+        key => !(OF_SETUP.contains(&key) && spec.setup == Setup::Skip),
     }
-}
-
-/// One that was given to somebody else since has the agent that people chose.
-fn is_of_project(spec: &TaskSpec, agent: &AgentName) -> bool {
-    let key = agent_key();
-    spec.meta.iter().any(|(name, value)| name.as_str() == key && value.as_str() == agent.as_str())
 }
 
 #[cfg(test)]
@@ -84,8 +72,7 @@ mod tests {
         spec.retry.retries = 1;
         (spec.limits.seconds, spec.limits.idle_seconds) = (Some(1), Some(1));
         assert_eq!(left(&spec), ["limits.log", "workspaces.setup"]);
-        let (key, value) = setup::SKIP;
-        spec.meta.insert(key.parse().unwrap(), value.parse().unwrap());
+        spec.setup = Setup::Skip;
         assert_eq!(left(&spec), ["limits.log"]);
     }
 

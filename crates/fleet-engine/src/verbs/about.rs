@@ -6,7 +6,7 @@ use crate::caller::is_inside_a_run;
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let config = engine.config().ok();
-    // Nobody inside a run is told where codefleet keeps its files.
+    // Nobody inside a run learns where codefleet keeps its files.
     let is_agent = is_inside_a_run(engine)?;
     let store_file = if is_agent { None } else { engine.store_file() };
     let home = if is_agent { String::new() } else { engine.home().display().to_string() };

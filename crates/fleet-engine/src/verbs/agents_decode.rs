@@ -20,7 +20,7 @@ use crate::keeper::journal::LONGEST_LINE;
 const MOST_EVENTS: usize = 10_000;
 /// Events from more bytes than this are counted, too: a few lines can be as long as many.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
-/// More files are not listed.
+/// Further files are not listed.
 const MOST_FILES: usize = 1_000;
 /// Longer words are cut.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -30,7 +30,7 @@ const LONGEST_TEXT: usize = 64 * 1024;
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let adapter = find(engine, &request.agent)?;
     let brief = Brief { model: request.model.as_deref(), ..Brief::plain("", Path::new("/")) };
-    let mut heard = Heard::new(adapter.decoder(&brief));
+    let mut heard = Recording::new(adapter.decoder(&brief));
     // Agents that are spoken with wait for words; what they would have been told is of no interest here.
     heard.decoder.reply();
     heard.listen(Stream::Err, request.err.as_bytes());
@@ -38,7 +38,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(heard.end(request))
 }
 
-struct Heard {
+struct Recording {
     decoder: Box<dyn Decoder>,
     session: Option<String>,
     ended: bool,
@@ -57,7 +57,7 @@ struct Heard {
     events: Vec<AgentEvent>,
 }
 
-impl Heard {
+impl Recording {
     fn new(decoder: Box<dyn Decoder>) -> Self {
         Self {
             decoder,

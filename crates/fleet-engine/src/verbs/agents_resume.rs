@@ -6,7 +6,6 @@ use fleet_store::ops;
 use super::agents_show;
 use crate::{Engine, agents};
 
-/// Lets tasks start again with the account of this agent.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     agents_show::find(engine, &request.agent)?;
     let account = agents::account(engine, &request.agent)?;

@@ -11,7 +11,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let about = find(engine, &name)?.about();
     let settings = engine.config()?.agent_settings(&name);
     let agent = views(engine, vec![(name.clone(), about.clone())]).await?.pop();
-    let agent = agent.ok_or_else(|| Problem::new(Code::Internal, "an agent was lost on the way"))?;
+    let agent = agent
+        .ok_or_else(|| Problem::new(Code::Internal, "internal: the agent is missing from the answer"))?;
     let levels = Trust::WORDS.iter().zip(about.trust).zip(about.enforced);
     let level = |((trust, means), enforced): ((&&'static str, &'static str), Enforced)| TrustLevel {
         trust: (*trust).to_owned(),
@@ -38,7 +39,7 @@ pub(super) fn find(engine: &Engine, name: &str) -> Outcome<std::sync::Arc<dyn fl
     let agents = engine.agents()?;
     agents.get(name).ok_or_else(|| {
         let names: Vec<String> = agents.all().map(|adapter| format!("`{}`", adapter.name())).collect();
-        Problem::new(Code::AgentMissing, format!("codefleet knows no agent {:?}", escaped(name)))
+        Problem::new(Code::AgentMissing, format!("unknown agent {:?}", escaped(name)))
             .hint(format!("there are {}", names.join(", ")))
             .hint("an agent of your own needs `agents.NAME.program`, see docs/agents.md")
     })

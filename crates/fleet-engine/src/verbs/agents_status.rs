@@ -5,7 +5,7 @@ use fleet_api::verbs::agents_status::{Answer, AtWork, Request};
 use fleet_api::verbs::runner_status::Request as RunnerStatus;
 use fleet_api::views::ListedRunView;
 use fleet_core::problem::Outcome;
-use fleet_core::run::Signs;
+use fleet_core::run::RunSigns;
 use fleet_core::time::Millis;
 
 use super::{lineage, run_list, runner_status};
@@ -44,7 +44,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 
 fn at_work(listed: ListedRunView, patience: Option<Duration>, now: Millis) -> AtWork {
     let run = &listed.run;
-    let signs = Signs {
+    let signs = RunSigns {
         state: run.state,
         is_stopping: run.stopping.is_some(),
         is_expired: run.lease_until.0 < now,

@@ -9,6 +9,7 @@ mod stage;
 use std::time::Duration;
 
 use fleet_agents::{About, Program};
+use fleet_api::TaskFields;
 use fleet_api::verbs::agents_list::LoginState;
 use fleet_api::verbs::agents_test::{Answer, Request, Step};
 use fleet_api::verbs::doctor::Verdict;
@@ -26,7 +27,6 @@ use crate::{Engine, agents, clock};
 pub(super) const FILE: &str = "hello.txt";
 pub(super) const LINE: &str = "Hello from codefleet";
 
-/// What the agent is asked for.
 const TASK: &str = "Create a file called hello.txt in the root of this repository. It holds exactly one line:\n\n\
     Hello from codefleet\n\nCommit it. Change nothing else.";
 
@@ -35,7 +35,7 @@ const SCRIPT: &str = "```demo\nsay I will write the file.\nwrite hello.txt Hello
     commit Say hello\nusage 900 60 0.004\nsay It is written.\n```";
 
 /// Without any change it is looked so often.
-const LOOK: u32 = 1;
+const POLL_SECONDS: u32 = 1;
 
 /// Runs the task. Whenever somebody leaves, and this is dropped, the playground clears itself.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
@@ -104,14 +104,14 @@ async fn here(engine: &Engine, name: &str, about: &About) -> Outcome<Vec<Step>> 
     let path = installed.path.display();
     let installed = match &installed.version {
         Ok(version) => step("installed", Verdict::Good, format!("{version}, {path}")),
-        Err(why) => step("installed", Verdict::Warning, format!("{path} does not tell its version: {why}")),
+        Err(why) => step("installed", Verdict::Warning, format!("{path} does not report its version: {why}")),
     };
     let login = agents::login(engine, name, about)?;
     let login = match login.state {
         LoginState::NotNeeded => step("login", Verdict::Good, "not needed"),
-        LoginState::Unknown => step("login", Verdict::Good, "cannot be seen from outside"),
+        LoginState::Unknown => step("login", Verdict::Good, "cannot be checked from outside"),
         LoginState::Yes => step("login", Verdict::Good, login.sign.unwrap_or_default()),
-        LoginState::NoSign => step("login", Verdict::Warning, format!("no sign of it: {}", about.login)),
+        LoginState::NoSign => step("login", Verdict::Warning, format!("not detected: {}", about.login)),
     };
     Ok(vec![installed, login])
 }
@@ -120,22 +120,25 @@ async fn add(engine: &Engine, request: &Request, about: &About) -> Outcome<TaskI
     let script = if about.program == Program::This { format!("\n\n{SCRIPT}") } else { String::new() };
     let request = fleet_api::verbs::task_add::Request {
         title: format!("Create {FILE}"),
-        description: Some(format!("{TASK}{script}")),
-        agent: Some(request.agent.clone()),
-        model: request.model.clone(),
-        retries: Some(0),
-        limits: vec![format!("time={}s", request.seconds.max(1))],
+        fields: TaskFields {
+            description: Some(format!("{TASK}{script}")),
+            agent: Some(request.agent.clone()),
+            model: request.model.clone(),
+            retries: Some(0),
+            limits: vec![format!("time={}s", request.seconds.max(1))],
+            ..Default::default()
+        },
         ..Default::default()
     };
     task_add::add(engine, request).await.map(|task| task.id)
 }
 
-/// Whether the task came to its end in time.
 async fn follow(engine: &Engine, task: TaskId, patience: Duration) -> Outcome<bool> {
     let began = clock::uptime();
     // The keeper stops the agent at its limit, and needs a moment to see to what is left.
     let patience = patience + Duration::from_secs(30);
-    let mut request = Wait { ids: vec![task.to_string()], wait_seconds: Some(LOOK), ..Wait::default() };
+    let mut request =
+        Wait { ids: vec![task.to_string()], wait_seconds: Some(POLL_SECONDS), ..Wait::default() };
     loop {
         let seen = task_wait::run(engine, request.clone()).await?;
         let task = seen.tasks.first().ok_or_else(|| Problem::new(Code::Internal, "the task is gone"))?;

@@ -5,7 +5,7 @@ use fleet_api::verbs::clean::{Answer, Request};
 use fleet_api::views::{Kept, Leftover};
 use fleet_core::id::{ProjectId, RunId, TaskId};
 use fleet_core::problem::Outcome;
-use fleet_core::tidy::{self, BranchFacts, Reach, Verdict, Why, Work};
+use fleet_core::tidy::{self, BranchFacts, Reach, TidyDecision, TidyReason, Work};
 use fleet_host::git::{self, Branch, GitError, KeepCommits, Oid, StoredSnapshot};
 use fleet_store::ops::{self, ListedRun};
 
@@ -14,10 +14,9 @@ use super::lineage;
 use super::project_git::ProjectGit;
 use crate::home::Home;
 use crate::keeper::blocking;
-use crate::lie::Lie;
+use crate::landing_status::LandingStatus;
 use crate::{Engine, clock, problems, sweep};
 
-/// What may go, and what stays.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub(super) remove: Vec<Item>,
@@ -37,19 +36,19 @@ impl Plan {
         Self { remove: Vec::new(), keep: Vec::new(), repo }
     }
 
-    /// Leaves only what was shown to whoever agreed to it. Nothing was shown to those who do not ask.
+    /// Leaves only what the user saw and approved. Callers that do not ask saw nothing.
     pub(super) fn confirm(&mut self, confirmed: Option<&[Leftover]>) {
         let Some(confirmed) = confirmed else { return };
         let is_known = |item: &Item| confirmed.iter().any(|shown| shown.is_same(&item.shown));
         let (remove, changed): (Vec<_>, Vec<_>) = self.remove.drain(..).partition(is_known);
         self.remove = remove;
-        self.keep.extend(
-            changed.into_iter().map(|item| item.stays("it was not there, or otherwise, when you agreed")),
-        );
+        self.keep.extend(changed.into_iter().map(|item| item.stays("it has changed since you confirmed")));
     }
 
-    pub(super) fn shown(&self) -> Vec<Leftover> {
-        self.remove.iter().map(|item| item.shown.clone()).collect()
+    /// What it would do.
+    pub(super) fn previewed(self) -> Answer {
+        let removed = self.remove.into_iter().map(|item| item.shown).collect();
+        Answer { dry_run: true, removed, kept: self.keep }
     }
 }
 
@@ -60,7 +59,7 @@ impl Item {
     }
 }
 
-/// So many runs of a project are looked at, the newest first.
+/// At most this many runs of a project are considered, newest first.
 const MOST: i64 = 10_000;
 
 /// Removes what has landed in the project of the directory, or says what would go.
@@ -73,11 +72,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     lineage::retain_own(engine, &mut plan.remove, |item| item.shown.task).await?;
     lineage::retain_own(engine, &mut plan.keep, |kept| kept.task).await?;
     if request.dry_run {
-        return Ok(Answer { dry_run: true, removed: plan.shown(), kept: plan.keep });
+        return Ok(plan.previewed());
     }
     plan.confirm(request.confirmed.as_deref());
-    let Removed { removed, kept } = remove_all(engine, plan).await?;
-    Ok(Answer { dry_run: false, removed, kept })
+    remove_all(engine, plan).await
 }
 
 /// Looks at the runs of one task, of whatever project, and changes nothing.
@@ -109,7 +107,7 @@ async fn look(engine: &Engine, project: ProjectId, reach: Reach, plan: &mut Plan
     let names: BTreeSet<String> = groups.iter().filter_map(|group| group[0].run.branch.clone()).collect();
     let home = Home::new(engine.home());
     let git = ProjectGit::at(engine, &plan.repo.to_string_lossy());
-    let scene = blocking(move || Scene::look(&git, &names)).await?.map_err(problems::git)?;
+    let state = blocking(move || RepositoryState::look(&git, &names)).await?.map_err(problems::git)?;
     let here = Here::of(engine)?;
     for group in groups {
         // The branch is there, and the folders are. What has the name of the branch here is somebody else's.
@@ -117,12 +115,12 @@ async fn look(engine: &Engine, project: ProjectId, reach: Reach, plan: &mut Plan
             plan.keep.push(kept(&group[0], place));
             continue;
         }
-        let work = scene.work(&home, &group);
+        let work = state.work(&home, &group);
         let folders =
             group.iter().map(|row| row.run.id).filter(|run| home.run(*run).dir().exists()).collect();
         match tidy::judge(&work, reach) {
-            Verdict::Keep(why) => plan.keep.push(kept(&group[0], why.to_string())),
-            Verdict::Remove(why) => plan.remove.extend(scene.item(&group[0], folders, &why)),
+            TidyDecision::Keep(why) => plan.keep.push(kept(&group[0], why.to_string())),
+            TidyDecision::Remove(why) => plan.remove.extend(state.item(&group[0], folders, &why)),
         }
     }
     Ok(())
@@ -147,25 +145,25 @@ fn kept(row: &ListedRun, why: String) -> Kept {
     Kept { task: row.run.task, title, branch: row.run.branch.clone(), why, failed: false }
 }
 
-/// How the repository is.
-struct Scene {
-    lie: Lie,
+/// The state of the repository.
+struct RepositoryState {
+    status: LandingStatus,
     last: BTreeMap<String, StoredSnapshot>,
 }
 
-impl Scene {
+impl RepositoryState {
     fn look(project: &ProjectGit, names: &BTreeSet<String>) -> Result<Self, GitError> {
         let ProjectGit { repo, vault } = project;
-        let lie = Lie::look(repo, names)?;
+        let status = LandingStatus::look(repo, names)?;
         git::open_vault(repo, vault)?;
         let snapshots = git::list_snapshots(vault, None)?.into_iter();
         let last = snapshots.map(|snapshot| (snapshot.run.clone(), snapshot)).collect();
-        Ok(Self { lie, last })
+        Ok(Self { status, last })
     }
 
     fn work(&self, home: &Home, group: &[ListedRun]) -> Work {
         let is_live = |row: &ListedRun| row.run.state.is_live() || home.live_run(row.run.id).exists();
-        let branch = group[0].run.branch.as_ref().and_then(|name| self.lie.branches.get(name));
+        let branch = group[0].run.branch.as_ref().and_then(|name| self.status.branches.get(name));
         Work {
             is_live: group.iter().any(is_live),
             tasks: group.iter().filter_map(|row| row.task_state).collect(),
@@ -183,40 +181,34 @@ impl Scene {
         BranchFacts {
             checked_out: branch.checked_out.as_ref().map(|place| place.display().to_string()),
             is_unchanged: group.iter().any(began),
-            landed: self.lie.landed(branch),
+            landed: self.status.landed(branch),
             is_as_left: group.iter().any(left),
         }
     }
 
     /// `None` when nothing is left to remove.
-    fn item(&self, newest: &ListedRun, folders: Vec<RunId>, why: &Why) -> Option<Item> {
-        let branch = newest.run.branch.as_ref().and_then(|name| self.lie.branches.get(name));
+    fn item(&self, newest: &ListedRun, folders: Vec<RunId>, why: &TidyReason) -> Option<Item> {
+        let branch = newest.run.branch.as_ref().and_then(|name| self.status.branches.get(name));
         if branch.is_none() && folders.is_empty() {
             return None;
         }
-        let is_merged = branch.is_some_and(|branch| self.lie.is_merged(branch));
+        let is_merged = branch.is_some_and(|branch| self.status.is_merged(branch));
         let shown = Leftover {
             task: newest.run.task,
             title: newest.title.as_ref().map(ToString::to_string),
             branch: branch.map(|branch| branch.name.clone()),
             commit: branch.map(|branch| branch.commit.to_string()),
             why: why.to_string(),
-            landed: *why != Why::NotLanded,
+            landed: *why != TidyReason::NotLanded,
             runs: if folders.is_empty() { vec![newest.run.id] } else { folders },
         };
         Some(Item { shown, tip: branch.map(|branch| branch.commit.clone()), is_merged })
     }
 }
 
-#[derive(Debug)]
-pub(super) struct Removed {
-    pub(super) removed: Vec<Leftover>,
-    pub(super) kept: Vec<Kept>,
-}
-
 /// Removes what the plan says. A branch that has changed since then stays.
-pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Removed> {
-    let mut done = Removed { removed: Vec::new(), kept: plan.keep };
+pub(super) async fn remove_all(engine: &Engine, plan: Plan) -> Outcome<Answer> {
+    let mut done = Answer { dry_run: false, removed: Vec::new(), kept: plan.keep };
     let home = Home::new(engine.home());
     for item in plan.remove {
         let (git, home) = (ProjectGit::at(engine, &plan.repo.to_string_lossy()), home.clone());
@@ -239,7 +231,6 @@ fn remove(git: &ProjectGit, home: &Home, item: &Item) -> Result<(), String> {
     item.shown.runs.iter().try_for_each(|run| remove_folder(home, *run))
 }
 
-/// Removes the branch, if there is one.
 pub(super) fn remove_branch(project: &ProjectGit, item: &Item) -> Result<(), String> {
     let ProjectGit { repo, vault } = project;
     let newest = item.shown.runs.iter().max();
@@ -252,13 +243,12 @@ pub(super) fn remove_branch(project: &ProjectGit, item: &Item) -> Result<(), Str
             git::keep_commit(&keep).map_err(|error| error.to_string())?;
         }
         if !git::delete_branch(repo, branch, tip).map_err(|error| error.to_string())? {
-            return Err("somebody moved it just now".to_owned());
+            return Err("it has just moved".to_owned());
         }
     }
     Ok(())
 }
 
-/// Removes what is kept of a run on this machine.
 pub(super) fn remove_folder(home: &Home, run: RunId) -> Result<(), String> {
     let folder = home.run(run);
     git::move_to_trash(&home.trash(), folder.dir())
@@ -290,7 +280,7 @@ mod tests {
     fn only_what_was_agreed_to_goes() {
         let task = IdMaker::default().next(Millis(1_800_000_000_000), 5);
         let plan = |commit: &str| Plan { remove: vec![item(task, commit)], ..Plan::of(PathBuf::new()) };
-        let agreed = plan("a").shown();
+        let agreed = plan("a").previewed().removed;
         let mut moved = plan("b");
         moved.confirm(Some(&agreed));
         assert_eq!((moved.remove.len(), moved.keep.len(), moved.keep[0].failed), (0, 1, true));

@@ -1,4 +1,4 @@
-//! Looks a setting up.
+//! Reads a setting.
 
 use fleet_api::verbs::config_get::Request;
 use fleet_api::views::SettingView;
@@ -6,7 +6,6 @@ use fleet_core::problem::Outcome;
 
 use crate::Engine;
 
-/// Looks it up.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<SettingView> {
     Ok(engine.config()?.get(&request.key)?.view())
 }

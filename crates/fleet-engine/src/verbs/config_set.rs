@@ -6,7 +6,6 @@ use fleet_core::problem::Outcome;
 use crate::config::{self, ConfigFile};
 use crate::{Engine, agents};
 
-/// Sets it.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let setting = config::set(&file(engine, request.in_project)?, &request.key, &request.value)?;
     // A configuration that cannot be read otherwise is no reason not to set this.

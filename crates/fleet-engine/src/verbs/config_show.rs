@@ -6,7 +6,6 @@ use fleet_core::problem::Outcome;
 use crate::Engine;
 use crate::config::Setting;
 
-/// Lists them.
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     Ok(Answer { settings: engine.config()?.settings().iter().map(Setting::view).collect() })
 }

@@ -6,7 +6,6 @@ use fleet_core::problem::Outcome;
 use super::config_set::file;
 use crate::{Engine, config};
 
-/// Takes it out.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let file = file(engine, request.in_project)?;
     let removed = config::unset(&file, &request.key)?;

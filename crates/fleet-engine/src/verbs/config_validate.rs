@@ -5,7 +5,6 @@ use fleet_core::problem::Outcome;
 
 use crate::Engine;
 
-/// Lists everything that is wrong.
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     Ok(engine.check_config())
 }

@@ -13,7 +13,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_host::git::{self, Landing, MergeCheck, Oid, Paths};
 use fleet_store::ops;
 
-use self::work::{Piece, Scene};
+use self::work::{OpenWork, Piece};
 use super::project_git::ProjectGit;
 use crate::keeper::blocking;
 use crate::{Engine, problems};
@@ -30,23 +30,23 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     // Work that is not committed yet is in the vault alone.
     let ProjectGit { repo, vault } = ProjectGit::at(engine, &common_dir);
     let about: BTreeSet<TaskId> = engine.task_ids(&request.tasks).await?.into_iter().collect();
-    let scene = work::look(engine, (&repo, &vault), &about).await?;
-    check_project(&scene, &about)?;
-    let roots = scene.pieces.iter().map(|piece| piece.party.id).collect();
+    let open = work::look(engine, (&repo, &vault), &about).await?;
+    check_project(&open, &about)?;
+    let roots = open.pieces.iter().map(|piece| piece.party.id).collect();
     let graph = engine.call(ops::DependencyTree { roots, with_done: true, limit: MOST_EDGES }).await?;
-    let found = blocking(move || compare(&vault, scene, &graph.edges, &about)).await?;
+    let found = blocking(move || compare(&vault, open, &graph.edges, &about)).await?;
     found.map_err(problems::git)
 }
 
 /// Whoever names a task wants to hear of it.
-fn check_project(scene: &Scene, about: &BTreeSet<TaskId>) -> Outcome<()> {
-    let known: BTreeSet<TaskId> = scene.pieces.iter().map(|piece| piece.party.id).collect();
-    let unseen: BTreeSet<TaskId> = scene.unseen.iter().map(|unseen| unseen.task).collect();
+fn check_project(open: &OpenWork, about: &BTreeSet<TaskId>) -> Outcome<()> {
+    let known: BTreeSet<TaskId> = open.pieces.iter().map(|piece| piece.party.id).collect();
+    let unseen: BTreeSet<TaskId> = open.unseen.iter().map(|unseen| unseen.task).collect();
     match about.iter().find(|id| !known.contains(id) && !unseen.contains(id)) {
         None => Ok(()),
         Some(id) => Err(Problem::new(
             Code::NothingMatched,
-            format!("task {id} has nothing here that could be in the way: no file scope, and no branch that has not landed"),
+            format!("task {id} has nothing to conflict: no file scope, and no unlanded branch"),
         )
         .hint("a task of another repository needs `--project DIR`")),
     }
@@ -54,11 +54,11 @@ fn check_project(scene: &Scene, about: &BTreeSet<TaskId>) -> Outcome<()> {
 
 fn compare(
     repo: &Path,
-    scene: Scene,
+    open: OpenWork,
     edges: &[fleet_core::deps::Edge],
     about: &BTreeSet<TaskId>,
 ) -> Result<Answer, git::GitError> {
-    let Scene { pieces, landing, unseen, more } = scene;
+    let OpenWork { pieces, landing, unseen, more } = open;
     let parties: Vec<Party> = pieces.iter().map(|piece| piece.party.clone()).collect();
     let pairs = conflict::pairs(&parties, edges, about);
     let mut merges = Merges { repo, left: MOST_MERGES };
@@ -92,7 +92,6 @@ struct Merges<'r> {
     left: usize,
 }
 
-/// What came of a merge.
 enum Tried {
     Clean,
     Conflict(Paths),

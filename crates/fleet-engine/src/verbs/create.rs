@@ -1,11 +1,230 @@
-use fleet_api::verbs::create::Request;
+//! Launches work by hand: tasks that run now, each on a branch that somebody chose.
+//!
+//! Owns everything that is checked before such tasks are added, so that nothing is created when one of them could not
+//! run: names, branches in git and in the queue, agents, the commit to start from, consent to commands. They are tasks
+//! like any other afterwards.
+
+mod agents;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use fleet_api::TaskFields;
+use fleet_api::verbs::create::{Grouping, Job, Request, Setup, Wishes};
 use fleet_api::views::Launched;
-use fleet_core::problem::Outcome;
+use fleet_core::id::TaskId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::project::Project;
+use fleet_core::task::{AgentName, BaseRef, BranchName, Task, TaskSpec, TaskState, Tuning};
+use fleet_host::git::{self, GitError};
+use fleet_store::{StoreError, ops};
 
-use super::launch;
-use crate::Engine;
+use super::{follow, task_add};
+use crate::agents::{Wish, terms};
+use crate::keeper::{blocking, checkout};
+use crate::trust::ProjectWishes;
+use crate::{Engine, problems, trust};
 
-/// Adds the tasks to the project of the directory; nobody is told to start them yet.
+pub(super) use agents::check as check_agent;
+use names::Holder;
+pub(super) use names::{letters, slug};
+
+/// More at once is a list for `fleet task import`.
+pub(super) const MOST: usize = 100;
+/// What people launch by hand comes before what was queued.
+pub(super) const PRIORITY: i64 = 5;
+
+/// Adds the tasks to the project of the directory; starting them is the caller's business.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
-    launch::run(engine, request).await
+    if request.jobs.is_empty() || request.jobs.len() > MOST {
+        let message = format!("{} tasks at once: between 1 and {MOST} can be launched", request.jobs.len());
+        return Err(
+            Problem::new(Code::InvalidValue, message).hint("`fleet task import` takes as many as you like")
+        );
+    }
+    let batch = match request.grouping {
+        Grouping::Alone => None,
+        Grouping::Batch => Some(engine.new_id()?),
+    };
+    let mut specs =
+        request.jobs.iter().map(|job| spec(engine, job, &request.wishes)).collect::<Outcome<Vec<_>>>()?;
+    let names: BTreeSet<&str> =
+        specs.iter().filter_map(|spec| spec.agent.as_ref()).map(AgentName::as_str).collect();
+    agents::check_all(engine, &names)?;
+    for (job, spec) in request.jobs.iter().zip(&mut specs) {
+        tune(engine, job, spec)?;
+    }
+    names::check_apart(specs.iter().filter_map(|spec| spec.branch.as_ref()).map(BranchName::as_str))?;
+    let base = base(engine, request.wishes.base.as_deref()).await?;
+    for spec in &mut specs {
+        spec.base = Some(base.clone());
+        spec.batch = batch;
+    }
+    check_branches(engine, &specs).await?;
+    let tasks = add(engine, specs).await?;
+    let now = engine.now();
+    let unseen = |task| follow::view(&ops::FollowedTask { task, run: None, obstacle: None }, now);
+    Ok(Launched { batch, tasks: tasks.into_iter().map(unseen).collect() })
+}
+
+/// A task as its author would have added it.
+fn spec(engine: &Engine, job: &Job, wishes: &Wishes) -> Outcome<TaskSpec> {
+    let request = fleet_api::verbs::task_add::Request {
+        title: match &job.title {
+            Some(title) => title.clone(),
+            None => names::title(&job.prompt)?,
+        },
+        labels: job.labels.clone(),
+        fields: TaskFields {
+            description: Some(job.prompt.clone()),
+            priority: Some(PRIORITY),
+            agent: job.agent.clone(),
+            model: job.model.clone(),
+            base: wishes.base.clone(),
+            branch: job.branch.clone(),
+            limits: wishes.limits.clone(),
+            retries: wishes.retries,
+            meta: job.meta.clone(),
+            read_only: wishes.read_only,
+            ..Default::default()
+        },
+        ..Default::default()
+    };
+    let mut spec = task_add::spec(engine, &request)?;
+    if spec.agent.is_none() {
+        spec.agent = Some(engine.config()?.agent().parse().map_err(problems::field)?);
+    }
+    if wishes.setup == Setup::Skip {
+        spec.setup = Setup::Skip;
+    }
+    spec.profile = job.profile.as_deref().map(str::parse).transpose().map_err(problems::field)?;
+    spec.on_behalf_of = job.on_behalf_of;
+    Ok(spec)
+}
+
+/// What no run could be started with is refused now, when its author can still change it.
+fn tune(engine: &Engine, job: &Job, spec: &mut TaskSpec) -> Outcome<()> {
+    let Some(agent) = spec.agent.as_ref().filter(|_| job.tuning != Tuning::default()) else { return Ok(()) };
+    let wish = Wish {
+        model: job.model.as_deref(),
+        read_only: spec.read_only,
+        effort: job.tuning.effort.as_deref(),
+        args: &job.tuning.args,
+    };
+    terms(engine, agent.as_str(), wish)?;
+    if job.tuning.effort.is_some() {
+        spec.tuning.effort.clone_from(&job.tuning.effort);
+    }
+    if !job.tuning.args.is_empty() {
+        spec.tuning.args.clone_from(&job.tuning.args);
+    }
+    spec.tuning.check().map_err(problems::field)
+}
+
+/// The commit that all of them start from, whatever is committed until they start.
+pub(super) async fn base(engine: &Engine, wish: Option<&str>) -> Outcome<BaseRef> {
+    let (here, wish) = (engine.repository()?.git_dir.clone(), wish.map(ToOwned::to_owned));
+    let workspace = engine.surrounding();
+    let look = move || match (workspace, wish) {
+        (Some(workspace), Some(rev)) => workspace.resolve(&rev),
+        (Some(workspace), None) => workspace.head(),
+        (None, Some(rev)) => git::resolve_commit(&here, &rev),
+        (None, None) => git::head_commit(&here),
+    };
+    let commit = blocking(look).await?.map_err(|error| git_problem("base", &error))?;
+    commit.to_string().parse().map_err(problems::field)
+}
+
+/// Every branch must be new. Git is asked before anything is added, and again by whoever makes the branch.
+async fn check_branches(engine: &Engine, specs: &[TaskSpec]) -> Outcome<()> {
+    let repo = engine.repository()?.common_dir.clone();
+    let wanted: Vec<String> =
+        specs.iter().filter_map(|spec| spec.branch.as_ref()).map(ToString::to_string).collect();
+    let look = move || -> Result<Option<(String, Holder)>, GitError> {
+        for branch in wanted {
+            if let Some(why) = git::branch_conflict(&repo, &branch)? {
+                let exists = git::branch_commit(&repo, &branch)?.is_some();
+                let holder = match exists {
+                    false => Holder::Neighbour(why),
+                    true if is_own(&repo, &branch) => Holder::Own,
+                    true => Holder::Branch(None),
+                };
+                return Ok(Some((branch, holder)));
+            }
+        }
+        Ok(None)
+    };
+    match blocking(look).await?.map_err(|error| git_problem("branch", &error))? {
+        None => Ok(()),
+        Some((branch, Holder::Branch(_))) => {
+            let earlier = Holder::Branch(earlier_task(engine, &branch).await);
+            Err(names::taken(&branch, &earlier))
+        }
+        Some((branch, other)) => Err(names::taken(&branch, &other)),
+    }
+}
+
+/// Whether nobody should be told how to remove a branch.
+fn is_own(repo: &Path, branch: &str) -> bool {
+    let is_checked_out =
+        |all: Vec<git::Branch>| all.iter().any(|one| one.name == branch && one.checked_out.is_some());
+    matches!(branch, "main" | "master") || git::branches(repo).is_ok_and(is_checked_out)
+}
+
+/// The task that made a branch, for advice: not knowing it is no reason to fail otherwise than for the branch.
+async fn earlier_task(engine: &Engine, branch: &str) -> Option<TaskId> {
+    let project = engine.known_project().await.ok()??.id;
+    let find = ops::ResolveRun { typed: branch.to_owned(), project: Some(project) };
+    let run = engine.call(find).await.ok()?;
+    let detail = engine.call(ops::GetRun { run }).await.ok()?;
+    let resumable = |task: &Task| matches!(task.state(), TaskState::Failed | TaskState::Cancelled);
+    detail.task.filter(|task| task.project == project && resumable(task)).map(|task| task.id)
+}
+
+async fn add(engine: &Engine, specs: Vec<TaskSpec>) -> Outcome<Vec<Task>> {
+    let project = engine.project().await?;
+    check_consent(engine, &project, &specs)?;
+    let new = |spec: TaskSpec| -> Outcome<ops::NewTask> {
+        let (id, project, state) = (engine.new_id()?, project.id, TaskState::Queued);
+        Ok(ops::NewTask { id, project, spec, after: Vec::new(), state })
+    };
+    let tasks = specs.into_iter().map(new).collect::<Outcome<Vec<_>>>()?;
+    task_add::insert(engine, tasks).await?.map_err(|error| match error {
+        StoreError::BranchTaken { branch, task } => names::taken(&branch, &Holder::Task(task)),
+        error => problems::store(error),
+    })
+}
+
+/// Refuses tasks that would fail for what nobody agreed to.
+fn check_consent(engine: &Engine, project: &Project, specs: &[TaskSpec]) -> Outcome<()> {
+    let Some(asked) = untrusted(engine, project)? else { return Ok(()) };
+    let of_tasks = specs.iter().map(|spec| asked.clone().of_task(spec));
+    let Some(needed) = of_tasks.into_iter().find(|needed| !needed.is_empty()) else { return Ok(()) };
+    let refusal = needed.refusal();
+    if needed.without_setup().is_empty() {
+        return Err(refusal.hint("`--quick` skips set-up commands and copies"));
+    }
+    Err(refusal)
+}
+
+/// What a project wants and nobody agreed to, as a keeper will see them: from the main checkout.
+pub(super) fn untrusted(engine: &Engine, project: &Project) -> Outcome<Option<ProjectWishes>> {
+    let there = engine.at(checkout(project))?;
+    trust::untrusted(engine.home(), there.config()?, project)
+}
+
+fn git_problem(field: &str, error: &GitError) -> Problem {
+    match error {
+        GitError::NoSuchCommit { .. } | GitError::Unborn { .. } | GitError::Refused(_) => {
+            Problem::field(field, error.to_string())
+        }
+        _ => {
+            let cause =
+                std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            Problem::new(Code::Io, format!("{error}{cause}"))
+        }
+    }
 }

@@ -16,7 +16,6 @@ use crate::Engine;
 use crate::home::{Home, RunFolder};
 use crate::keeper::checkout;
 
-/// Fills it in for all of them.
 pub(super) async fn fill(engine: &Engine, mut tasks: Vec<Followed>) -> Outcome<Vec<Followed>> {
     let projects = engine.projects().await?;
     let known = Known {
@@ -41,11 +40,15 @@ struct Known<'e> {
 impl Known<'_> {
     async fn of(&self, seen: &Followed) -> Outcome<Details> {
         let (task, run, config) = (&seen.task, seen.run.as_ref(), self.engine.config()?);
-        let folder = run.map(|run| self.home.run(run.id)).filter(|folder| folder.dir().exists());
+        // That of a run that was just taken is about to be made.
+        let is_there = |run: &&RunView| run.state.is_live() || self.home.run(run.id).dir().exists();
+        let folder = run.filter(is_there).map(|run| self.home.run(run.id));
         let agent = run.map(|run| run.agent.clone()).or_else(|| task.agent.clone());
+        let agent = agent.unwrap_or_else(|| config.agent().to_owned());
         Ok(Details {
             repo: self.repos.get(&task.project).cloned(),
-            agent: agent.unwrap_or_else(|| config.agent().to_owned()),
+            model: task.model.clone().or_else(|| config.agent_settings(&agent).model),
+            agent,
             most_seconds: task.limits.seconds.or_else(|| config.limits().time.map(|time| time.as_secs())),
             parent: match task.parent {
                 Some(run) => self.task_of(run).await,
@@ -53,6 +56,7 @@ impl Known<'_> {
             },
             kept_at: run.filter(|run| run.state.is_live()).map(|run| self.kept_at(run)).transpose()?,
             exit_code: run.and_then(|run| self.exit_codes.get(&run.id)).copied(),
+            opened: run.map(|run| self.home.opened(run.id)).filter(|folder| folder.exists()),
             printed_at: folder.as_ref().and_then(printed_at),
             files: folder.as_ref().map(files),
         })
@@ -62,7 +66,6 @@ impl Known<'_> {
         self.engine.call(ops::GetRun { run }).await.ok().map(|detail| detail.run.task)
     }
 
-    /// When the keeper of a run last renewed its lease.
     fn kept_at(&self, run: &RunView) -> Outcome<Moment> {
         let lease = i64::try_from(self.engine.config()?.runner().lease.as_millis()).unwrap_or(i64::MAX);
         // Another machine may have another clock, or another setting.
@@ -81,7 +84,6 @@ fn files(folder: &RunFolder) -> RunFiles {
     }
 }
 
-/// When one of the logs was last written.
 fn printed_at(folder: &RunFolder) -> Option<Moment> {
     let written = |file: &Path| file.metadata().ok().filter(|found| found.len() > 0)?.modified().ok();
     let newest = [folder.stdout(), folder.stderr()].iter().filter_map(|file| written(file)).max()?;

@@ -40,7 +40,7 @@ fn home(engine: &Engine) -> Check {
     let found = match std::fs::metadata(home) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Check::good("home", format!("{} (made when first needed)", home.display()));
+            return Check::good("home", format!("{} (created when first needed)", home.display()));
         }
         Err(error) => {
             let problem = Problem::new(Code::Io, format!("{} cannot be used: {error}", home.display()));
@@ -98,7 +98,7 @@ fn trusted(engine: &Engine) -> Option<Check> {
     }
     match trust_show::wishes(engine, None).and_then(|asked| trust_show::judged(engine, &asked)) {
         Ok(status) if status.asked.is_empty() => None,
-        Ok(status) if status.trusted => Some(Check::good("trust", "you agreed to what this project wants")),
+        Ok(status) if status.trusted => Some(Check::good("trust", "you approved what this project requests")),
         Ok(status) => {
             Some(Check::warning("trust", unused(&status.asked), "`fleet trust` shows it, and asks"))
         }
@@ -109,9 +109,9 @@ fn trusted(engine: &Engine) -> Option<Check> {
 /// Settings keep tasks from running until somebody agrees, files only keep agents from using them.
 fn unused(asked: &WishesView) -> &'static str {
     if asked.commands.is_empty() {
-        "files of this project for agents are not used before you agree to them"
+        "files of this project for agents are not used until you approve them"
     } else {
-        "what this project wants is not done before you agree to it"
+        "what this project requests is not done until you approve it"
     }
 }
 
@@ -133,7 +133,7 @@ fn agents(engine: &Engine) -> Option<Check> {
     if names.contains(&agent) {
         return Some(Check::good(
             "agents",
-            format!("{agent} does what names no other; here: {}", names.join(", ")),
+            format!("default agent: {agent}; available: {}", names.join(", ")),
         ));
     }
     let install =
@@ -141,20 +141,20 @@ fn agents(engine: &Engine) -> Option<Check> {
     let how = other_agent(&engine.config().ok()?.get("agent").ok()?.origin);
     let mut check = Check::warning(
         "agents",
-        format!("tasks that name no agent are for {agent}, which cannot be started here"),
+        format!("the default agent {agent} cannot be started here"),
         format!("choose another one ({}): {how}", names.join(", ")),
     );
     check.hints.extend(install);
     Some(check)
 }
 
-/// How another agent becomes the usual one: what says it now also wins over the user's own file.
-fn other_agent(said_by: &Origin) -> String {
+/// How to change the default agent: a setting outside the user's own file overrides that file.
+pub(crate) fn other_agent(said_by: &Origin) -> String {
     match said_by {
         Origin::Default | Origin::User { .. } => "`fleet config set agent NAME`".to_owned(),
-        Origin::Project { .. } => format!(
-            "the project sets it ({said_by}): `fleet config set agent NAME --in-project`, or `--agent NAME` for a task"
-        ),
+        Origin::Project { .. } => {
+            format!("the project sets it ({said_by}): `fleet config set agent NAME --in-project`")
+        }
         Origin::Environment { variable } => format!("the variable {variable} sets it"),
         Origin::Flag => "`--config` sets it".to_owned(),
     }
@@ -171,12 +171,12 @@ pub(crate) fn is_there(engine: &Engine) -> bool {
 
 async fn store(engine: &Engine) -> Vec<Check> {
     if engine.config().is_err() {
-        return vec![Check::warning("store", "not looked at", "mend the configuration first")];
+        return vec![Check::warning("store", "not looked at", "fix the configuration first")];
     }
     if let Ok(StoreUrl::Sqlite(path)) = engine.store_url()
         && matches!(path.try_exists(), Ok(false))
     {
-        return vec![Check::good("store", format!("{} (made when first needed)", path.display()))];
+        return vec![Check::good("store", format!("{} (created when first needed)", path.display()))];
     }
     let store = match engine.store().await {
         Ok(store) => store,
@@ -202,7 +202,7 @@ async fn store(engine: &Engine) -> Vec<Check> {
 }
 
 fn locked(holder: &str) -> Check {
-    let problem = Problem::new(Code::StoreBusy, format!("nobody can write to the store: {holder}"));
+    let problem = Problem::new(Code::StoreBusy, format!("the store is locked: {holder}"));
     Check::bad("store", problem)
 }
 

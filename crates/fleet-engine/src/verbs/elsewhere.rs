@@ -8,7 +8,6 @@ use fleet_host::machine;
 use crate::Engine;
 use crate::home::Home;
 
-/// Which runs are here.
 #[derive(Debug, Clone)]
 pub(super) struct Here {
     place: String,

@@ -37,12 +37,12 @@ async fn look(
         return Ok((Vec::new(), after.unwrap_or(newest)));
     }
     let Some(since) = after else {
-        let newest = ops::Newest { project, limit };
+        let newest = ops::NewestEvents { project, limit };
         let (newest, events) = engine.call(ops::Both(ops::NewestSeq, newest)).await?;
         let last = events.last().map_or(newest, |event| event.seq.max(newest));
         return Ok((events, last));
     };
-    let tail = ops::Tail { since, project, limit };
+    let tail = ops::EventsAfter { since, project, limit };
     let (newest, events) = engine.call(ops::Both(ops::NewestSeq, tail)).await?;
     let is_all = i64::try_from(events.len()).is_ok_and(|found| found < limit);
     let last = events.last().map_or(since, |event| event.seq);

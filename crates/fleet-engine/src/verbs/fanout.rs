@@ -1,11 +1,11 @@
 //! The same prompt several times, on branches of their own.
 
-use fleet_api::verbs::create::{self, Grouping, Job};
+use fleet_api::verbs::create::{Grouping, Job, Request as Create};
 use fleet_api::verbs::fanout::Request;
 use fleet_api::views::Launched;
 use fleet_core::problem::{Code, Outcome, Problem};
 
-use super::launch::{self, MOST};
+use super::create::{self, MOST};
 use crate::Engine;
 
 /// A name that is made up is made up again so often when it is taken.
@@ -18,15 +18,15 @@ pub(crate) async fn run(engine: &Engine, wish: Request) -> Outcome<Launched> {
         return Err(Problem::new(Code::InvalidValue, message));
     }
     if let Some(prefix) = &wish.prefix {
-        return launch::run(engine, request(&wish, prefix)).await;
+        return create::run(engine, request(&wish, prefix)).await;
     }
-    let slug = launch::slug(&wish.prompt)?;
-    let mut last = launch::run(engine, request(&wish, &slug)).await;
+    let slug = create::slug(&wish.prompt)?;
+    let mut last = create::run(engine, request(&wish, &slug)).await;
     for number in 2..=TRIES {
         match &last {
             // Somebody else may also take the name between the look and the launch.
             Err(problem) if problem.code == Code::BranchTaken => {
-                last = launch::run(engine, request(&wish, &format!("{slug}-{number}"))).await;
+                last = create::run(engine, request(&wish, &format!("{slug}-{number}"))).await;
             }
             _ => break,
         }
@@ -34,13 +34,13 @@ pub(crate) async fn run(engine: &Engine, wish: Request) -> Outcome<Launched> {
     last
 }
 
-fn request(wish: &Request, prefix: &str) -> create::Request {
+fn request(wish: &Request, prefix: &str) -> Create {
     let jobs = (0..wish.copies).map(|number| Job {
-        branch: Some(format!("{prefix}-{}", launch::letters(number))),
+        branch: Some(format!("{prefix}-{}", create::letters(number))),
         prompt: wish.prompt.clone(),
         agent: wish.agents.get(number % wish.agents.len().max(1)).cloned(),
         model: wish.model.clone(),
         ..Job::default()
     });
-    create::Request { jobs: jobs.collect(), wishes: wish.wishes.clone(), grouping: Grouping::Batch }
+    Create { jobs: jobs.collect(), wishes: wish.wishes.clone(), grouping: Grouping::Batch }
 }

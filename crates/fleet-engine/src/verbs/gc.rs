@@ -21,7 +21,6 @@ use crate::{Engine, sweep};
 pub(crate) use find::area;
 pub(super) use find::names;
 
-/// What to look for.
 #[derive(Debug, Clone, Copy)]
 struct Search {
     /// Logs and snapshots of runs that ended longer ago than this.
@@ -49,7 +48,6 @@ struct Found {
     action: Action,
 }
 
-/// How it goes.
 #[derive(Debug, Clone)]
 enum Action {
     /// With the rest of the trash.
@@ -125,7 +123,7 @@ fn act(home: &Home, action: Action) -> Result<(), String> {
         Action::Sweep => Ok(()),
         Action::Discard(area, slot) => match area.remove(&slot) {
             Ok(true) => Ok(()),
-            Ok(false) => Err("somebody uses it now".to_owned()),
+            Ok(false) => Err("it is in use now".to_owned()),
             Err(error) => Err(error.to_string()),
         },
         Action::Folder(run) => {
@@ -141,7 +139,7 @@ fn act(home: &Home, action: Action) -> Result<(), String> {
     }
 }
 
-/// Under its lock: whoever wants the file at the same time makes a new one.
+/// Under its lock: a process that wants the file at the same time makes a new one.
 fn remove_stale(file: &Path) -> std::io::Result<()> {
     let Some(lock) = Exclusive::try_acquire(file)? else { return Ok(()) };
     fs::remove_file(file)?;

@@ -49,7 +49,6 @@ pub(crate) fn check_place(engine: &Engine) -> Outcome<()> {
     Err(elsewhere("the directory is not a checkout that the repository knows"))
 }
 
-/// Refuses an agent what is about all repositories.
 pub(crate) fn check_all_projects(engine: &Engine, all_projects: bool) -> Outcome<()> {
     match engine.caller()?.run() {
         Some(_) if all_projects => Err(elsewhere("all_projects")),
@@ -59,7 +58,7 @@ pub(crate) fn check_all_projects(engine: &Engine, all_projects: bool) -> Outcome
 
 /// The refusal of what belongs to another repository than that of the agent.
 pub(crate) fn elsewhere(what: &str) -> Problem {
-    Problem::new(Code::NotYours, format!("{what}: an agent sees the backlog of its own repository only"))
+    Problem::new(Code::NotYours, format!("{what}: an agent sees only the backlog of its own repository"))
         .hint("leave out what names another one")
 }
 
@@ -72,7 +71,7 @@ pub(crate) async fn check(engine: &Engine, task: TaskId) -> Outcome<()> {
     Err(not_yours(&format!("task {task}"), own))
 }
 
-/// Whether whoever asks may see all of a task: a person, or an agent that it comes from.
+/// Whether the caller may see all of a task: a person, or an agent that it comes from.
 pub(super) async fn is_own(engine: &Engine, task: TaskId) -> Outcome<bool> {
     match own_task(engine)? {
         Some(own) => descends(engine, task, own).await,
@@ -121,7 +120,7 @@ pub(crate) async fn check_workflow(engine: &Engine, workflow: WorkflowId) -> Out
 }
 
 fn not_yours(what: &str, own: TaskId) -> Problem {
-    let message = format!("{what} does not come from task {own}, whose agent asks");
+    let message = format!("{what} is not yours: task {own} did not start it");
     Problem::new(Code::NotYours, message).hint(
         "an agent may see and end only what it started, and what that started; say in your report what you need",
     )

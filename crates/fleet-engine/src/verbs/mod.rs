@@ -14,7 +14,6 @@ fleet_api::for_each_verb!(modules);
 mod details;
 mod elsewhere;
 mod follow;
-mod launch;
 pub(crate) mod lineage;
 mod project_git;
 mod reasons;

@@ -23,7 +23,6 @@ impl ProjectGit {
         Self { repo: PathBuf::from(common_dir), vault: Home::new(engine.home()).vault(common_dir) }
     }
 
-    /// The same, with the vault up to date.
     pub(super) async fn open(engine: &Engine, common_dir: &str) -> Outcome<Self> {
         let found = Self::at(engine, common_dir);
         let Self { repo, vault } = found.clone();

@@ -22,8 +22,8 @@ pub(super) fn told(reason: Reason, detail: Option<&str>) -> String {
 
 const fn meaning(reason: Reason) -> &'static str {
     match reason {
-        Reason::AgentError => "the agent ended with an error of its own",
-        Reason::BlockedByAgent => "the agent said that it cannot go on",
+        Reason::AgentError => "the agent ended with an error",
+        Reason::BlockedByAgent => "the agent said that it cannot continue",
         Reason::NoChanges => "changes were expected, and git shows none",
         Reason::RateLimited => "the provider asked to slow down",
         Reason::QuotaExhausted => "the quota of the account is used up",
@@ -31,25 +31,25 @@ const fn meaning(reason: Reason) -> &'static str {
         Reason::BadModel => "the provider does not know the model",
         Reason::ContextOverflow => "the conversation no longer fits the model",
         Reason::ProviderOutage => "the provider is out of reach or overloaded",
-        Reason::Stale => "the agent showed no sign of work for too long",
-        Reason::TimedOut => "it took longer than it may",
+        Reason::Stale => "the agent was inactive for too long",
+        Reason::TimedOut => "it took longer than its limit",
         Reason::OverBudget => "it went over its limit of money or tokens",
         Reason::SetupFailed => "the workspace or the agent could not be set up",
-        Reason::WorkspaceFailed => "the workspace could not be made or looked at",
+        Reason::WorkspaceFailed => "the workspace could not be created or read",
         Reason::Lost => "its keeper vanished",
-        Reason::Untrusted => "the repository wants something that nobody has agreed to yet",
-        Reason::AgentMissing => "the agent's program is not there",
-        Reason::BranchTaken => "the branch is somebody else's",
-        Reason::MergeConflict => "the branches that it starts from contradict each other",
-        Reason::ChecksFailed => "a check did not succeed",
-        Reason::OutsideWorkspace => "the agent worked outside of its workspace",
+        Reason::Untrusted => "the repository requests something that has not been approved",
+        Reason::AgentMissing => "the agent is not installed",
+        Reason::BranchTaken => "the branch belongs to something else",
+        Reason::MergeConflict => "the branches it starts from conflict",
+        Reason::ChecksFailed => "a check failed",
+        Reason::OutsideWorkspace => "the agent worked outside its workspace",
     }
 }
 
 /// What a person can do about it, most useful first.
 pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str) -> Outcome<Vec<String>> {
     let about = engine.agents()?.find(agent).map(Adapter::about);
-    let other_agent = || format!("let another agent do it: `fleet task edit {task} --agent NAME`");
+    let other_agent = || format!("use another agent: `fleet task edit {task} --agent NAME`");
     Ok(match reason {
         Reason::Auth => {
             let login = about
@@ -72,25 +72,26 @@ pub(super) fn remedy(engine: &Engine, reason: Reason, task: TaskId, agent: &str)
         Reason::QuotaExhausted | Reason::RateLimited => vec![
             other_agent(),
             format!(
-                "or name agents that take over by themselves: `fleet config set agents.{agent}.fallback '[\"NAME\"]'`"
+                "or name agents that take over automatically: `fleet config set agents.{agent}.fallback '[\"NAME\"]'`"
             ),
         ],
-        Reason::Untrusted => vec!["look at what the repository wants with `fleet trust`".to_owned()],
+        Reason::Untrusted => vec!["`fleet trust` shows what the repository requests".to_owned()],
         Reason::BranchTaken => vec![format!("choose another branch: `fleet task edit {task} --branch NAME`")],
         Reason::SetupFailed => {
-            vec!["`workspaces.setup` has the set-up commands: `fleet config show`".to_owned()]
+            vec!["`fleet config show` shows the set-up commands (`workspaces.setup`)".to_owned()]
         }
         Reason::TimedOut => vec![format!("give it more time: `fleet task edit {task} --limit time=8h`")],
         Reason::Stale => vec![format!("allow longer silence: `fleet config set limits.idle 1h`")],
         Reason::BlockedByAgent => vec![format!("say what it needs: `fleet prompt {task} \"…\"`")],
         Reason::MergeConflict => vec![
             format!(
-                "merge them yourself and begin there: `fleet task edit {task} --base COMMIT`, then `fleet task retry {task}`"
+                "merge them yourself and start there: `fleet task edit {task} --base COMMIT`, then `fleet task \
+                 retry {task}`"
             ),
             "or let the agent do it: `on_conflict = \"resolve\"` in the workflow's file".to_owned(),
         ],
         Reason::ChecksFailed => vec![
-            format!("`fleet show {task}` has what it printed, and the file with all of it"),
+            format!("`fleet show {task}` shows what it printed, and the file with the whole output"),
             format!("say what it should do about it: `fleet prompt {task} \"…\"`"),
         ],
         Reason::OutsideWorkspace => {
@@ -132,7 +133,7 @@ fn raised(task: TaskId, used: Totals, limits: Limits, reserved: Bounds) -> Strin
     } else if let Some(most) = passed(used.micro_usd, limits.micro_usd) {
         limit(&format!("usd={}", dollars(most.saturating_mul(2))))
     } else if passed(tokens, reserved.tokens).or(passed(used.micro_usd, reserved.micro_usd)).is_some() {
-        "the budget is used up: `fleet config show` has it under `budget`".to_owned()
+        "the budget is used up: `fleet config show` shows it under `budget`".to_owned()
     } else {
         limit("usd=5")
     }

@@ -9,20 +9,20 @@ use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_core::text::escaped;
 use fleet_store::ops::{self, ListTasks, StatusFilter, TaskFilter};
 
-use super::launch::check_agent;
+use super::create::check_agent;
 use super::{follow, lineage};
 use crate::{Engine, problems};
 
-/// What a person can take up again.
+/// States from which a user can resume a task.
 const RESUMABLE: [TaskState; 4] =
     [TaskState::Failed, TaskState::Cancelled, TaskState::Waiting, TaskState::Held];
 
 /// More than any batch that is launched by hand.
 const MOST: i64 = 1_000;
 
-/// Queues the tasks again; nobody is told to start them yet.
+/// Queues the tasks again; starting them is the caller's business.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> {
-    let batch = request.batch.as_deref().map(str::parse::<BatchId>).transpose().map_err(problems::id)?;
+    let batch = request.batch.as_deref().map(problems::batch).transpose()?;
     let mut ids: Vec<TaskId> = Vec::new();
     for typed in &request.ids {
         let id = meant(engine, typed).await?;
@@ -50,7 +50,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Launched> 
 pub(crate) async fn meant(engine: &Engine, typed: &str) -> Outcome<TaskId> {
     engine.task_id(typed).await.map_err(|problem| match problem.code {
         Code::TaskNotFound | Code::IdInvalid => {
-            let message = format!("there is no task, run or branch of a run \"{}\"", escaped(typed));
+            let message = format!("no task, run or branch is called \"{}\"", escaped(typed));
             Problem::new(Code::TaskNotFound, message).hint("`fleet task list --all` shows every task")
         }
         _ => problem,
@@ -67,13 +67,13 @@ async fn unfinished(engine: &Engine, batch: BatchId) -> Outcome<Vec<TaskId>> {
     };
     let page = engine.call(list(StatusFilter(RESUMABLE.map(Status::In).to_vec()))).await?;
     if page.more {
-        let message = format!("the batch {batch} has more than {MOST} tasks to take up");
+        let message = format!("the batch {batch} has more than {MOST} tasks to resume");
         return Err(Problem::new(Code::InvalidValue, message).hint("name them: `fleet resume ID…`"));
     }
     if page.tasks.is_empty() {
         let is_known = !engine.call(list(StatusFilter::all())).await?.tasks.is_empty();
         return Err(if is_known {
-            let message = format!("every task of the batch {batch} is done or on its way");
+            let message = format!("every task of the batch {batch} is done, queued or running");
             Problem::new(Code::IllegalTransition, message)
                 .hint(format!("`fleet task list --all --batch {batch}` shows them"))
         } else {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use fleet_api::verbs::review::{Answer, Request, Review};
 use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
-use fleet_core::review::{Branch, Verdict, judge};
+use fleet_core::review::{Branch, ReviewVerdict, judge};
 use fleet_core::task::TaskState;
 use fleet_core::time::Millis;
 use fleet_host::git::{self, GitError, MergeCheck};
@@ -17,13 +17,13 @@ use super::elsewhere::Here;
 use super::lineage;
 use super::run_show::advice;
 use crate::keeper::blocking;
-use crate::lie::Lie;
+use crate::landing_status::LandingStatus;
 use crate::{Engine, clock, problems};
 use fleet_api::Moment;
 
 /// As much as one person looks at in a sitting.
 const SHOWN: u32 = 20;
-/// So many runs are looked through, the newest first: a task that is over may have many behind it that are not.
+/// At most this many runs are searched, newest first: a finished task may have many unfinished ones behind it.
 const LOOKED_THROUGH: i64 = 1_000;
 const LATELY: &str = "7d";
 
@@ -60,7 +60,7 @@ fn is_over(listed: &ListedRun, since: Millis) -> bool {
 }
 
 /// What git says about a branch.
-struct Seen {
+struct BranchFinding {
     branch: Branch,
     landed: Option<String>,
     conflicts: Vec<String>,
@@ -74,25 +74,26 @@ fn look(
     here: &Here,
     details: &[RunDetail],
     names: &BTreeSet<String>,
-) -> Result<Vec<Seen>, GitError> {
-    let lie = Lie::look(repo, names)?;
-    let one = |detail: &RunDetail| -> Result<Seen, GitError> {
-        let nothing = Seen { branch: Branch::Gone, landed: None, conflicts: Vec::new(), place: None };
+) -> Result<Vec<BranchFinding>, GitError> {
+    let status = LandingStatus::look(repo, names)?;
+    let one = |detail: &RunDetail| -> Result<BranchFinding, GitError> {
+        let nothing =
+            BranchFinding { branch: Branch::Gone, landed: None, conflicts: Vec::new(), place: None };
         if let Some(place) = here.place_of(&detail.run) {
-            return Ok(Seen { branch: Branch::Elsewhere, place: Some(place), ..nothing });
+            return Ok(BranchFinding { branch: Branch::Elsewhere, place: Some(place), ..nothing });
         }
-        let Some(branch) = detail.run.branch.as_ref().and_then(|name| lie.branches.get(name)) else {
+        let Some(branch) = detail.run.branch.as_ref().and_then(|name| status.branches.get(name)) else {
             return Ok(nothing);
         };
-        if let Some(landed) = lie.landed(branch) {
-            let landed = Some(fleet_core::tidy::Why::Landed(landed).to_string());
-            return Ok(Seen { branch: Branch::Landed, landed, ..nothing });
+        if let Some(landed) = status.landed(branch) {
+            let landed = Some(fleet_core::tidy::TidyReason::Landed(landed).to_string());
+            return Ok(BranchFinding { branch: Branch::Landed, landed, ..nothing });
         }
-        let open = Seen { branch: Branch::Open, ..nothing };
-        let Some(landing) = lie.landings.first() else { return Ok(open) };
+        let open = BranchFinding { branch: Branch::Open, ..nothing };
+        let Some(landing) = status.landings.first() else { return Ok(open) };
         match git::merge_tree(repo, &landing.commit, &branch.commit) {
             Ok(MergeCheck::Conflicted { files }) => {
-                Ok(Seen { branch: Branch::Conflicting, conflicts: files.listed, ..open })
+                Ok(BranchFinding { branch: Branch::Conflicting, conflicts: files.listed, ..open })
             }
             // Everything else can be told with an old git, too.
             Ok(MergeCheck::Clean { .. }) | Err(GitError::TooOld { .. }) => Ok(open),
@@ -102,7 +103,7 @@ fn look(
     details.iter().map(one).collect()
 }
 
-fn review(engine: &Engine, detail: &RunDetail, seen: Seen) -> Outcome<Review> {
+fn review(engine: &Engine, detail: &RunDetail, seen: BranchFinding) -> Outcome<Review> {
     let run = &detail.run;
     let result = detail.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
     let task = detail.task.as_ref();
@@ -115,7 +116,7 @@ fn review(engine: &Engine, detail: &RunDetail, seen: Seen) -> Outcome<Review> {
         state,
         verdict,
         run: run.id,
-        attempt: run.fence,
+        attempt: run.attempt,
         agent: run.agent.clone(),
         model: run.model.clone(),
         branch: run.branch.clone().filter(|_| seen.branch != Branch::Gone),
@@ -152,27 +153,34 @@ fn review(engine: &Engine, detail: &RunDetail, seen: Seen) -> Outcome<Review> {
 }
 
 /// What the verdict adds to the usual advice.
-fn next(engine: &Engine, detail: &RunDetail, verdict: Verdict, place: Option<&str>) -> Outcome<Vec<String>> {
+fn next(
+    engine: &Engine,
+    detail: &RunDetail,
+    verdict: ReviewVerdict,
+    place: Option<&str>,
+) -> Outcome<Vec<String>> {
     let task = detail.run.task;
     let own = match verdict {
-        Verdict::Landed => return Ok(vec!["it has landed; `fleet clean` removes its branch".to_owned()]),
-        Verdict::Elsewhere => {
+        ReviewVerdict::Landed => {
+            return Ok(vec!["it has landed; `fleet clean` removes its branch".to_owned()]);
+        }
+        ReviewVerdict::Elsewhere => {
             let place = place.unwrap_or("on another host");
             return Ok(vec![format!("its work is {place}: `fleet review` there shows it")]);
         }
-        Verdict::Conflicting => {
+        ReviewVerdict::Conflicting => {
             Some(format!("`fleet prompt {task} \"Merge the main branch and resolve the conflicts\"`"))
         }
-        Verdict::Doubtful => {
-            Some(format!("look closely: `fleet show {task}` has what does not fit together"))
+        ReviewVerdict::Doubtful => {
+            Some(format!("look closely: `fleet show {task}` shows what does not match"))
         }
-        Verdict::Gone => {
-            Some(format!("`fleet undo {task}` brings its branch back, unless you have it elsewhere"))
+        ReviewVerdict::Gone => {
+            Some(format!("`fleet undo {task}` restores its branch, unless you have it elsewhere"))
         }
-        Verdict::Mergeable | Verdict::Unchanged | Verdict::Failed => None,
+        ReviewVerdict::Mergeable | ReviewVerdict::Unchanged | ReviewVerdict::Failed => None,
     };
     let usual = advice::next(engine, detail)?.into_iter();
     // What cannot be merged, or perhaps should not be, is not offered for it.
-    let is_offered = |line: &String| !line.starts_with("`git merge") || verdict == Verdict::Mergeable;
+    let is_offered = |line: &String| !line.starts_with("`git merge") || verdict == ReviewVerdict::Mergeable;
     Ok(own.into_iter().chain(usual.filter(is_offered)).collect())
 }

@@ -17,7 +17,6 @@ use crate::home::Home;
 use crate::keeper::{blocking, checkout};
 use crate::{Engine, clock, problems};
 
-/// Compares, and gives the page that is asked for.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.run_id(&request.id).await?;
     if let Some(after) = &request.after {
@@ -36,7 +35,6 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     .await?
 }
 
-/// Two states of a project that can be compared.
 #[derive(Debug, Clone)]
 pub(super) struct Comparison {
     repo: PathBuf,
@@ -63,7 +61,6 @@ pub(super) async fn find(engine: &Engine, id: RunId, which: Option<Which>) -> Ou
     Ok(Comparison { repo: project.vault, base, head, tip, run: id, branch: run.branch.clone(), of })
 }
 
-/// One side of a comparison.
 struct Found {
     head: Oid,
     tip: Option<Oid>,
@@ -73,7 +70,7 @@ struct Found {
 fn no_workspace(run: &Run) -> Problem {
     let when = if run.state.is_live() { "has no workspace yet" } else { "never had a workspace" };
     Problem::new(Code::NotHere, format!("run {} {when}: there is nothing to compare", run.id))
-        .hint(format!("`fleet show {}` shows how it stands", run.id))
+        .hint(format!("`fleet show {}` shows its state", run.id))
 }
 
 /// The files as they are now, what is not committed included.
@@ -112,12 +109,11 @@ async fn workspace(engine: &Engine, detail: &RunDetail) -> Outcome<Found> {
             Code::NotHere,
             format!("the workspace of run {run} is not on this machine"),
         )
-        .hint(format!("it is at work in another place; `fleet show {run}` shows how it stands")));
+        .hint(format!("it runs in another place; `fleet show {run}` shows its state")));
     }
     ended(&ProjectGit::of(engine, &again.project).await?, &again).await
 }
 
-/// Whether the run ended without any change.
 fn has_done_nothing(detail: &RunDetail) -> bool {
     let result = detail.result.as_deref().and_then(|text| serde_json::from_str::<RunResult>(text).ok());
     result.is_some_and(|result| result.files == 0 && result.commit_count == 0)
@@ -126,7 +122,7 @@ fn has_done_nothing(detail: &RunDetail) -> bool {
 /// The branch; or, if that is gone or has moved on with a later attempt, what was kept at the end.
 async fn ended(project: &ProjectGit, detail: &RunDetail) -> Outcome<Found> {
     let run = &detail.run;
-    let is_newest = detail.task.as_ref().is_none_or(|task| task.history.fence == run.fence);
+    let is_newest = detail.task.as_ref().is_none_or(|task| task.history.attempts == run.attempt);
     let (place, name) = (project.repo.clone(), run.branch.clone());
     let tip = match name.filter(|_| is_newest && project.repo.exists()) {
         Some(name) => blocking(move || git::branch_commit(&place, &name)).await?.map_err(problems::git)?,
@@ -142,13 +138,13 @@ async fn ended(project: &ProjectGit, detail: &RunDetail) -> Outcome<Found> {
         return Ok(Found { head: base.clone(), tip: Some(base), of: Of::Branch });
     }
     snapshot(project, run.id, Which::Newest).await.map_err(|problem| match problem.code {
-        Code::NotHere => {
+        Code::SnapshotNotFound => {
             let branch = run.branch.as_deref().unwrap_or_default();
             Problem::new(
                 Code::NotHere,
                 format!("the branch {branch:?} of run {} is gone, and so are its snapshots", run.id),
             )
-            .hint("`git reflog` may still know its commits")
+            .hint("`git reflog` may still have its commits")
         }
         _ => problem,
     })
@@ -169,13 +165,16 @@ async fn snapshot(project: &ProjectGit, run: RunId, which: Which) -> Outcome<Fou
         tip: snapshot.head,
         of: Of::Snapshot(snapshot.ref_name),
     };
-    found.map(side).ok_or_else(|| match which {
-        Which::Number(number) if !numbers.is_empty() => Problem::new(
-            Code::NotHere,
-            format!("run {run} has no snapshot {number}, only {}", numbers.join(", ")),
-        ),
-        _ => Problem::new(Code::NotHere, format!("run {run} has no snapshot")),
-    })
+    found
+        .map(side)
+        .ok_or_else(|| match which {
+            Which::Number(number) if !numbers.is_empty() => Problem::new(
+                Code::SnapshotNotFound,
+                format!("run {run} has no snapshot {number}, only {}", numbers.join(", ")),
+            ),
+            _ => Problem::new(Code::SnapshotNotFound, format!("run {run} has no snapshot")),
+        })
+        .map_err(|problem| problem.hint(format!("`fleet undo {run} --list` lists its snapshots")))
 }
 
 impl Comparison {
@@ -188,7 +187,6 @@ impl Comparison {
         (&self.base, &self.head)
     }
 
-    /// What is different, in numbers and names. Blocks.
     fn summary(&self) -> Outcome<Summary> {
         let changes = |head| git::changes(&self.repo, &self.base, head).map_err(problems::git);
         let Changes { files, files_total, added, deleted, base, mut commits, mut commits_total, .. } =

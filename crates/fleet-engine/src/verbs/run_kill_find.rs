@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use fleet_api::verbs::run_kill_find::{Answer, Request, Target};
 use fleet_core::glob::NamePattern;
-use fleet_core::id::{BatchId, IdPrefix, RunId, TaskId};
+use fleet_core::id::{IdPrefix, RunId, TaskId};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::Run;
 use fleet_core::task::{Status, Task, TaskState, own_branch};
@@ -12,13 +12,13 @@ use fleet_store::{StoreError, ops};
 use super::lineage;
 use crate::{Engine, problems};
 
-/// So many tasks are looked at. Those at work come first, so only the end of a very long queue is left out.
+/// At most this many tasks are considered. Running ones come first, so only the end of a very long queue is left out.
 const MOST: i64 = 10_000;
 
 /// Finds everything that is not over and that is meant. Each pattern has to mean something: one that does not is a
 /// typing error, and then nothing is stopped.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
-    let batch = request.batch.as_deref().map(str::parse::<BatchId>).transpose().map_err(problems::id)?;
+    let batch = request.batch.as_deref().map(problems::batch).transpose()?;
     let everywhere = request.all_projects || batch.is_some();
     // Outside of a repository only an id says which task is meant.
     let is_outside = engine.repository().is_err();
@@ -49,7 +49,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         meant.extend(found);
     }
     if meant.is_empty() {
-        let message = "nothing of this batch is at work or in the queue";
+        let message = "nothing of this batch is running or queued";
         return Err(
             Problem::new(Code::NothingMatched, message).hint("`fleet task list --all -A` shows every task")
         );
@@ -63,7 +63,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer { targets, more: open.more })
 }
 
-/// What is not over.
+/// What has not ended.
 struct Open {
     targets: Vec<Target>,
     more: bool,
@@ -172,12 +172,13 @@ async fn nothing(engine: &Engine, text: &str) -> Problem {
     let shown = escaped(text);
     let over = task_of(engine, text).await.ok().flatten();
     let message = match over {
-        Some(id) => format!("nothing was stopped: {shown:?} means task {id}, which is over"),
-        None => format!("nothing was stopped: {shown:?} fits nothing that is at work or in the queue here"),
+        Some(id) => format!("task {id} ({shown:?}) has already finished"),
+        None => format!("no running or queued task matches {shown:?}"),
     };
     Problem::new(Code::NothingMatched, message)
         .hint("`fleet task list` shows tasks; `-A` looks in every project")
         .hint(
-            "patterns are for names of branches and ids: `'login-*'`, `'fleet/*'`; quote them from the shell",
+            "patterns match branches and ids: `'login-*'`, `'fleet/*'`; quote patterns so the shell does not \
+             expand them",
         )
 }

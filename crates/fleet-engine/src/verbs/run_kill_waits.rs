@@ -23,7 +23,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 }
 
 fn what(home: &Home, run: &Run) -> String {
-    match (LostKeeper::of(home, run), run.state) {
+    match (LostKeeper::of(home, run), run.state()) {
         (Some(lost), _) => lost.to_string(),
         (None, RunState::Finishing) => "its work is being saved".to_owned(),
         (None, _) => "its agent is being stopped".to_owned(),

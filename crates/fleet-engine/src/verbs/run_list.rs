@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use fleet_api::verbs::run_list::{Answer, Looked, Request};
-use fleet_core::id::{BatchId, RunId};
+use fleet_core::id::RunId;
 use fleet_core::problem::{Code, Outcome};
 use fleet_core::run::Run;
 use fleet_store::ops::{self, ListedRun, RunFilter};
@@ -89,7 +89,7 @@ async fn views(
 
 /// `None` when the project has never had a task.
 async fn filter(engine: &Engine, request: &Request) -> Outcome<Option<RunFilter>> {
-    let batch = request.batch.as_deref().map(str::parse::<BatchId>).transpose().map_err(problems::id)?;
+    let batch = request.batch.as_deref().map(problems::batch).transpose()?;
     let filter = RunFilter { live_only: !request.all, batch, ..Default::default() };
     if request.all_projects || batch.is_some() {
         return Ok(Some(filter));

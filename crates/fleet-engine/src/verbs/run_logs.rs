@@ -24,7 +24,6 @@ use crate::verbs::elsewhere::Here;
 use crate::waiting::Waiting;
 use crate::{Engine, problems};
 
-/// A log that was found.
 #[derive(Debug, Clone)]
 pub(crate) struct Log {
     run: Run,
@@ -38,9 +37,8 @@ pub(crate) struct Log {
 }
 
 /// A log is looked at so often: writing to it tells nobody.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Reads a page, and waits until there is one.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
     let log = find(engine, &request).await?;
@@ -55,7 +53,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         })
         .await?;
         let page = page?;
-        if !page.is_empty() || page.more || end.is_some() || !waiting.goes_on_for(LOOK).await {
+        if !page.is_empty() || page.more || end.is_some() || !waiting.goes_on_for(POLL_INTERVAL).await {
             let (next, is_empty) = (read.next(), read.is_empty());
             let end = end.filter(|_| !page.more);
             read.keep(engine, is_last && !page.more);
@@ -70,7 +68,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 /// Why nothing more comes, if that is so. What was written before can still be read.
 fn end_of(run: &Run) -> Option<End> {
     if !run.state.is_live() {
-        return Some(End::Ended(run.state));
+        return Some(End::Ended(run.state()));
     }
     let keeper: Identity = serde_json::from_str(run.keeper.as_deref()?).ok()?;
     (!keeper.is_alive()).then_some(End::Deserted)
@@ -79,7 +77,6 @@ fn end_of(run: &Run) -> Option<End> {
 /// More attempts at one task than anybody makes.
 const MOST_ATTEMPTS: i64 = 1_000;
 
-/// Finds the log.
 pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
     let mut id = engine.run_id(&request.id).await?;
     if let Some(attempt) = request.attempt {
@@ -89,16 +86,13 @@ pub(super) async fn find(engine: &Engine, request: &Request) -> Outcome<Log> {
     let home = Home::new(engine.home());
     let folder = home.run(id);
     if let Some(place) = Here::of(engine)?.place_of(&detail.run) {
-        let why = format!("run {id} worked {place}: what its agent printed is there, not here");
+        let why = format!("run {id} worked {place}: its logs are there, not here");
         return Err(Problem::new(Code::NotHere, why)
-            .hint(format!("`fleet show {id}` shows what is known of it here")));
+            .hint(format!("`fleet show {id}` shows what is known about it here")));
     }
     if !detail.run.state.is_live() && !folder.dir().exists() {
-        return Err(Problem::new(
-            Code::NotHere,
-            format!("what the agent of run {id} printed is not kept any more"),
-        )
-        .hint(format!("`fleet show {id}` shows what is still known of it")));
+        return Err(Problem::new(Code::NotHere, format!("the logs of run {id} have been removed"))
+            .hint(format!("`fleet show {id}` shows what is still known about it")));
     }
     Ok(Log {
         result: detail.result.as_deref().and_then(|text| serde_json::from_str(text).ok()),
@@ -121,9 +115,9 @@ async fn attempt_of(engine: &Engine, run: RunId, attempt: i64) -> Outcome<RunId>
     let task = engine.call(ops::GetRun { run }).await?.run.task;
     let filter = ops::RunFilter { task: Some(task), ..Default::default() };
     let runs = engine.call(ops::ListRuns { filter, limit: MOST_ATTEMPTS }).await?;
-    let found = runs.iter().find(|listed| listed.run.fence == attempt);
+    let found = runs.iter().find(|listed| listed.run.attempt == attempt);
     found.map(|listed| listed.run.id).ok_or_else(|| {
-        let newest = runs.first().map_or(0, |listed| listed.run.fence);
+        let newest = runs.first().map_or(0, |listed| listed.run.attempt);
         Problem::new(
             Code::RunNotFound,
             format!("there is no attempt {attempt} at task {task}: the newest is {newest}"),
@@ -133,7 +127,6 @@ async fn attempt_of(engine: &Engine, run: RunId, attempt: i64) -> Outcome<RunId>
 }
 
 impl Log {
-    /// Whether the agent printed anything to standard error.
     fn has_errors(&self) -> bool {
         std::fs::metadata(&self.errors).is_ok_and(|metadata| metadata.len() > 0)
     }
@@ -154,5 +147,5 @@ impl Log {
     }
 }
 
-/// So much is read at once.
+/// How much is read at once.
 const PIECE: usize = 64 * 1024;

@@ -6,7 +6,7 @@ use fleet_core::run::Run;
 use fleet_core::task::{PromptText, Task};
 use fleet_store::ops;
 
-use super::launch::check_agent;
+use super::create::check_agent;
 use super::lineage;
 use super::resume::meant;
 use super::task_add::parsed;
@@ -14,8 +14,8 @@ use crate::home::Home;
 use crate::{Engine, caller, cancellation};
 use fleet_api::views::{MessageView, TaskView};
 
-/// Keeps the message, and tells the keeper of a run that is at work here. Nobody is told to start a task that was queued
-/// again.
+/// Stores the message, and wakes the keeper of a run that is at work here. Starting a requeued task is the caller's
+/// business.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let text: PromptText = parsed(&request.text)?;
     let task = meant(engine, &request.id).await?;
@@ -42,7 +42,7 @@ fn check_not_own(engine: &Engine, task: TaskId) -> Outcome<()> {
         return Ok(());
     }
     Err(Problem::new(Code::NotYours, format!("task {task} is your own: an agent cannot prompt itself"))
-        .hint("say it in your final message; `fleet note TEXT` tells people while you work"))
+        .hint("say it in your final message; `fleet note TEXT` informs people while you work"))
 }
 
 /// A task that is over would be queued for an agent that cannot be started here, and wait for ever.

@@ -5,7 +5,6 @@ use fleet_store::ops;
 use crate::Engine;
 use fleet_api::views::RunView;
 
-/// Looks at the run that somebody means.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let run = engine.run_id(&request.id).await?;
     let detail = engine.call(ops::GetRun { run }).await?;

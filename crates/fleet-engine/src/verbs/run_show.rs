@@ -7,6 +7,7 @@ use fleet_core::event;
 use fleet_core::message::Message;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::{Reason, Run, RunState};
+use fleet_core::task::{Task, TaskState};
 use fleet_store::ops::{self, RunDetail};
 
 use super::task_show::MOST_MESSAGES;
@@ -50,10 +51,10 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         next: advice::next(engine, &detail)?,
         run: shown,
         title: task.map(|task| task.spec.title.to_string()),
-        task_state: task.map(fleet_core::task::Task::state),
+        task_state: task.map(Task::state),
         batch: task.and_then(|task| task.spec.batch),
-        attempts: task.map_or(detail.run.fence, |task| task.history.fence),
-        attempts_allowed: task.map_or(detail.run.fence, |task| i64::from(task.spec.retry.retries) + 1),
+        attempts: task.map_or(detail.run.attempt, |task| task.history.attempts),
+        attempts_allowed: task.map_or(detail.run.attempt, attempts_allowed),
         project_name: detail.project.name.clone(),
         report: detail.report.clone(),
         result,
@@ -64,6 +65,20 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         setup_log,
         files,
     })
+}
+
+/// How often a task is started if every attempt from now on fails. Attempts that ended without a fault of the task,
+/// and those before its failures were reset, do not use up its retries.
+fn attempts_allowed(task: &Task) -> i64 {
+    allowed(task.state(), task.history.attempts, task.history.failures, task.spec.retry.retries)
+}
+
+fn allowed(state: TaskState, started: i64, failures: u32, retries: u32) -> i64 {
+    if state.is_settled() {
+        return started.max(i64::from(retries) + 1);
+    }
+    let next = i64::from(state != TaskState::Running);
+    started + next + i64::from(retries.saturating_sub(failures))
 }
 
 /// What was said to the agent of this run, or is about to be.
@@ -79,9 +94,25 @@ async fn messages(engine: &Engine, run: &Run) -> Outcome<Vec<MessageView>> {
 
 /// The name by which people find a run again: short where there is a branch.
 fn name(detail: &RunDetail) -> String {
-    let is_newest = detail.task.as_ref().is_some_and(|task| task.history.fence == detail.run.fence);
+    let is_newest = detail.task.as_ref().is_some_and(|task| task.history.attempts == detail.run.attempt);
     match &detail.run.branch {
         Some(branch) if is_newest && detail.run.state != RunState::Preparing => branch.clone(),
         _ => detail.run.id.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_never_an_attempt_beyond_those_allowed() {
+        assert_eq!(allowed(TaskState::Running, 1, 0, 2), 3);
+        assert_eq!(allowed(TaskState::Queued, 1, 1, 2), 3);
+        assert_eq!(allowed(TaskState::Failed, 3, 3, 2), 3);
+        assert_eq!(allowed(TaskState::Done, 1, 0, 2), 3);
+        // The second attempt did not count as a failure, or a person has retried it.
+        assert_eq!(allowed(TaskState::Running, 3, 0, 1), 4);
+        assert_eq!(allowed(TaskState::Done, 4, 0, 1), 4);
     }
 }

@@ -4,7 +4,6 @@ use fleet_core::problem::Outcome;
 use crate::Engine;
 use crate::runner::unattended;
 
-/// Looks, and starts the runner that is missed.
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     Ok(Answer { unattended: unattended(engine).await? })
 }

@@ -5,7 +5,6 @@ use super::runner_status::view;
 use crate::Engine;
 use crate::runner::start_in_background;
 
-/// Starts it, and waits until it is up.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(match start_in_background(engine, request.slots).await? {
         Ok(runner) => Answer { runner: view(&runner), started: true },

@@ -13,13 +13,13 @@ use crate::runner::Startable;
 use crate::runner::registry::{self, Runner};
 use crate::{Engine, clock, problems};
 
-/// Ready tasks are counted up to here.
+/// Counting stops here.
 const COUNTED: i64 = 1_000;
 
 pub(crate) async fn run(engine: &Engine, _: Request) -> Outcome<Answer> {
     let home = Home::new(engine.home());
     let up = registry::up(&home).map_err(|error| problems::io(&home.runners(), &error))?;
-    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    let place = engine.place()?;
     let live = engine.call(ops::LiveRuns { place }).await?;
     let ready = engine
         .call(ops::Ready { filter: ops::TaskFilter::default(), limit: COUNTED, now: clock::now() })

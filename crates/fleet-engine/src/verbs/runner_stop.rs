@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use fleet_api::verbs::runner_stop::{Answer, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::run::{Stop, StopKind};
+use fleet_core::run::{StopKind, StopRequest};
 use fleet_host::process::{self, Signal};
 use fleet_store::{StoreError, ops};
 
@@ -15,11 +15,10 @@ use crate::{Engine, clock, problems};
 
 /// A runner has nothing to do when it ends, and a keeper has a ladder to climb.
 const PATIENCE: Duration = Duration::from_secs(30);
-const STEP: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// So often those are looked for whose keepers are gone.
-const LOOK: Duration = Duration::from_secs(1);
+const REPAIR_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Stops them and waits until they are gone.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let home = Home::new(engine.home());
     let up = || registry::up(&home).map_err(|error| problems::io(&home.runners(), &error));
@@ -32,7 +31,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         let _ = runner.process.signal(Signal::TERM);
     }
     wait("a runner does not end", || Ok(up()?.is_empty())).await?;
-    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    let place = engine.place()?;
     let mut released = 0;
     if request.agents {
         released = release(engine, &place).await?;
@@ -45,7 +44,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
     let live = engine.call(ops::LiveRuns { place: place.to_owned() }).await?;
     for run in &live {
-        let stop = Stop { kind: StopKind::Release, why: "codefleet was stopped".to_owned() };
+        let stop = StopRequest { kind: StopKind::Release, why: "codefleet was stopped".to_owned() };
         let asked =
             engine.store().await?.call(ops::RequestStop { run: run.id, stop, now: clock::now() }).await;
         match asked {
@@ -62,18 +61,18 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
     let (mut left, mut looked) = (PATIENCE, None);
     while !engine.call(ops::LiveRuns { place: place.to_owned() }).await?.is_empty() {
         // A keeper that is gone does not answer, and no runner is up that would notice.
-        if looked.is_none_or(|looked| clock::uptime().saturating_sub(looked) >= LOOK) {
+        if looked.is_none_or(|looked| clock::uptime().saturating_sub(looked) >= REPAIR_INTERVAL) {
             repairs.ended(&process::reap(), &reconciler).await;
             repairs.begin_all(&reconciler.look().await?.due);
             looked = Some(clock::uptime());
         }
-        left = left.checked_sub(STEP).ok_or_else(|| stuck("an agent does not end"))?;
-        tokio::time::sleep(STEP).await;
+        left = left.checked_sub(POLL_INTERVAL).ok_or_else(|| stuck("an agent does not end"))?;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-    // A keeper tidies up after its run has ended in the store; whoever removes the home must not be in its way.
+    // A keeper cleans up after its run has ended in the store; a removal of the home must not get in its way.
     while reconciler.is_any_kept()? && !left.is_zero() {
-        left = left.saturating_sub(STEP);
-        tokio::time::sleep(STEP).await;
+        left = left.saturating_sub(POLL_INTERVAL);
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     Ok(live.len())
 }
@@ -81,8 +80,8 @@ async fn release(engine: &Engine, place: &str) -> Outcome<usize> {
 async fn wait(what: &str, done: impl Fn() -> Outcome<bool>) -> Outcome<()> {
     let mut left = PATIENCE;
     while !done()? {
-        left = left.checked_sub(STEP).ok_or_else(|| stuck(what))?;
-        tokio::time::sleep(STEP).await;
+        left = left.checked_sub(POLL_INTERVAL).ok_or_else(|| stuck(what))?;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     Ok(())
 }

@@ -12,8 +12,7 @@ mod ledger;
 mod tests;
 mod toml;
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _};
+use std::fs;
 use std::path::Path;
 
 use fleet_api::verbs::setup::{Answer, Client, Done, NAME, Request, Scope, Wish};
@@ -22,7 +21,8 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 use serde::{Deserialize, Serialize};
 
-use crate::exchange::Exclusive;
+use crate::atomic_file::{AtomicFile, link_at};
+use crate::text_file::{self, Unusable};
 use crate::{Engine, problems};
 use client::Settings as _;
 use difference::changes;
@@ -36,11 +36,8 @@ const LIMIT: u64 = 64 * 1024 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Made {
-    /// The entry.
     Entry,
-    /// The table that it is in.
     Table,
-    /// The whole file.
     File,
 }
 
@@ -56,8 +53,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 
 fn register(engine: &Engine, request: Request) -> Outcome<Answer> {
     let file = request.client.file(engine, request.scope)?;
-    if request.scope == Scope::Project {
-        refuse_links(&file)?;
+    if let (Scope::Project, Some(link)) = (request.scope, link_at(&file)) {
+        return Err(broken(link, "it is a link, and in a repository only plain files are written"));
     }
     let wanted = Entry::ours(engine, request.scope)?;
     let before = read(&file)?;
@@ -81,9 +78,9 @@ fn register(engine: &Engine, request: Request) -> Outcome<Answer> {
 /// Writes the new text, or takes the file away. Clients write their settings at any time: what came since they were read
 /// must not be lost.
 fn exchange(file: &Path, before: Option<&str>, after: Option<&str>) -> Outcome<()> {
-    let exclusive = Exclusive::acquire(file).map_err(|error| problems::io(file, &error))?;
+    let exclusive = AtomicFile::acquire(file).map_err(|error| problems::io(file, &error))?;
     if fs::read(file).ok().as_deref() != before.map(str::as_bytes) {
-        let message = format!("{} was changed by somebody else meanwhile", file.display());
+        let message = format!("another process changed {} at the same time", file.display());
         return Err(Problem::new(Code::Changed, message).hint("nothing was changed; try again"));
     }
     let exchanged = after.map_or_else(|| exclusive.remove(), |text| exclusive.replace(text));
@@ -106,7 +103,6 @@ pub(super) fn status(engine: &Engine, client: Client, scope: Scope) -> Outcome<S
     Ok(Status { client, scope, installed, file, status, command, problem })
 }
 
-/// What is going to happen to a file.
 struct Plan {
     done: Done,
     /// The new text; nothing when the file goes.
@@ -169,43 +165,25 @@ fn look(client: Client, file: &Path, text: Option<&str>) -> Outcome<Option<Entry
 
 /// The text of a file, or nothing when there is none.
 fn read(path: &Path) -> Outcome<Option<String>> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() => {}
-        Ok(_) => return Err(broken(path, "it is not a file")),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(problems::io(path, &error)),
+    match text_file::read(path, LIMIT) {
+        Ok(text) => Ok(Some(text)),
+        Err(Unusable::Missing) => Ok(None),
+        Err(Unusable::Unread(error)) => Err(problems::io(path, &error)),
+        Err(why) => Err(broken(path, &why.to_string())),
     }
-    let mut bytes = Vec::new();
-    let file = File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes));
-    file.map_err(|error| problems::io(path, &error))?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(broken(path, "it is larger than 64 MiB"));
-    }
-    String::from_utf8(bytes).map(Some).map_err(|_| broken(path, "it is not UTF-8"))
 }
 
 fn broken(file: &Path, why: &str) -> Problem {
     Problem::new(Code::SetupRefused, format!("{}: {}", file.display(), escaped(why)))
-        .hint("the file was left as it is; mend it, then try again")
+        .hint("the file was left as it is; fix it, then try again")
 }
 
 fn taken(file: &Path, entry: &Entry, wish: Wish) -> Problem {
     let what = match entry.words.as_slice() {
-        [] => "something that is no program".to_owned(),
+        [] => "something that is not a program".to_owned(),
         words => format!("`{}`", escaped(&words.join(" "))),
     };
-    let instead = if wish == Wish::Add { "replaces it" } else { "removes it all the same" };
+    let instead = if wish == Wish::Add { "replaces it" } else { "removes it anyway" };
     let message = format!("{}: `{NAME}` is registered there for {what}", file.display());
     Problem::new(Code::SetupRefused, message).hint(format!("the file was left as it is; `--force` {instead}"))
-}
-
-/// A link that came with a repository could lead a write anywhere. The user's own are followed.
-fn refuse_links(path: &Path) -> Outcome<()> {
-    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    match [Some(path), path.parent()].into_iter().flatten().find(|path| is_link(path)) {
-        None => Ok(()),
-        Some(link) => Err(broken(link, "it is a link, and in a repository only plain files are written")),
-    }
 }

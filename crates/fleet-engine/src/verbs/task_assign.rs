@@ -1,5 +1,5 @@
+use fleet_api::TaskFields;
 use fleet_api::verbs::task_assign::{Answer, Request, Start};
-use fleet_api::verbs::task_edit::Request as Edit;
 use fleet_api::views::TaskView;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::{AgentName, Task, TaskEdit, TaskMove, TaskState};
@@ -38,14 +38,14 @@ fn edit(engine: &Engine, request: &Request, before: &Task) -> Outcome<TaskEdit> 
     let was = before.spec.agent.as_ref().map(AgentName::as_str);
     let is_another = request.agent.is_some() && request.agent.as_deref() != was;
     let forgets = is_another && request.model.is_none() && before.spec.model.is_some();
-    let wish = Edit {
+    let fields = TaskFields {
         agent: request.agent.clone(),
         model: request.model.clone(),
         priority: request.priority,
-        clear: if forgets { vec!["model".to_owned()] } else { Vec::new() },
-        ..Edit::default()
+        ..TaskFields::default()
     };
-    let edit = task_edit::edit(engine, &wish, &before.spec)?;
+    let clear = if forgets { vec!["model".to_owned()] } else { Vec::new() };
+    let edit = task_edit::edit(engine, &fields, &clear, &before.spec)?;
     if edit == TaskEdit::default() && request.start == Start::Unchanged {
         return Err(Problem::new(Code::Usage, "nothing to assign was given")
             .hint("give an agent, a model, a priority, or whether it may start"));
@@ -78,7 +78,7 @@ fn check(task: &Task, edit: &TaskEdit, event: Option<TaskMove>) -> Outcome<()> {
         (TaskState::Done, _) => Err(done(task)),
         (TaskState::Cancelled, None) => Err(Problem::new(
             Code::IllegalTransition,
-            format!("task {} is cancelled: it changes only when it is queued again", task.id),
+            format!("task {} is cancelled: it cannot be assigned until it is requeued", task.id),
         )
         .hint("assign it with `start: queue`, or `fleet task retry` it first")),
         _ => Ok(()),
@@ -87,15 +87,15 @@ fn check(task: &Task, edit: &TaskEdit, event: Option<TaskMove>) -> Outcome<()> {
 
 fn at_work(task: &Task) -> Problem {
     let id = task.id;
-    Problem::new(Code::IllegalTransition, format!("task {id} is running: its agent is at work"))
-        .hint(format!("`fleet prompt {id} \"…\"` says more to it"))
+    Problem::new(Code::IllegalTransition, format!("task {id} is running"))
+        .hint(format!("`fleet prompt {id} \"…\"` sends it a message"))
         .hint(format!("`fleet task cancel {id}` stops it; then assign it again"))
 }
 
 fn done(task: &Task) -> Problem {
     let id = task.id;
     Problem::new(Code::IllegalTransition, format!("task {id} is done"))
-        .hint(format!("`fleet prompt {id} \"…\"` has it go on; a new task does something else"))
+        .hint(format!("`fleet prompt {id} \"…\"` continues it; add a new task for other work"))
 }
 
 #[cfg(test)]
@@ -109,8 +109,11 @@ mod tests {
         Scratch::run(async |engine| {
             let request = fleet_api::verbs::task_add::Request {
                 title: "One".to_owned(),
-                agent: Some("codex".to_owned()),
-                model: Some("gpt-5".to_owned()),
+                fields: TaskFields {
+                    agent: Some("codex".to_owned()),
+                    model: Some("gpt-5".to_owned()),
+                    ..Default::default()
+                },
                 ..Default::default()
             };
             let task = task_add::add(engine, request).await.unwrap();
@@ -178,7 +181,7 @@ mod tests {
 
     /// The same task, as if its agent were at work.
     fn assert_work_is_not_disturbed(mut task: Task) {
-        task.apply(TaskMove::Start).unwrap();
+        task.state.apply(TaskMove::Start).unwrap();
         let agent = TaskEdit { agent: Some(Some("demo".parse().unwrap())), ..TaskEdit::default() };
         for problem in [event(&task, Start::Hold).unwrap_err(), check(&task, &agent, None).unwrap_err()] {
             assert_eq!(problem.code, Code::IllegalTransition);

@@ -1,5 +1,6 @@
 use fleet_api::verbs::task_cancel::{Answer, Request};
 use fleet_api::views::TaskView;
+use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::Remark;
 use fleet_store::ops;
@@ -15,16 +16,20 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let cancel = CancelRequest { remark, otherwise: "it was cancelled", patience: None, until: Until::Tidy };
     for cancelled in cancellation::cancel_all(engine, &ids, &cancel).await? {
         if let Fate::GoesOn(why) = cancelled.fate {
-            let problem =
-                Problem::new(Code::KillIncomplete, format!("task {} goes on: {why}", cancelled.task));
+            let problem = Problem::new(
+                Code::KillIncomplete,
+                format!("task {} is still running: {why}", cancelled.task),
+            );
             return Err(
                 problem.hint("it was asked to stop; `fleet start` takes care of a keeper that is stuck")
             );
         }
     }
-    let mut tasks = Vec::with_capacity(ids.len());
-    for id in ids {
-        tasks.push(TaskView::new(&engine.call(ops::GetTask { id }).await?.task, engine.now()));
-    }
-    Ok(Answer { tasks })
+    Ok(Answer { tasks: views(engine, ids).await? })
+}
+
+/// The tasks as they are.
+pub(super) async fn views(engine: &Engine, ids: Vec<TaskId>) -> Outcome<Vec<TaskView>> {
+    let found = engine.call(ops::All(ids.into_iter().map(|id| ops::GetTask { id }).collect())).await?;
+    Ok(found.iter().map(|detail| TaskView::new(&detail.task, engine.now())).collect())
 }

@@ -16,14 +16,14 @@ use crate::{Engine, clock, sweep};
 const MOST_ATTEMPTS: i64 = 1_000;
 /// So long a run that is over may take to be tidy; a large tree takes longer, and then stays for another time.
 const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Removes it. Nothing is left to do the second time, which is no problem.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.task).await?;
     let state = engine.call(ops::GetTask { id }).await?.task.state();
     if !state.is_settled() {
-        let message = format!("task {id} is {state}: only what is over can be cleaned up");
+        let message = format!("task {id} is {state}: only finished tasks can be cleaned up");
         return Err(Problem::new(Code::IllegalTransition, message).hint(format!("`fleet kill {id}` ends it")));
     }
     let filter = ops::RunFilter { task: Some(id), ..Default::default() };
@@ -66,7 +66,7 @@ async fn branch(engine: &Engine, (task, wish): (TaskId, Branch), answer: &mut An
                 if !landed {
                     answer
                         .remarks
-                        .push("its commits are kept as a snapshot: `fleet undo` brings them back".to_owned());
+                        .push("its commits are kept as a snapshot: `fleet undo` restores them".to_owned());
                 }
             }
             Err(why) => {
@@ -78,18 +78,18 @@ async fn branch(engine: &Engine, (task, wish): (TaskId, Branch), answer: &mut An
     Ok(())
 }
 
-/// A keeper tells of the end before it gives its workspace back: whoever comes right after that waits a moment.
+/// A keeper records the end before it gives its workspace back: a caller that comes right after that waits a moment.
 pub(super) async fn tidied(home: &Home, runs: &[RunId]) {
     let deadline = clock::uptime() + PATIENCE;
     while runs.iter().any(|run| home.live_run(*run).exists()) && clock::uptime() < deadline {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
 async fn folders(home: &Home, runs: Vec<RunId>, answer: &mut Answer) -> Outcome<()> {
     for run in runs.into_iter().filter(|run| home.run(*run).dir().exists()) {
         if home.live_run(run).exists() {
-            answer.remarks.push(format!("the folder of run {run} stays: somebody still tidies up after it"));
+            answer.remarks.push(format!("the folder of run {run} stays: it is still being cleaned up"));
             continue;
         }
         let home = home.clone();

@@ -1,5 +1,5 @@
+use fleet_api::verbs::task_cancel::Answer;
 use fleet_api::verbs::task_dep_remove::Request;
-use fleet_api::views::TaskView;
 use fleet_core::problem::Outcome;
 use fleet_store::ops;
 
@@ -7,7 +7,7 @@ use super::task_dep_add::{edges, view};
 use crate::Engine;
 
 /// Removes all of the dependencies, or none.
-pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<TaskView> {
+pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let edges = edges(engine, &request.id, &request.on).await?;
     let now = engine.now();
     let removing = edges.iter().map(|edge| ops::RemoveDependency { edge: *edge, now });

@@ -1,13 +1,16 @@
+use fleet_api::TaskFields;
 use fleet_api::verbs::task_edit::{Answer, Request};
 use fleet_api::views::TaskView;
 use fleet_core::id::TaskId;
+use fleet_core::limits::{Limit, Limits};
 use fleet_core::policy::RetryPolicy;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::task::{AgentName, Label, ModelName, Priority, TaskEdit, TaskSpec};
+use fleet_core::scope::FileScope;
+use fleet_core::task::{AgentName, Complexity, Label, Labels, ModelName, Priority, TaskEdit, TaskSpec};
 use fleet_store::ops;
 
 use super::lineage;
-use super::task_add::{complexity, labels, limits, meta, parsed, scope};
+use super::task_add::{labels, parsed};
 use crate::{Engine, agents, clock, problems};
 
 /// The fields that can be emptied.
@@ -31,7 +34,11 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = engine.task_id(&request.id).await?;
     check_bounds(engine, id, &request)?;
     let before = engine.call(ops::GetTask { id }).await?.task.spec;
-    let edit = edit(engine, &request, &before)?;
+    let edit = TaskEdit {
+        title: request.title.as_deref().map(parsed).transpose()?,
+        labels: new_labels(&request, &before)?,
+        ..edit(engine, &request.fields, &request.clear, &before)?
+    };
     if edit == TaskEdit::default() {
         return Err(Problem::new(Code::Usage, "nothing to change was given")
             .hint("`fleet task edit --help` lists what can be changed"));
@@ -44,8 +51,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 
 /// How long and how often an agent may work is not for itself to say.
 fn check_bounds(engine: &Engine, id: TaskId, request: &Request) -> Outcome<()> {
-    let changes_bounds = request.retries.is_some()
-        || !request.limits.is_empty()
+    let changes_bounds = request.fields.retries.is_some()
+        || !request.fields.limits.is_empty()
         || request.clear.iter().any(|name| name == "limits");
     if !changes_bounds || lineage::own_task(engine)? != Some(id) {
         return Ok(());
@@ -57,41 +64,57 @@ fn check_bounds(engine: &Engine, id: TaskId, request: &Request) -> Outcome<()> {
     .hint("say in your report what you need; a person can do it"))
 }
 
-/// The new values, checked.
-pub(super) fn edit(engine: &Engine, request: &Request, before: &TaskSpec) -> Outcome<TaskEdit> {
-    let cleared = |name: &str| request.clear.iter().any(|clear| clear == name);
-    if let Some(unknown) = request.clear.iter().find(|name| !CLEARABLE.contains(&name.as_str())) {
+/// The new values for a task that is `before` until then, checked.
+pub(super) fn edit(
+    engine: &Engine,
+    fields: &TaskFields,
+    clear: &[String],
+    before: &TaskSpec,
+) -> Outcome<TaskEdit> {
+    let cleared = |name: &str| clear.iter().any(|clear| clear == name);
+    if let Some(unknown) = clear.iter().find(|name| !CLEARABLE.contains(&name.as_str())) {
         let problem = Problem::field("clear", format!("{unknown:?} cannot be emptied"));
         return Err(problem.hint(format!("these can: {}", CLEARABLE.join(", "))));
     }
     /// A new value, an emptied field, or `None` for one that stays.
     macro_rules! optional {
         ($field:ident, $name:literal, $parse:expr) => {
-            match &request.$field {
+            match &fields.$field {
                 Some(text) => Some(Some($parse(text)?)),
                 None => cleared($name).then_some(None),
             }
         };
     }
-    let description = request.description.as_deref().or_else(|| cleared("description").then_some(""));
+    let mut after = before.clone();
+    if cleared("meta") {
+        after.meta.clear();
+    }
+    set_meta(&mut after, &fields.meta)?;
+    if cleared("limits") {
+        after.limits = Limits::default();
+    }
+    let description = fields.description.as_deref().or_else(|| cleared("description").then_some(""));
     let moment = |text: &String| clock::parse_moment(text, engine.now());
     Ok(TaskEdit {
-        title: request.title.as_deref().map(parsed).transpose()?,
         description: description.map(parsed).transpose()?,
-        priority: request.priority.map(Priority::try_from).transpose().map_err(problems::field)?,
-        labels: new_labels(request, before, cleared("labels"))?,
-        scope: (!request.scope.is_empty() || cleared("scope")).then(|| scope(&request.scope)).transpose()?,
+        priority: fields.priority.map(Priority::try_from).transpose().map_err(problems::field)?,
+        scope: (!fields.scope.is_empty() || cleared("scope")).then(|| scope(&fields.scope)).transpose()?,
         complexity: optional!(complexity, "complexity", |text: &String| complexity(text)),
         agent: optional!(agent, "agent", |text: &String| parsed(text)),
         model: optional!(model, "model", |text: &String| parsed(text)),
         base: optional!(base, "base", |text: &String| parsed(text)),
         branch: optional!(branch, "branch", |text: &String| parsed(text)),
-        limits: changed_list(before.limits, &request.limits, cleared("limits"), limits)?,
-        retry: request.retries.map(|retries| RetryPolicy { retries, ..before.retry }),
+        limits: (!fields.limits.is_empty() || cleared("limits"))
+            .then(|| limits(after.limits, &fields.limits))
+            .transpose()?,
+        retry: fields.retries.map(|retries| RetryPolicy { retries, ..before.retry }),
         not_before: optional!(not_before, "not-before", moment),
-        meta: changed_list(before.meta.clone(), &request.meta, cleared("meta"), meta)?,
+        meta: (cleared("meta") || !fields.meta.is_empty()).then_some(after.meta),
+        tuning: Some(after.tuning).filter(|tuning| *tuning != before.tuning),
+        setup: Some(after.setup).filter(|setup| *setup != before.setup),
         batch: cleared("batch").then_some(None),
-        read_only: (request.read_only || cleared("read-only")).then_some(request.read_only),
+        read_only: (fields.read_only || cleared("read-only")).then_some(fields.read_only),
+        ..TaskEdit::default()
     })
 }
 
@@ -106,16 +129,13 @@ pub(super) fn check_model(engine: &Engine, edit: &TaskEdit, before: &TaskSpec) -
     let agent = edit.agent.as_ref().unwrap_or(&before.agent).as_ref().map(AgentName::as_str);
     let model = edit.model.as_ref().unwrap_or(&before.model).as_ref().map(ModelName::as_str);
     agents::check(engine, agent, model).map_err(|problem| match edit.model {
-        None => problem.hint("choose one with `--model`, or take the old one out with `--clear model`"),
+        None => problem.hint("choose one with `--model`, or remove the old one with `--clear model`"),
         Some(_) => problem,
     })
 }
 
-fn new_labels(
-    request: &Request,
-    before: &TaskSpec,
-    clear: bool,
-) -> Outcome<Option<fleet_core::task::Labels>> {
+fn new_labels(request: &Request, before: &TaskSpec) -> Outcome<Option<Labels>> {
+    let clear = request.clear.iter().any(|name| name == "labels");
     if !clear && request.add_labels.is_empty() && request.remove_labels.is_empty() {
         return Ok(None);
     }
@@ -125,15 +145,47 @@ fn new_labels(
     labels(&all).map(Some)
 }
 
-/// Changes on top of what was there, or on top of nothing when it is emptied first.
-fn changed_list<T: Default>(
-    before: T,
-    texts: &[String],
-    clear: bool,
-    apply: fn(T, &[String]) -> Outcome<T>,
-) -> Outcome<Option<T>> {
-    if texts.is_empty() && !clear {
-        return Ok(None);
+fn scope(patterns: &[String]) -> Outcome<FileScope> {
+    FileScope::parse(patterns).map_err(|error| Problem::field("scope", error.to_string()))
+}
+
+fn complexity(text: &str) -> Outcome<Complexity> {
+    text.parse().map_err(|error: fleet_core::UnknownName| Problem::field("complexity", error.to_string()))
+}
+
+/// Limits with changes; `none` takes one away.
+fn limits(before: Limits, texts: &[String]) -> Outcome<Limits> {
+    texts.iter().try_fold(before, |limits, text| {
+        text.parse::<Limit>()
+            .map(|limit| limits.with(limit))
+            .map_err(|error| Problem::field("limit", error.to_string()))
+    })
+}
+
+/// Changes metadata; an empty value takes an entry away.
+fn set_meta(spec: &mut TaskSpec, texts: &[String]) -> Outcome<()> {
+    texts.iter().try_for_each(|text| {
+        let (key, value) = text
+            .split_once('=')
+            .ok_or_else(|| Problem::field("meta", format!("{text:?} is not KEY=VALUE")))?;
+        spec.set_meta(key, value).map_err(problems::field)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_of_limits_and_metadata_build_on_what_was_there() {
+        let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let first = limits(Limits::default(), &texts(&["time=1h", "tokens=5k"])).unwrap();
+        let second = limits(first, &texts(&["time=none", "usd=1"])).unwrap();
+        assert_eq!(second, Limits { tokens: Some(5_000), micro_usd: Some(1_000_000), ..Limits::default() });
+        let mut spec = TaskSpec::new("one".parse().unwrap());
+        set_meta(&mut spec, &texts(&["a=1", "b=x=y"])).unwrap();
+        set_meta(&mut spec, &texts(&["a="])).unwrap();
+        assert_eq!(serde_json::to_string(&spec.meta).unwrap(), r#"{"b":"x=y"}"#);
+        assert!(set_meta(&mut spec, &texts(&["novalue"])).is_err());
     }
-    apply(if clear { T::default() } else { before }, texts).map(Some)
 }

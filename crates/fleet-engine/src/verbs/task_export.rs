@@ -17,7 +17,7 @@ pub(super) struct Line {
     /// A name that other lines of the file can use in `after`, for files made by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) key: Option<String>,
-    /// Where it stands; queued when left out.
+    /// Queued when left out.
     pub(super) state: TaskState,
     /// Ids or keys of tasks that come first.
     pub(super) after: Vec<String>,
@@ -26,7 +26,7 @@ pub(super) struct Line {
     pub(super) spec: TaskSpec,
 }
 
-/// So many at once, if nobody says how many.
+/// The default number of tasks per page.
 const PAGE: u32 = 1_000;
 
 /// Reads a page of the tasks of the directory's project, oldest first.

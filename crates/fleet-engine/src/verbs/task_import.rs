@@ -20,7 +20,6 @@ use crate::caller::author;
 use crate::config::nearest;
 use crate::{Engine, agents, allowed, clock, problems};
 
-/// Imports into the project of the directory.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     allowed::check(engine)?;
     engine.repository()?;
@@ -36,7 +35,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     };
     let mut lines = parse(&request.text, &defaults)?;
     if let Some((number, _)) = lines.iter().find(|(_, line)| is_agent && line.state.is_settled()) {
-        return Err(wrong(*number, "only people can import a task that is over"));
+        return Err(wrong(*number, "only people can import a finished task"));
     }
     for (_, line) in lines.iter_mut().filter(|(_, line)| !is_over(line)) {
         settle(engine, &mut line.spec)?;
@@ -73,7 +72,7 @@ fn refuse_flood(text: &str) -> Outcome<()> {
     if count <= ops::MOST_ADDED {
         return Ok(());
     }
-    let message = format!("{count} tasks: an agent can add at most {} that are not over", ops::MOST_ADDED);
+    let message = format!("{count} tasks: an agent can have at most {} unfinished tasks", ops::MOST_ADDED);
     Err(Problem::new(Code::SpawnRefused, message)
         .hint("a person can import as many as they want: `fleet task import FILE`"))
 }
@@ -96,14 +95,11 @@ fn check_models(engine: &Engine, lines: &[(usize, Line)]) -> Outcome<()> {
             agent.as_ref().map(AgentName::as_str),
             model.as_ref().map(ModelName::as_str),
         );
-        checked.map_err(|problem| {
-            problem.hints.iter().fold(wrong(*number, problem.to_string()), Problem::hint)
-        })?;
+        checked.map_err(|problem| wrong(*number, problem.to_string()).hints(problem.hints))?;
     }
     Ok(())
 }
 
-/// What a line that leaves it out gets.
 struct Defaults {
     priority: u8,
     retries: u32,
@@ -127,7 +123,7 @@ fn parse(text: &str, defaults: &Defaults) -> Outcome<Vec<(usize, Line)>> {
 /// Taken apart by hand: a flattened struct would swallow misspelt fields.
 fn parse_line(text: &str, defaults: &Defaults) -> Result<Line, String> {
     if !text.starts_with('{') {
-        return Err("it is no JSON object, such as {\"title\": \"Fix the login\"}".to_owned());
+        return Err("it is not a JSON object, such as {\"title\": \"Fix the login\"}".to_owned());
     }
     let mut object: Map<String, Value> = serde_json::from_str(text).map_err(|error| json_error(&error))?;
     // An empty field is a field that was left out, as in the answers of every other command.
@@ -143,6 +139,7 @@ fn parse_line(text: &str, defaults: &Defaults) -> Result<Line, String> {
         .map(|text| clock::parse_moment(&text, defaults.now).map_err(|problem| problem.to_string()));
     let mut spec: TaskSpec =
         serde_json::from_value(Value::Object(object)).map_err(|error| with_advice(&json_error(&error)))?;
+    spec.take_fields_from_meta().map_err(|error| error.to_string())?;
     spec.not_before = not_before.transpose()?;
     spec.check().map_err(|error| error.to_string())?;
     // What ran elsewhere does not run here.
@@ -192,7 +189,7 @@ fn names(lines: &[(usize, Line)], ids: &[TaskId]) -> Outcome<BTreeMap<String, Ta
     for ((number, line), id) in lines.iter().zip(ids) {
         for name in line.key.iter().cloned().chain(line.id.map(|id| id.to_string())) {
             if names.insert(name.clone(), *id).is_some() {
-                return Err(wrong(*number, format!("{:?} stands twice in the file", escaped(&name))));
+                return Err(wrong(*number, format!("{:?} appears twice in the file", escaped(&name))));
             }
         }
     }
@@ -260,7 +257,7 @@ mod tests {
             "line 3: unknown field `titel`; did you mean `title`?"
         );
         assert_eq!(why("{}"), "line 1: missing field `title`");
-        assert!(why("[1]").starts_with("line 1: it is no JSON object"));
+        assert!(why("[1]").starts_with("line 1: it is not a JSON object"));
         assert_eq!(
             why("{\"title\":\"a\",\"priority\":9}"),
             "line 1: priority: 9 is not between 1 and 5 (5 is served first)"
@@ -271,7 +268,7 @@ mod tests {
         );
         assert!(
             why("{\"title\":\"a\",\"not_before\":\"soon\"}")
-                .starts_with("line 1: not-before: \"soon\" is not a moment")
+                .starts_with("line 1: not-before: \"soon\" is not a time")
         );
         assert_eq!(why(" \n\n"), "the file has no tasks");
     }

@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use fleet_api::verbs::task_list::Request;
 use fleet_api::views::{TaskList, TaskView};
-use fleet_core::id::{BatchId, ProjectId, TaskId};
+use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::problem::{Outcome, Problem};
 use fleet_core::task::{Label, Status, TaskState};
-use fleet_store::ops::{self, Page, StatusFilter, TaskFilter};
+use fleet_store::ops::{self, StatusFilter, TaskFilter, TaskPage};
 
 use super::lineage;
 use super::task_add::parsed;
@@ -35,7 +35,7 @@ pub(super) async fn filter(engine: &Engine, request: &Request) -> Outcome<Option
     let mut unique = labels;
     unique.sort();
     unique.dedup();
-    let batch = request.batch.as_deref().map(str::parse::<BatchId>).transpose().map_err(problems::id)?;
+    let batch = request.batch.as_deref().map(problems::batch).transpose()?;
     let filter = TaskFilter { project: None, labels: unique, batch };
     if request.all_projects || batch.is_some() {
         return Ok(Some(filter));
@@ -48,7 +48,7 @@ pub(super) fn nothing() -> TaskList {
     TaskList { tasks: Vec::new(), more: false, projects: BTreeMap::new(), missing_agents: BTreeMap::new() }
 }
 
-pub(super) async fn list(engine: &Engine, page: &Page) -> Outcome<TaskList> {
+pub(super) async fn list(engine: &Engine, page: &TaskPage) -> Outcome<TaskList> {
     let now = engine.now();
     let tasks = page
         .tasks
@@ -82,7 +82,7 @@ fn missing(engine: &Engine, tasks: &[TaskView]) -> Outcome<BTreeMap<TaskId, Stri
     Ok(missing)
 }
 
-/// A status as somebody types it.
+/// A status, as the user typed it.
 pub(super) fn status(text: &str) -> Outcome<Status> {
     match text {
         "ready" => Ok(Status::Ready),

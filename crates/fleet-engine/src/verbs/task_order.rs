@@ -7,7 +7,7 @@ use fleet_api::verbs::task_order::{Answer, Request, Step, Suggestion};
 use fleet_api::views::ObstacleView;
 use fleet_core::deps::{self, Edge};
 use fleet_core::id::TaskId;
-use fleet_core::plan::{self, Hint, Item, Plan};
+use fleet_core::plan::{self, Hint, OpenTask, Plan};
 use fleet_core::problem::Outcome;
 use fleet_core::task::{Task, TaskState};
 use fleet_core::time::Millis;
@@ -17,11 +17,11 @@ use super::texts::{self, Which};
 use crate::Engine;
 use crate::keeper::blocking;
 
-/// So many dependencies are read: the graph of all the tasks that are looked at, unless each waits for dozens.
+/// At most this many dependencies are read: the graph of all considered tasks, unless each waits for dozens.
 const MOST_EDGES: i64 = 20_000;
-/// So many tasks are looked at: who has more looks at parts.
+/// At most this many tasks are ordered.
 const MOST_TASKS: usize = 500;
-/// So many bottlenecks are named.
+/// How many bottlenecks are named.
 const NAMED: usize = 5;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
@@ -45,22 +45,21 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
             wanted.iter().flat_map(|id| behind.get(id).into_iter().flatten().chain([id])).copied().collect();
         tasks.retain(|task| near.contains(&task.id));
     }
-    let look = Look { tasks, edges: graph.edges, states, now: engine.now() };
+    let look = OpenTasks { tasks, edges: graph.edges, states, now: engine.now() };
     // Every text is searched for the others: a server has others to answer meanwhile.
     blocking(move || look.answer(more)).await
 }
 
-/// Everything that was read.
-struct Look {
+struct OpenTasks {
     tasks: Vec<Task>,
     edges: Vec<Edge>,
     states: BTreeMap<TaskId, TaskState>,
     now: Millis,
 }
 
-impl Look {
+impl OpenTasks {
     fn answer(&self, more: bool) -> Answer {
-        let items: Vec<Item> = self.tasks.iter().map(item).collect();
+        let items: Vec<OpenTask> = self.tasks.iter().map(item).collect();
         let plan = plan::plan(&items, &self.edges);
         let by_id: BTreeMap<TaskId, &Task> = self.tasks.iter().map(|task| (task.id, task)).collect();
         let order: Vec<Step> =
@@ -82,7 +81,7 @@ impl Look {
         }
     }
 
-    fn step(&self, step: &plan::Step, task: &Task) -> Step {
+    fn step(&self, step: &plan::PlannedTask, task: &Task) -> Step {
         let is_open = |on: &TaskId| self.states.get(on).is_some_and(|state| *state != TaskState::Done);
         let on = self.edges.iter().filter(|edge| edge.task == task.id).map(|edge| edge.on);
         let obstacle = deps::obstacle(&self.edges, &self.states, task.id).filter(|_| task.open_deps > 0);
@@ -100,9 +99,9 @@ impl Look {
     }
 
     /// The plan's order decides which of two comes first.
-    fn suggestions(&self, items: &[Item], plan: &Plan) -> Vec<Suggestion> {
-        let by_id: BTreeMap<TaskId, &Item> = items.iter().map(|item| (item.id, item)).collect();
-        let in_order: Vec<Item> =
+    fn suggestions(&self, items: &[OpenTask], plan: &Plan) -> Vec<Suggestion> {
+        let by_id: BTreeMap<TaskId, &OpenTask> = items.iter().map(|item| (item.id, item)).collect();
+        let in_order: Vec<OpenTask> =
             plan.steps.iter().filter_map(|step| by_id.get(&step.id)).map(|item| (*item).clone()).collect();
         // What has begun waits for nobody any more.
         let has_begun = |id: TaskId| self.states.get(&id) == Some(&TaskState::Running);
@@ -115,7 +114,7 @@ impl Look {
                     Hint::NamesId => format!("the text of {task} names the id {on}"),
                     Hint::NamesTitle => format!("the text of {task} names the title of {on}"),
                     Hint::SameFiles => {
-                        "both claim the same files; they never run together, but nothing says which comes first"
+                        "both claim the same files; they never run together, but neither depends on the other"
                             .to_owned()
                     }
                 };
@@ -126,14 +125,14 @@ impl Look {
 }
 
 fn bottlenecks(plan: &Plan) -> Vec<TaskId> {
-    let mut holding: Vec<&plan::Step> = plan.steps.iter().filter(|step| step.unblocks > 1).collect();
+    let mut holding: Vec<&plan::PlannedTask> = plan.steps.iter().filter(|step| step.unblocks > 1).collect();
     holding.sort_by_key(|step| std::cmp::Reverse(step.unblocks));
     holding.iter().take(NAMED).map(|step| step.id).collect()
 }
 
-fn item(task: &Task) -> Item {
+fn item(task: &Task) -> OpenTask {
     let spec = &task.spec;
-    Item {
+    OpenTask {
         id: task.id,
         title: spec.title.to_string(),
         body: spec.description.to_string(),

@@ -9,12 +9,9 @@ use crate::{Engine, problems};
 /// Lists those of every project; of an agent, those that come from its own task.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let before = request.after.as_deref().map(str::parse::<TaskId>).transpose().map_err(problems::id)?;
-    let kind = |kind: &fleet_api::verbs::task_recent::TaskKind| ops::TaskKind {
-        state: kind.state,
-        timed_out: kind.timed_out,
-    };
-    let (kinds, limit) = (request.kinds.iter().map(kind).collect(), i64::from(request.limit) + 1);
-    let mut found = engine.call(ops::RecentTasks { kinds, project: None, before, limit }).await?;
+    let limit = i64::from(request.limit) + 1;
+    let recent = ops::RecentTasks { kinds: request.kinds, project: None, before, limit };
+    let mut found = engine.call(recent).await?;
     let more = found.len() > request.limit as usize;
     found.truncate(request.limit as usize);
     let next = found.last().filter(|_| more).map(|last| last.task.id);

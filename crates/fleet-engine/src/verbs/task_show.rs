@@ -34,8 +34,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer {
         task: task.behind(obstacle.as_ref()),
         project_name: project.map(|project| project.name).unwrap_or_default(),
-        workflow_name: detail.stage.as_ref().map(|stage| stage.workflow_name.clone()),
-        stage: detail.stage.as_ref().map(|stage| stage.name.clone()),
+        workflow_name: detail.part.as_ref().map(|part| part.workflow_name.clone()),
+        stage: detail.part.as_ref().map(|part| part.name.clone()),
         after: neighbours(&detail.after),
         before: neighbours(&detail.before),
         runs: detail.runs.iter().map(RunView::from).collect(),
@@ -45,7 +45,6 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     })
 }
 
-/// What stands in the way of a blocked task.
 pub(super) async fn obstacle(engine: &Engine, id: TaskId) -> Outcome<Option<deps::Obstacle>> {
     let limit = ops::DependencyTree::EVERYTHING;
     let graph = engine.call(ops::DependencyTree { roots: vec![id], with_done: false, limit }).await?;

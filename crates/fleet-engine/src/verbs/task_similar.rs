@@ -38,14 +38,13 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let found = texts::read(engine, &which).await?;
     let (looked_at, more) = (found.tasks.len(), found.more);
     let limit = request.limit.unwrap_or(SHOWN) as usize;
-    let look = Look { text, itself, threshold, limit, now: engine.now() };
+    let comparison = Comparison { text, itself, threshold, limit, now: engine.now() };
     // Thousands of texts may be long: a server has others to answer meanwhile.
-    let similar = blocking(move || look.among(&found.tasks)).await?;
+    let similar = blocking(move || comparison.among(&found.tasks)).await?;
     Ok(Answer { similar, looked_at, more })
 }
 
-/// What is looked for.
-struct Look {
+struct Comparison {
     text: Text,
     /// The task that the text is of.
     itself: Option<TaskId>,
@@ -54,7 +53,7 @@ struct Look {
     now: Millis,
 }
 
-impl Look {
+impl Comparison {
     fn among(&self, tasks: &[Task]) -> Vec<Similar> {
         let others: Vec<Text> = tasks.iter().map(texts::text).collect();
         let corpus = Corpus::new(&others);

@@ -5,7 +5,6 @@ use super::{details, follow};
 use crate::Engine;
 use crate::waiting::{Waiting, fingerprint};
 
-/// Looks until they stand otherwise than the answer before said.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let ids = engine.task_ids(&request.ids).await?;
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;

@@ -3,16 +3,14 @@
 use fleet_core::problem::{Outcome, Problem};
 use fleet_core::similar::{Parts, Text};
 use fleet_core::task::{Label, Status, Task};
-use fleet_store::ops::{self, Texts};
+use fleet_store::ops::{self, TaskTextPage};
 
 use super::task_add::parsed;
 use crate::Engine;
 
-/// So many tasks are compared, the newest first: enough for every queue that people keep in mind, and a bound for
-/// those that nobody does.
+/// At most this many tasks are compared, newest first: enough for any queue that people keep in mind.
 pub(super) const MOST: i64 = 2_000;
 
-/// Which tasks are compared.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Which {
     pub(super) statuses: Vec<Status>,
@@ -21,7 +19,7 @@ pub(super) struct Which {
 }
 
 /// The tasks, newest first; none where the project has never had one.
-pub(super) async fn read(engine: &Engine, which: &Which) -> Outcome<Texts> {
+pub(super) async fn read(engine: &Engine, which: &Which) -> Outcome<TaskTextPage> {
     let mut labels = which.labels.iter().map(|text| parsed::<Label>(text)).collect::<Outcome<Vec<_>>>()?;
     labels.sort();
     labels.dedup();
@@ -30,14 +28,13 @@ pub(super) async fn read(engine: &Engine, which: &Which) -> Outcome<Texts> {
     } else {
         match engine.known_project().await? {
             Some(project) => Some(project.id),
-            None => return Ok(Texts { tasks: Vec::new(), more: false }),
+            None => return Ok(TaskTextPage { tasks: Vec::new(), more: false }),
         }
     };
     let statuses = which.statuses.clone();
     engine.call(ops::TaskTexts { statuses, project, labels, limit: MOST, now: engine.now() }).await
 }
 
-/// What a task says, ready to be compared.
 pub(super) fn text(task: &Task) -> Text {
     let spec = &task.spec;
     Text::new(Parts { title: spec.title.as_str(), body: spec.description.as_str() })
@@ -49,6 +46,6 @@ pub(super) fn threshold(given: Option<f64>, default: f64) -> Outcome<f64> {
         None => Ok(default),
         Some(score) if (0.0..=1.0).contains(&score) => Ok(score),
         Some(score) => Err(Problem::field("threshold", format!("{score} is not between 0 and 1"))
-            .hint("0.4 finds what is about the same things, 0.7 what is nearly the same")),
+            .hint("0.4 finds related tasks, 0.7 near-duplicates")),
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn wishes(engine: &Engine, workflow: Option<&str>) -> Outcome<Project
     }
 }
 
-/// Whether the user agreed to them.
+/// Whether the user approved them.
 pub(super) fn judged(engine: &Engine, asked: &ProjectWishes) -> Outcome<Answer> {
     let untrusted = Trust::new(engine.home()).uncovered(asked)?.keys_and_paths();
     Ok(Answer { asked: asked.view(), trusted: untrusted.is_empty(), untrusted })

@@ -20,7 +20,6 @@ pub(super) struct Meant {
     pub(super) runs: Vec<Known>,
 }
 
-/// What is known of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) run: String,
@@ -35,7 +34,6 @@ const MOST_ATTEMPTS: i64 = 100;
 /// After so many names that are taken, somebody should look.
 const MOST_NAMES: usize = 100;
 
-/// Whether a branch has all of a snapshot.
 pub(super) fn is_on(project: &ProjectGit, branch: &str, snapshot: &StoredSnapshot) -> Result<bool, GitError> {
     let Some(tip) = git::branch_commit(&project.repo, branch)? else { return Ok(false) };
     let repo = &project.vault;
@@ -76,7 +74,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let made = blocking(move || restore(&project, &run, &snapshot, wish)).await?;
     made.map_err(|error| match error {
         GitError::BranchTaken { .. } => {
-            problems::git(error).hint("choose another name, or none: then a free one is found")
+            problems::git(error).hint("choose another name, or leave it out to use a free one")
         }
         error => problems::git(error),
     })
@@ -84,8 +82,8 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
 
 fn none(request: &Request, runs: &[Known]) -> Problem {
     let what = match (runs.first(), request.snapshot) {
-        (Some(run), Some(number)) => format!("there is no snapshot {number} of run {}", run.run),
-        (Some(run), None) => format!("there is no snapshot of run {}", run.run),
+        (Some(run), Some(number)) => format!("run {} has no snapshot {number}", run.run),
+        (Some(run), None) => format!("run {} has no snapshot", run.run),
         (None, _) => format!("there is no snapshot of {:?}", escaped(&request.id)),
     };
     Problem::new(Code::SnapshotNotFound, what).hint("`fleet undo` lists the snapshots of this project")
@@ -189,10 +187,10 @@ async fn unknown(engine: &Engine, id: &str) -> Outcome<Meant> {
 async fn not_found(engine: &Engine, id: &str) -> Problem {
     let problem = match engine.task_id(id).await {
         Ok(task) => {
-            let message = format!("task {task} was never started: there was nothing to keep");
+            let message = format!("task {task} was never started: it has no snapshots");
             Problem::new(Code::RunNotFound, message)
         }
-        Err(_) => problems::store(StoreError::RunNotFound(escaped(id).into_owned())),
+        Err(_) => engine.no_run(id).await,
     };
     problem.hint("`fleet undo` lists the snapshots of this project")
 }

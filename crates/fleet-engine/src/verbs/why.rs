@@ -19,7 +19,6 @@ use crate::Engine;
 use crate::home::Home;
 use crate::lost_keeper::LostKeeper;
 
-/// What comes next, and when.
 pub(super) struct Next {
     pub(super) text: String,
     pub(super) at: Option<Moment>,
@@ -54,7 +53,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         title: task.spec.title.to_string(),
         status: task.status(engine.now()).as_str().to_owned(),
         run: newest.map(|run| run.id),
-        attempt: newest.map(|run| run.fence),
+        attempt: newest.map(|run| run.attempt),
         reason: failed.and_then(|run| run.reason),
         what: what(task, newest, engine),
         evidence,
@@ -75,22 +74,19 @@ fn what(task: &Task, newest: Option<&Run>, engine: &Engine) -> String {
         (Status::In(TaskState::Done), _) => "it is done".to_owned(),
         (Status::In(TaskState::Running), Some(run)) => {
             let lost = LostKeeper::of(&Home::new(engine.home()), run);
-            lost.map_or_else(|| format!("{} is at work on it", run.agent), |lost| lost.to_string())
+            lost.map_or_else(|| format!("{} is working on it", run.agent), |lost| lost.to_string())
         }
-        (Status::In(TaskState::Waiting), _) => "its agent asked a person something".to_owned(),
+        (Status::In(TaskState::Waiting), _) => "its agent asked a question".to_owned(),
         (Status::In(TaskState::Held), _) => {
             let remark = task.history.remark.as_deref();
-            remark.map_or_else(
-                || "somebody put it aside".to_owned(),
-                |why| format!("somebody put it aside: {why}"),
-            )
+            remark.map_or_else(|| "held by a user".to_owned(), |why| format!("held by a user: {why}"))
         }
         (Status::In(TaskState::Cancelled), _) => "cancelled by a user".to_owned(),
         (_, Some(run)) => {
             let remark = || task.history.remark.clone();
-            ended(run).or_else(remark).unwrap_or_else(|| "its last run came to its end".to_owned())
+            ended(run).or_else(remark).unwrap_or_else(|| "its last run ended".to_owned())
         }
-        (_, None) => "it was not started yet".to_owned(),
+        (_, None) => "not started yet".to_owned(),
     }
 }
 
@@ -111,35 +107,35 @@ fn advice(engine: &Engine, task: &Task, newest: Option<&Run>, agent: &str) -> Ou
         let may_look = crate::agents::trust(engine.config()?, agent) == Trust::ReadOnly;
         if reason == Reason::NoChanges && may_look && !task.spec.read_only {
             advice.push(format!(
-                "it may only look: `fleet config set agents.{agent}.trust sandbox` lets it change files"
+                "it may not change files: `fleet config set agents.{agent}.trust sandbox` lets it"
             ));
         }
     }
     if let Some(run) = failed {
         advice.push(format!(
-            "{there}`fleet logs {}` shows what it did; `fleet show {}` shows all that is known",
+            "{there}`fleet logs {}` shows what it did; `fleet show {}` shows everything about it",
             run.id, run.id
         ));
     }
     match task.state() {
         TaskState::Failed | TaskState::Cancelled => {
-            advice.push(format!("`fleet task retry {}` tries again", task.id));
+            advice.push(format!("`fleet task retry {}` retries it", task.id));
         }
-        TaskState::Held => advice.push(format!("`fleet task release {}` takes it up again", task.id)),
+        TaskState::Held => advice.push(format!("`fleet task release {}` releases it", task.id)),
         TaskState::Running => {
             advice.push(format!("{there}`fleet logs {} --follow` shows what it does", task.id));
         }
         TaskState::Waiting => {
             advice.push(format!(
-                "`fleet show {0}` has the question; `fleet task retry {0}`, then `fleet prompt {0} \"…\"` tells its \
-                 agent what you think",
+                "`fleet show {0}` shows the question; `fleet task retry {0}`, then `fleet prompt {0} \"…\"` \
+                 answers it",
                 task.id
             ));
         }
         TaskState::Queued | TaskState::Done => {}
     }
-    if let Some(stage) = task.stage {
-        let id = stage.workflow;
+    if let Some(part) = task.part {
+        let id = part.workflow;
         advice.push(format!("it is a stage: `fleet workflow show {id}` shows what builds on it"));
     }
     Ok(advice)

@@ -13,7 +13,7 @@ use super::workflow_show::meant;
 use crate::Engine;
 use crate::cancellation::{self, CancelRequest, Fate, Until};
 
-/// The workflows that somebody means, each once.
+/// The workflows that the user named, each once.
 pub(super) async fn ids(engine: &Engine, typed: &[String]) -> Outcome<Vec<WorkflowId>> {
     let mut ids = Vec::with_capacity(typed.len());
     for text in typed {
@@ -25,7 +25,6 @@ pub(super) async fn ids(engine: &Engine, typed: &[String]) -> Outcome<Vec<Workfl
     Ok(ids)
 }
 
-/// Cancels them: all, or none if one is over already.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let remark: Option<Remark> = request.remark.as_deref().map(parsed).transpose()?;
     let ids = ids(engine, &request.ids).await?;
@@ -69,7 +68,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer { workflows })
 }
 
-/// The tasks that have runs. A stage that was done may be at work again, because somebody had more to say.
+/// The tasks that have runs. A stage that was done may be running again, because a follow-up message arrived.
 fn at_work(detail: &WorkflowDetail) -> impl Iterator<Item = TaskId> {
     let tasks = detail.parts.iter().filter_map(|part| part.task.as_ref());
     tasks.filter(|task| !task.state().is_settled()).map(|task| task.id)
@@ -82,9 +81,9 @@ fn list<'a>(
     (before, asked): (&WorkflowDetail, &WorkflowDetail),
     goes_on: bool,
 ) -> &'a mut Vec<String> {
-    let was = before.parts.get(part.at).map(|part| part.part.state);
+    let was = before.parts.get(part.at).map(|part| part.part.state.get());
     let worked = asked.parts.get(part.at).is_some_and(|part| part.part.state == PartState::Running);
-    match part.part.state {
+    match part.part.state.get() {
         _ if goes_on => &mut one.going_on,
         PartState::Running => &mut one.going_on,
         PartState::Cancelled if worked => &mut one.stopped,

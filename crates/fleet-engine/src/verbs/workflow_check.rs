@@ -63,12 +63,7 @@ fn picture(loaded: &Loaded, default_agent: &str) -> Picture {
         changes: stage.changes,
         returns: stage.returns,
         when: stage.when.as_ref().map(ToString::to_string),
-        parts: match &stage.copies {
-            Copies::One => Some(1),
-            Copies::Count(count) => usize::try_from(*count).ok(),
-            Copies::Each(items) => Some(items.len()),
-            Copies::EachOf(_) => None,
-        },
+        parts: stage.copies.count(),
         each_of: match &stage.copies {
             Copies::EachOf(other) => Some(name(other)),
             _ => None,

@@ -6,12 +6,12 @@ use fleet_core::tidy::Reach;
 use fleet_core::workflow::{Workflow, WorkflowState};
 use fleet_store::{StoreError, ops};
 
-use super::clean::{self, Plan, Removed};
+use super::clean::{self, Plan};
 use super::{lineage, task_clean, workflow_cancel};
 use crate::home::Home;
 use crate::{Engine, problems};
 
-/// So many workflows are looked at, the newest first.
+/// At most this many workflows are considered, newest first.
 const MOST: i64 = 10_000;
 
 /// Removes them, or says what would go. A branch that stays keeps its workflow, which is needed to find it again.
@@ -28,7 +28,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
         let id = workflow.id;
         answer.workflows.push(workflow);
         let done = if request.dry_run {
-            Removed { removed: plan.shown(), kept: plan.keep }
+            plan.previewed()
         } else {
             plan.confirm(request.confirmed.as_deref());
             clean::remove_all(engine, plan).await?
@@ -82,5 +82,5 @@ fn refuse_live(workflow: &Workflow) -> Result<(), Problem> {
     if workflow.state.is_over() {
         return Ok(());
     }
-    Err(problems::store(StoreError::WorkflowLive { workflow: workflow.id, from: workflow.state }))
+    Err(problems::store(StoreError::WorkflowLive { workflow: workflow.id, from: workflow.state() }))
 }

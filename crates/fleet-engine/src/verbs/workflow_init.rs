@@ -4,7 +4,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 
 use crate::Engine;
-use crate::config::nearest;
+use crate::config::did_you_mean;
 use crate::workflow_file::{self, SHIPPED, Shipped};
 
 /// The text of one of the shipped ones, and all of them by name.
@@ -30,13 +30,9 @@ fn shipped(name: Option<&str>) -> Outcome<&'static Shipped> {
         return SHIPPED.first().ok_or_else(|| Problem::new(Code::Internal, "there are no workflows"));
     };
     SHIPPED.iter().find(|shipped| shipped.name == name).ok_or_else(|| {
-        let message = format!("no workflow called `{}` comes with codefleet", escaped(name));
-        let problem = Problem::new(Code::NothingMatched, message);
-        let problem = match nearest(name, SHIPPED.iter().map(|shipped| shipped.name.to_owned())) {
-            Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-            None => problem,
-        };
-        problem
+        let message = format!("there is no starter workflow `{}`", escaped(name));
+        Problem::new(Code::NothingMatched, message)
+            .hints(did_you_mean(name, SHIPPED.iter().map(|shipped| shipped.name.to_owned())))
             .hint("`fleet workflow init --list` shows them")
             .hint(format!("a file of your own name: `fleet workflow init {} PATH`", SHIPPED[0].name))
     })

@@ -8,9 +8,9 @@ use fleet_core::workflow::WorkflowState;
 use fleet_store::ops::{self, PartDetail, WorkflowDetail};
 
 use self::landing::Landing;
-use super::workflow_show::{self, meant};
+use super::workflow_show::{self, because, meant};
 use crate::Engine;
-use crate::config::nearest;
+use crate::config::did_you_mean;
 
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = meant(engine, &request.id).await?;
@@ -23,7 +23,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     Ok(Answer {
         next: next(&workflow, &branches, winner.as_ref()),
         workflow,
-        results: parts.into_iter().map(|part| result(part, &landing)).collect::<Outcome<_>>()?,
+        results: parts.into_iter().map(|part| result(part, &detail, &landing)).collect::<Outcome<_>>()?,
         verdict: landing.verdict().cloned(),
         winner,
         branches,
@@ -37,7 +37,6 @@ async fn whole(engine: &Engine, detail: &WorkflowDetail) -> Outcome<views::Workf
     Ok(shown)
 }
 
-/// The parts whose results are wanted, in their order.
 fn chosen<'a>(
     detail: &'a WorkflowDetail,
     landing: &Landing<'_>,
@@ -58,24 +57,21 @@ fn chosen<'a>(
         let stages = detail.spec.stages.iter().map(|stage| stage.name.to_string());
         let id = detail.workflow.id;
         let message = format!("workflow {id} has no stage {:?}", escaped(wanted));
-        let problem = Problem::new(Code::NothingMatched, message);
-        return Err(match nearest(wanted, stages.chain(names)) {
-            Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-            None => problem,
-        }
-        .hint(format!("`fleet workflow show {id}` shows its stages")));
+        return Err(Problem::new(Code::NothingMatched, message)
+            .hints(did_you_mean(wanted, stages.chain(names)))
+            .hint(format!("`fleet workflow show {id}` shows its stages")));
     }
     Ok(parts)
 }
 
-fn result(part: &PartDetail, landing: &Landing<'_>) -> Outcome<StageResult> {
+fn result(part: &PartDetail, of: &WorkflowDetail, landing: &Landing<'_>) -> Outcome<StageResult> {
     let left = part.result.as_ref();
     let shown = left.map(serde_json::to_value).transpose();
     let unreadable = |error: serde_json::Error| Problem::new(Code::Internal, error.to_string());
     Ok(StageResult {
         name: part.name.clone(),
-        state: part.part.state,
-        why: part.detail.clone().or_else(|| part.part.skip.map(|skip| format!("skipped: {skip}"))),
+        state: part.part.state.get(),
+        why: part.detail.clone().or_else(|| part.part.skip.map(|skip| because(skip, &part.part, &of.spec))),
         task: part.task.as_ref().map(|task| task.id),
         run: part.run.as_ref().map(|run| run.id),
         agent: part.run.as_ref().map(|run| run.agent.clone()),
@@ -99,7 +95,7 @@ fn next(workflow: &WorkflowView, branches: &[String], winner: Option<&Winner>) -
     };
     let mut next: Vec<String> = match (workflow.state, branches) {
         (WorkflowState::Running | WorkflowState::Cancelling, _) => {
-            return vec![format!("it is not over: `fleet workflow watch {id}` follows it")];
+            return vec![format!("still running: `fleet workflow watch {id}` follows it")];
         }
         (_, []) => Vec::new(),
         (_, branches) => branches
@@ -109,14 +105,14 @@ fn next(workflow: &WorkflowView, branches: &[String], winner: Option<&Winner>) -
                 // The whole of it: `fleet diff` would show what the last stage added to what those before it made.
                 let base = shortened_commit(&workflow.base);
                 format!(
-                    "`git diff {base}...{branch}` shows what changed, `git merge {branch}` takes it{whose}"
+                    "`git diff {base}...{branch}` shows what changed, `git merge {branch}` merges it{whose}"
                 )
             })
             .collect(),
     };
     match workflow.state {
         WorkflowState::Failed | WorkflowState::Cancelled => {
-            next.insert(0, format!("`fleet workflow retry {id}` tries again what is not done"));
+            next.insert(0, format!("`fleet workflow retry {id}` retries what is not done"));
         }
         _ if next.is_empty() => {
             next.push(format!("`fleet workflow result {id} --all` shows what every stage said"));

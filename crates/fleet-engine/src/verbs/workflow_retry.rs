@@ -8,7 +8,7 @@ use super::task_add::parsed;
 use super::workflow_show::{look, meant};
 use crate::Engine;
 
-/// Has it go on; nobody is told to start anything yet.
+/// Retries it; starting its tasks is the caller's business.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<WorkflowDetail> {
     let id = meant(engine, &request.id).await?;
     let from = request.from.as_deref().map(parsed).transpose()?;

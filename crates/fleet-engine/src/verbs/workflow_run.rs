@@ -5,12 +5,12 @@ use fleet_api::verbs::workflow_show::Depth;
 use fleet_api::views::WorkflowDetail;
 use fleet_core::id::WorkflowId;
 use fleet_core::problem::{Code, Outcome, Problem};
-use fleet_core::task::{AgentName, BaseRef, ModelName, Priority, TaskSpec, Tuning};
+use fleet_core::task::{AgentName, BaseRef, ModelName, Priority, TaskSpec};
 use fleet_core::template::fill;
-use fleet_core::workflow::{Changes, Copies, Place, Spec, Stage, places};
+use fleet_core::workflow::{Changes, Copies, Placeholder, Spec, Stage, placeholders};
 use fleet_store::ops;
 
-use super::launch;
+use super::create;
 use super::task_add::{self, parsed};
 use super::workflow_show::look;
 use crate::caller::{author, is_inside_a_run};
@@ -18,7 +18,6 @@ use crate::trust::ProjectWishes;
 use crate::workflow_file::{self, Given, Kind, Purpose, Source, Wanted};
 use crate::{Engine, agents, allowed, problems};
 
-/// What the store is given.
 #[derive(Debug, Clone)]
 struct Ready {
     spec: Spec,
@@ -27,7 +26,8 @@ struct Ready {
     priority: Priority,
 }
 
-/// Checks everything, and adds the workflow to the project of the directory; nobody is told to start its tasks yet.
+/// Checks everything, and adds the workflow to the project of the directory; starting its tasks is the caller's
+/// business.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let dry_run = request.dry_run;
     let (plan, ready) = plan(engine, request).await?;
@@ -47,9 +47,9 @@ async fn plan(engine: &Engine, request: Request) -> Outcome<(Plan, Ready)> {
     let mut spec = loaded.spec;
     settle(engine, &mut spec)?;
     let wish = base.or_else(|| loaded.base.as_ref().map(ToString::to_string));
-    let base = launch::base(engine, wish.as_deref()).await?;
-    let priority = Priority::try_from(priority.unwrap_or(launch::PRIORITY)).map_err(problems::field)?;
-    if let Some(asked) = launch::untrusted(engine, &engine.project().await?)? {
+    let base = create::base(engine, wish.as_deref()).await?;
+    let priority = Priority::try_from(priority.unwrap_or(create::PRIORITY)).map_err(problems::field)?;
+    if let Some(asked) = create::untrusted(engine, &engine.project().await?)? {
         return Err(asked.refusal());
     }
     consent(engine, &source, &spec)?;
@@ -72,7 +72,7 @@ async fn add(engine: &Engine, ready: Ready) -> Outcome<WorkflowDetail> {
     look(engine, id, Depth::States).await
 }
 
-/// What nobody said is what is configured here and now: whoever runs it may be configured otherwise.
+/// Settings that the file leaves open are those of this user, now: the runner may be configured otherwise.
 fn settle(engine: &Engine, spec: &mut Spec) -> Outcome<()> {
     for stage in &mut spec.stages {
         let name = stage.name.clone();
@@ -92,13 +92,13 @@ fn settle_stage(engine: &Engine, stage: &mut Stage) -> Outcome<()> {
     task.agent = Some(parsed(&agent)?);
     task.model = stage.model.take();
     task.limits = stage.limits;
-    let tuning = Tuning { effort: stage.effort.take(), ..Tuning::default() };
-    tuning.write(&mut task.meta).map_err(problems::field)?;
+    task.tuning.effort = stage.effort.take();
+    task.tuning.check().map_err(problems::field)?;
     task_add::settle(engine, &mut task)?;
-    stage.effort = Tuning::of(&task.meta).map_err(problems::field)?.effort;
+    stage.effort = task.tuning.effort;
     let model = task.model.as_ref().map(ModelName::as_str);
     agents::check(engine, Some(&agent), model)?;
-    launch::check_agent(engine, &agent)?;
+    create::check_agent(engine, &agent)?;
     // What no run could be started with is refused now, when its author can still change it.
     let wish = agents::Wish {
         model,
@@ -119,14 +119,14 @@ fn consent(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<()> {
     if let Some(stage) = spec.stages.iter().find(has_commands) {
         let message = format!("stage {}: checks can only come from a file", stage.name);
         return Err(Problem::new(Code::Untrusted, message).hint(
-            "leave them out, or write the workflow into .fleet/workflows, where the user can agree to them",
+            "leave them out, or write the workflow into .fleet/workflows, where the user can approve them",
         ));
     }
     let Some(asked) = commands(engine, source, spec)? else { return Ok(()) };
     if asked.is_trusted(engine.home())? {
         return Ok(());
     }
-    let message = format!("the workflow {} has commands that you did not agree to", spec.name);
+    let message = format!("the workflow {} has commands that you have not approved", spec.name);
     let shown = &source.label;
     Err(Problem::new(Code::Untrusted, message)
         .hint(format!("`fleet trust --workflow {shown}` shows them, and asks")))
@@ -144,7 +144,7 @@ pub(super) fn commands_of(engine: &Engine, named: &str) -> Outcome<Option<Projec
 
 /// The commands and the arguments for agents that a workflow of the repository brings; `None` if it is the user's own.
 pub(super) fn commands(engine: &Engine, source: &Source, spec: &Spec) -> Outcome<Option<ProjectWishes>> {
-    // Whoever works in a run may have written any file, and must not get commands run outside of it.
+    // An agent may have written any file, and must not get commands run outside its run.
     let is_own = match source.kind {
         // What is handed over has no commands, and its arguments are those that the user allows to every task.
         Kind::Shipped | Kind::User | Kind::Given => true,
@@ -181,19 +181,14 @@ fn planned(spec: &Spec, stage: &Stage) -> PlannedStage {
         start: stage.start,
         returns: stage.returns,
         when: stage.when.as_ref().map(ToString::to_string),
-        copies: match &stage.copies {
-            Copies::One => Some(1),
-            Copies::Count(count) => usize::try_from(*count).ok(),
-            Copies::Each(items) => Some(items.len()),
-            Copies::EachOf(_) => None,
-        },
+        copies: stage.copies.count(),
         prompt: stage.needs.is_empty().then(|| first_prompt(spec, stage)),
     }
 }
 
 /// What can be filled in before anything has run. Of several copies that is the prompt of the first.
 fn first_prompt(spec: &Spec, stage: &Stage) -> String {
-    let places = places(spec, &stage.prompt);
+    let places = placeholders(spec, &stage.prompt);
     let item = match &stage.copies {
         Copies::Each(items) => items.first().map_or("", String::as_str),
         _ => "",
@@ -201,11 +196,11 @@ fn first_prompt(spec: &Spec, stage: &Stage) -> String {
     fill(&stage.prompt, |name| {
         let (_, place) = places.iter().find(|(known, _)| known == name)?;
         match place {
-            Place::Task => Some(spec.task.as_str()),
-            Place::Item => Some(item),
-            Place::Number => Some("1"),
-            Place::Param(name) => spec.params.get(name).map(String::as_str),
-            Place::Of(..) => None,
+            Placeholder::Task => Some(spec.task.as_str()),
+            Placeholder::Item => Some(item),
+            Placeholder::Number => Some("1"),
+            Placeholder::Param(name) => spec.params.get(name).map(String::as_str),
+            Placeholder::Of(..) => None,
         }
     })
 }

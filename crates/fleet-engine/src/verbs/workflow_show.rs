@@ -10,13 +10,12 @@ use fleet_core::workflow::{PartState, Workflow, WorkflowState};
 use fleet_store::ops::WorkflowDetail;
 use fleet_store::{StoreError, ops};
 
-pub(super) use stage::ranks;
+pub(super) use stage::{because, ranks};
 
 use crate::engine::LONGEST_NAME;
 use crate::waiting::{Waiting, fingerprint};
 use crate::{Engine, problems};
 
-/// Looks until it stands otherwise than the answer before said.
 pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     let id = meant(engine, &request.id).await?;
     let mut waiting = Waiting::start(engine, request.wait_seconds).await?;
@@ -29,7 +28,7 @@ pub(crate) async fn run(engine: &Engine, request: Request) -> Outcome<Answer> {
     }
 }
 
-/// So many workflows are looked at for a name, the newest first.
+/// At most this many workflows are searched for a name, newest first.
 const MOST_NAMED: i64 = 10_000;
 
 /// The workflow that somebody means: by its id or the beginning of that, or by its name, if only one has it. One that is
@@ -82,7 +81,6 @@ pub(super) async fn look(engine: &Engine, id: WorkflowId, depth: Depth) -> Outco
     Ok(shown)
 }
 
-/// What was read of a workflow, as it is shown.
 pub(super) fn shown(engine: &Engine, detail: &WorkflowDetail) -> views::WorkflowDetail {
     let workflow = WorkflowView::from(&detail.workflow);
     let stages = stage::all(detail, engine.now());
@@ -124,17 +122,17 @@ fn next(workflow: &WorkflowView, stages: &[StageView]) -> Vec<String> {
             ));
         }
         WorkflowState::Cancelling => {
-            next.push(format!("`fleet workflow cancel {id}` waits until nothing of it runs any more"));
+            next.push(format!("`fleet workflow cancel {id}` waits until all of it has stopped"));
         }
         WorkflowState::Succeeded => {
-            next.push(format!("`fleet workflow result {id}` shows what came of it, and how to take it"));
+            next.push(format!("`fleet workflow result {id}` shows its results, and how to merge them"));
         }
         WorkflowState::Failed | WorkflowState::Cancelled => {
             let failed = stages.iter().find(|stage| stage.state == PartState::Failed);
             next.extend(failed.and_then(|stage| {
-                Some(format!("`fleet why {}` tells why {} failed", stage.task?, stage.name))
+                Some(format!("`fleet why {}` explains why {} failed", stage.task?, stage.name))
             }));
-            next.push(format!("`fleet workflow retry {id}` tries again what is not done"));
+            next.push(format!("`fleet workflow retry {id}` retries what is not done"));
         }
     }
     next
@@ -144,10 +142,8 @@ fn next(workflow: &WorkflowView, stages: &[StageView]) -> Vec<String> {
 fn unstuck(stage: &StageView) -> Option<String> {
     let task = stage.task?;
     match stage.status.as_str() {
-        "waiting" => Some(format!("{} asks something: `fleet show {task}` has the question", stage.name)),
-        "held" => {
-            Some(format!("{} was put aside: `fleet task release {task}` takes it up again", stage.name))
-        }
+        "waiting" => Some(format!("{} asks a question: `fleet show {task}` shows it", stage.name)),
+        "held" => Some(format!("{} is held: `fleet task release {task}` releases it", stage.name)),
         _ => None,
     }
 }

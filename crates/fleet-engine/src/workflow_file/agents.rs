@@ -33,7 +33,7 @@ pub(super) fn check(
         }
         let model = stage.model.as_ref().map(ModelName::as_str);
         if let Err(problem) = agents::check(engine, Some(name), model) {
-            // Another agent is no help to whoever chose this one for the stage.
+            // Another agent does not help a user who chose this one for the stage.
             let help = problem.hints.into_iter().find(|hint| !hint.starts_with("the agent `"));
             reader.refuse(Some(marks.of("model").start), problem.message, help);
         }

@@ -6,10 +6,9 @@ use fleet_core::text::{escaped, is_unprintable};
 use super::{Diagnostic, Severity};
 use crate::config::Lines;
 
-/// As much of a line is shown.
+/// How much of a line is shown.
 const SHOWN: usize = 70;
 
-/// A remark about the file as a whole.
 pub(super) fn of_file(file: &str, message: impl Into<String>) -> Diagnostic {
     Diagnostic {
         severity: Severity::Error,
@@ -23,7 +22,6 @@ pub(super) fn of_file(file: &str, message: impl Into<String>) -> Diagnostic {
     }
 }
 
-/// A problem with a file that was not even read.
 pub(crate) fn of_problem(file: &str, problem: Problem) -> Diagnostic {
     let message = problem.to_string();
     let message = message.strip_prefix(&format!("{file}: ")).unwrap_or(&message);

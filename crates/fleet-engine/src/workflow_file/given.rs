@@ -12,7 +12,6 @@ pub(crate) struct Given {
     pub(crate) purpose: Purpose,
 }
 
-/// What a workflow is read for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// To be run: everything that it needs must be said.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fleet_core::problem::Outcome;
 use fleet_core::task::{AgentName, BaseRef};
-use fleet_core::workflow::{Flaw, Place, Spec, Stage, check, places};
+use fleet_core::workflow::{Flaw, Placeholder, Spec, Stage, check, placeholders};
 
 use super::agents;
 use super::form::{self, Draft, Marks};
@@ -47,7 +47,7 @@ pub(crate) fn load(
         Ok(root) => root,
         Err(Unreadable { at, why }) => {
             let help =
-                text.trim().is_empty().then(|| "`fleet workflow init` writes one to begin with".to_owned());
+                text.trim().is_empty().then(|| "`fleet workflow init` writes a starter workflow".to_owned());
             reader.refuse_shape(at, why, help);
             return Ok(Err(reader.finish()));
         }
@@ -103,8 +103,8 @@ fn finish(
     let lines = lines(&reader, &spec, &marks);
     let wants = Wants { task: is_unsaid && asks_for_task(&spec), params: missing };
     if wants.task && given.purpose == Purpose::Run {
-        let help = "give it a task that says what is to be done".to_owned();
-        reader.refuse(None, "it does not say what it is for, and its prompts ask for it", Some(help));
+        let help = "give it a task: what its agents should do".to_owned();
+        reader.refuse(None, "this workflow needs a task", Some(help));
     }
     let found = reader.finish();
     if found.iter().any(|one| one.severity == Severity::Error) {
@@ -121,7 +121,9 @@ fn lines(reader: &Reader<'_>, spec: &Spec, marks: &[Marks]) -> BTreeMap<String, 
 }
 
 fn asks_for_task(spec: &Spec) -> bool {
-    let asks = |stage: &Stage| places(spec, &stage.prompt).iter().any(|(_, place)| *place == Place::Task);
+    let asks = |stage: &Stage| {
+        placeholders(spec, &stage.prompt).iter().any(|(_, place)| *place == Placeholder::Task)
+    };
     spec.stages.iter().any(asks)
 }
 

@@ -11,7 +11,6 @@ pub(super) struct Node {
     pub(super) value: Value,
 }
 
-/// The name of an entry, and where it stands.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pub(super) at: Range<usize>,
@@ -22,15 +21,12 @@ pub(super) struct Name {
 pub(super) enum Value {
     /// Left open: `null`, or nothing behind the name.
     Null,
-    /// Yes or no.
     Bool(bool),
     /// A number, as it was written: `2.50` are dollars and cents.
     Number(String),
-    /// A text.
     Text(String),
-    /// Values in order.
     List(Vec<Node>),
-    /// Values by name, in order; a name may stand there twice, which whoever reads it refuses.
+    /// Values by name, in order; a duplicate name is refused by the reader.
     Table(Vec<(Name, Node)>),
 }
 

@@ -11,7 +11,7 @@ use fleet_core::task::{AgentName, FieldError};
 
 use super::node::{Name, Node, Value};
 use super::{Diagnostic, Severity, diagnostic};
-use crate::config::{Lines, nearest, quoted};
+use crate::config::{Lines, did_you_mean, nearest, quoted};
 
 /// The most that is said about one file.
 const MOST: usize = 100;
@@ -72,7 +72,7 @@ impl<'t> Reader<'t> {
         if self.is_full() {
             return None;
         }
-        nearest(given, choices.into_iter()).map(|meant| format!("did you mean `{meant}`?"))
+        did_you_mean(given, choices.into_iter())
     }
 
     /// Where the first of these words stands in a piece of the text; else its beginning.
@@ -99,7 +99,7 @@ impl<'t> Reader<'t> {
             })
             .collect();
         if self.left_out > 0 {
-            all.push(diagnostic::of_file(&self.file, format!("and {} more", self.left_out)));
+            all.push(diagnostic::of_file(&self.file, format!("and {} more: fix these first", self.left_out)));
         }
         all
     }
@@ -127,7 +127,7 @@ impl<'t> Reader<'t> {
                     fields.entries.push((meant, name, value));
                 }
             } else if fields.entries.iter().any(|(_, other, _)| other.text == name.text) {
-                self.refuse_shape(name.at.start, format!("{} stands there twice", quoted(&name.text)), None);
+                self.refuse_shape(name.at.start, format!("{} appears twice", quoted(&name.text)), None);
             } else {
                 fields.entries.push((name.text.as_str(), name, value));
             }

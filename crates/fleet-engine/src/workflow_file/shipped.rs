@@ -38,9 +38,9 @@ macro_rules! shipped {
 }
 
 shipped! {
-    "write-review-refine": "one agent writes, another reviews, the first mends what was found",
+    "write-review-refine": "one agent writes, another reviews, the first fixes the findings",
     "parallel-review": "two halves at the same time, then one review of both",
-    "compete-judge": "two agents do the same, a judge who sees both diffs names the better one",
-    "plan-fanout-integrate": "a plan of independent pieces, an agent for each, all of it merged",
-    "bug-hunt": "a failing test first, then the fix, then somebody who doubts it",
+    "compete-judge": "two agents do the same task; a judge picks the better diff",
+    "plan-fanout-integrate": "plan independent pieces, one agent each, merge everything",
+    "bug-hunt": "a failing test, then the fix, then a sceptical review",
 }

@@ -1,7 +1,5 @@
 //! Where workflows are found.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use fleet_api::views::WorkflowSource;
@@ -12,7 +10,8 @@ use fleet_core::text::escaped;
 use super::shipped::SHIPPED;
 use super::{Format, Kind};
 use crate::Engine;
-use crate::config::nearest;
+use crate::config::did_you_mean;
+use crate::text_file::{self, Unusable};
 use crate::verbs::lineage;
 
 /// More than any workflow needs.
@@ -114,11 +113,11 @@ fn checkout_folder(project: &Project) -> Option<PathBuf> {
 
 /// Codefleet reads no files in the place of an agent: it might be able to read more.
 fn unread(named: &str) -> Problem {
-    let message = format!("{}: a file of an agent is not read for it", escaped(named));
-    Problem::new(Code::NotYours, message).hint("hand over the text of the workflow, or name one by its name")
+    let message = format!("{}: files of an agent are not read", escaped(named));
+    Problem::new(Code::NotYours, message).hint("pass the text of the workflow, or give its name")
 }
 
-/// The file of this name in a folder. Two would be two workflows, of which nobody knows which is meant.
+/// The file of this name in a folder. Two files would make the name ambiguous.
 fn in_folder(folder: &Path, name: &str) -> Outcome<Option<PathBuf>> {
     let mut found: Option<PathBuf> = None;
     for (end, _) in Format::ENDS {
@@ -136,14 +135,9 @@ fn in_folder(folder: &Path, name: &str) -> Outcome<Option<PathBuf>> {
 }
 
 fn unknown(engine: &Engine, named: &str) -> Problem {
-    let problem =
-        Problem::new(Code::NothingMatched, format!("there is no workflow called `{}`", escaped(named)));
-    let problem = match nearest(named, names(engine).into_iter()) {
-        Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-        None => problem,
-    };
-    problem
-        .hint("`fleet workflow init --list` shows those that come with codefleet")
+    Problem::new(Code::WorkflowNotFound, format!("there is no workflow called `{}`", escaped(named)))
+        .hints(did_you_mean(named, names(engine).into_iter()))
+        .hint("`fleet workflow init --list` lists the starter workflows")
         .hint("a file is named by its path, as in `./NAME.toml`")
 }
 
@@ -162,49 +156,20 @@ fn names(engine: &Engine) -> Vec<String> {
 fn read(path: &Path, label: &str, kind: Kind) -> Outcome<Source> {
     let shown = escaped(label).into_owned();
     let Some(format) = Format::of(path) else {
-        let message = format!("{shown}: its name does not say what it is");
+        let message = format!("{shown}: unknown file type");
         return Err(Problem::new(Code::WorkflowInvalid, message)
             .hint("a workflow ends in .toml, .yaml, .yml or .json")
             .hint("`fleet workflow init` writes one"));
     };
-    let text = text(path, LIMIT).map_err(|why| match why {
-        Unusable::Missing => Problem::new(Code::NothingMatched, format!("{shown}: there is no such file"))
-            .hint("`fleet workflow init NAME PATH` writes one of those that come with codefleet"),
-        Unusable::Unread(error) => Problem::new(Code::Io, format!("{shown}: cannot be read: {error}")),
-        Unusable::Wrong(why) => Problem::new(Code::WorkflowInvalid, format!("{shown}: {why}")),
+    let text = text_file::read(path, LIMIT).map_err(|why| {
+        let told = |code| Problem::new(code, format!("{shown}: {why}"));
+        match why {
+            Unusable::Missing => {
+                told(Code::WorkflowNotFound).hint("`fleet workflow init NAME PATH` writes a starter workflow")
+            }
+            Unusable::Unread(_) => told(Code::Io),
+            _ => told(Code::WorkflowInvalid),
+        }
     })?;
     Ok(Source { text, format, path: path.to_owned(), label: label.to_owned(), kind })
-}
-
-pub(super) enum Unusable {
-    /// There is no file.
-    Missing,
-    /// It cannot be read.
-    Unread(std::io::Error),
-    /// It is not the text that it should be.
-    Wrong(String),
-}
-
-/// The text of a file of at most this size.
-pub(super) fn text(path: &Path, limit: u64) -> Result<String, Unusable> {
-    // Asked before opening, because opening a named pipe waits for a writer.
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(Unusable::Wrong("it is not a file".to_owned())),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Err(Unusable::Missing);
-        }
-        Err(error) => return Err(Unusable::Unread(error)),
-    }
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
-    read.map_err(Unusable::Unread)?;
-    if bytes.len() as u64 > limit {
-        return Err(Unusable::Wrong(format!("it is larger than {} KiB", limit / 1024)));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = good.split(|byte| *byte == b'\n').count();
-        Unusable::Wrong(format!("it is not UTF-8 text, from line {line} on"))
-    })
 }

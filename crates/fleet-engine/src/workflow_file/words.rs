@@ -49,7 +49,7 @@ fn quoted(quote: char, rest: &mut std::str::Chars<'_>, word: &mut String) -> Res
 }
 
 fn shell_only(c: char) -> String {
-    format!("`{c}` means something to a shell only, and none is used")
+    format!("`{c}` has a meaning only in a shell, and none is used")
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
             "# a",
         ] {
             let why = split(text).unwrap_err();
-            assert!(why.contains("shell only"), "{text}: {why}");
+            assert!(why.contains("only in a shell"), "{text}: {why}");
         }
         assert_eq!(split("A=1 b").unwrap_err(), "it begins with `A=1`, and only a shell sets variables");
         assert_eq!(split("a 'b").unwrap_err(), "a ' is missing");

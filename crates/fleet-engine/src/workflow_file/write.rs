@@ -6,7 +6,6 @@ use super::Format;
 use super::node::{Node, Value};
 use super::toml;
 
-/// The text of a TOML file in a format.
 pub(crate) fn written(text: &str, format: Format) -> String {
     let Ok(root) = toml::read(text) else { return text.to_owned() };
     let mut out = String::new();

@@ -13,7 +13,6 @@ use super::node::{DEEPEST, Name, Node, Unreadable, Value};
 const MOST_VALUES: usize = 50_000;
 const MOST_TEXT: usize = 4 << 20;
 
-/// Reads a whole text, which is one document.
 pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
     let parser = Parser::new_from_str(text);
     // The parser counts characters. Counting them again for every value would take a square of the time.
@@ -146,7 +145,7 @@ impl<'t> Build<'t> {
         self.values = self.values.saturating_add(weight.values);
         self.text = self.text.saturating_add(weight.text);
         if self.values > MOST_VALUES || self.text > MOST_TEXT {
-            return Err(Unreadable::new(at, "with its aliases counted out, the file is too large"));
+            return Err(Unreadable::new(at, "with its aliases expanded, the file is too large"));
         }
         Ok(())
     }

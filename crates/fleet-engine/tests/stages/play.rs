@@ -81,10 +81,10 @@ impl Play {
         let mut play = Self { repo, home, engine, workflow, runs: Vec::new() };
         play.add(stages).await;
         while let Some(run) = play.claim().await {
-            let ticket = Ticket { run: run.id, fence: run.fence };
+            let ticket = Ticket { run: run.id, attempt: run.attempt, slots: 1 };
             Box::pin(keeper::run(&play.engine, ticket)).await.unwrap();
             let detail = play.engine.call(ops::GetRun { run: run.id }).await.unwrap();
-            let around = play.engine.call(ops::StageInputs { task: run.task }).await.unwrap().unwrap();
+            let around = play.engine.call(ops::PartInputs { task: run.task }).await.unwrap().unwrap();
             play.runs.push((around.name, detail.run));
         }
         play

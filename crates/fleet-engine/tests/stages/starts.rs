@@ -93,7 +93,7 @@ async fn an_agent_is_told_what_to_merge_and_has_to_do_it() {
     let asked = format!("- two (branch `{}`): `git merge {}` in a", play.branch("two"), play.tip("two"));
     let prompt = play.prompt_of(first);
     assert!(prompt.contains(&asked), "{prompt}");
-    assert!(first.detail.as_ref().unwrap().starts_with("the agent did not merge all"), "{first:?}");
+    assert!(first.detail.as_ref().unwrap().starts_with("the agent did not merge everything"), "{first:?}");
     assert_eq!(play.base("join"), play.tip("one"), "it starts with what goes together");
     assert!(play.prompt("join").contains(&asked), "the next attempt is told again");
     assert_eq!(play.repo.git(&["show", &format!("{}:a", play.tip("join"))]), "both");
@@ -122,7 +122,7 @@ async fn a_conflict_that_was_committed_as_it_is_has_to_be_resolved_by_the_next_a
     );
     let asked = "resolve what is left between conflict markers in a";
     let why = play.runs[2].1.detail.as_deref().unwrap();
-    assert_eq!(why, format!("the agent did not merge all that it was to: {asked}"));
+    assert_eq!(why, format!("the agent did not merge everything: {asked}"));
     let prompt = play.prompt("join");
     assert!(prompt.contains(&format!("- {asked}\n")), "{prompt}");
     assert_eq!(play.repo.git(&["show", &format!("{}:a", play.tip("join"))]), "both");

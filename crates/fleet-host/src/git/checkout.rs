@@ -13,7 +13,6 @@ use super::gitdir::{GitDir, look};
 /// and can never reach a repository above.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
-    /// The root of the files.
     pub work_tree: PathBuf,
     /// Where `HEAD` and the index of this checkout are.
     pub git_dir: PathBuf,
@@ -22,7 +21,6 @@ pub struct Checkout {
 }
 
 impl Checkout {
-    /// The checkout whose root is exactly `work_tree`.
     pub fn at(work_tree: &Path) -> Result<Self, GitError> {
         let refused = |why: &str| GitError::NotACheckout { path: work_tree.to_owned(), why: why.to_owned() };
         let dot_git = work_tree.join(".git");
@@ -31,7 +29,7 @@ impl Checkout {
             Some(metadata) if metadata.is_file() => GitDir::follow(&dot_git).map_err(broken)?,
             Some(metadata) if metadata.is_dir() => GitDir::open(&dot_git)
                 .map_err(broken)?
-                .ok_or_else(|| refused("its .git is no git directory"))?,
+                .ok_or_else(|| refused("its .git is not a git directory"))?,
             _ => return Err(refused("it has no .git")),
         };
         Ok(Self { work_tree: work_tree.to_owned(), git_dir: git_dir.own, common_dir: git_dir.common })

@@ -19,11 +19,11 @@ use super::oid::Oid;
 use crate::child::{Ended, Stopped, drive};
 use crate::inherited;
 
-/// What a command that answers something short may write.
-const SHORT: usize = 1 << 20;
+/// The longest output of a command with a short answer.
+const SHORT_OUTPUT: usize = 1 << 20;
 
 /// A safety net under commands that should be quick. Those that write whole trees get more.
-const PATIENCE: Duration = Duration::from_mins(10);
+const COMMAND_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Settings of every call; on the command line they win over all files.
 const SETTINGS: [&str; 24] = [
@@ -57,7 +57,6 @@ const SETTINGS: [&str; 24] = [
     "advice.detachedHead=false",
 ];
 
-/// A git command that is being put together.
 #[derive(Debug)]
 pub(super) struct Git {
     /// Where it runs, and which repository it is about.
@@ -69,7 +68,7 @@ pub(super) struct Git {
     transports: Transports,
 }
 
-/// Whether a command may fetch something, from whatever place.
+/// Whether a command may fetch, from any place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transports {
     None,
@@ -79,7 +78,7 @@ enum Transports {
     Users,
 }
 
-/// What a command said, whether or not it succeeded.
+/// The output of a command, successful or not.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) command: String,
@@ -126,18 +125,17 @@ impl Git {
             environment: Vec::new(),
             args: Vec::new(),
             stdin: Stdio::null(),
-            patience: PATIENCE,
+            patience: COMMAND_TIMEOUT,
             transports: Transports::None,
         }
     }
 
-    /// A variable for this command.
     pub(super) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name, value.as_ref().to_owned()));
         self
     }
 
-    /// A setting for this command, as `name=value`.
+    /// As `name=value`.
     pub(super) fn setting(mut self, setting: &str) -> Self {
         self.settings.extend(["-c".into(), setting.into()]);
         self
@@ -156,18 +154,17 @@ impl Git {
         self
     }
 
-    /// Another index than the checkout's own.
+    /// Uses another index than the checkout's own.
     pub(super) fn index(self, file: &Path) -> Self {
         self.env("GIT_INDEX_FILE", file)
     }
 
-    /// Arguments. Whoever passes on a name puts `--` or `--end-of-options` before it.
+    /// Arguments. Callers put `--` or `--end-of-options` before a name.
     pub(super) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
-    /// One more argument.
     pub(super) fn arg(self, arg: impl AsRef<OsStr>) -> Self {
         self.args([arg])
     }
@@ -184,7 +181,6 @@ impl Git {
         self
     }
 
-    /// Runs it; nothing but success is expected.
     pub(super) fn run(self) -> Result<(), GitError> {
         self.answer()?.succeeded().map(drop)
     }
@@ -199,21 +195,21 @@ impl Git {
         self.answer()?.oid()
     }
 
-    /// Runs it, for commands of which failure is an answer too.
+    /// Runs a command whose failure is an answer, too.
     pub(super) fn answer(self) -> Result<Answer, GitError> {
         let command = self.shown();
         let mut stdout = Vec::new();
         let ended = self.stream(&mut |piece| {
             stdout.extend_from_slice(piece);
-            if stdout.len() > SHORT {
-                return Err(GitError::TooMuchOutput { command: command.clone(), limit: SHORT });
+            if stdout.len() > SHORT_OUTPUT {
+                return Err(GitError::TooMuchOutput { command: command.clone(), limit: SHORT_OUTPUT });
             }
             Ok(())
         })?;
         Ok(Answer { command, code: ended.status.code(), stdout, stderr: ended.stderr })
     }
 
-    /// Runs it, expects success, and hands on its output piece by piece.
+    /// Runs it, expects success, and passes its output on in pieces.
     pub(super) fn feed(self, sink: &mut dyn FnMut(&[u8]) -> Result<(), GitError>) -> Result<(), GitError> {
         let command = self.shown();
         let ended = self.stream(sink)?;
@@ -235,8 +231,8 @@ impl Git {
             }
             open.extend_from_slice(last);
             // Longer than any path: without this bound a missing separator would fill the memory.
-            if open.len() > SHORT {
-                return Err(GitError::TooMuchOutput { command: command.clone(), limit: SHORT });
+            if open.len() > SHORT_OUTPUT {
+                return Err(GitError::TooMuchOutput { command: command.clone(), limit: SHORT_OUTPUT });
             }
             Ok(())
         })
@@ -303,12 +299,12 @@ impl Transports {
 }
 
 impl Answer {
-    /// What was written, if the command succeeded.
+    /// The output, if the command succeeded.
     pub(super) fn succeeded(self) -> Result<Vec<u8>, GitError> {
         if self.code == Some(0) { Ok(self.stdout) } else { Err(self.failure()) }
     }
 
-    /// The error that this answer is.
+    /// The error that this answer means.
     pub(super) fn failure(self) -> GitError {
         GitError::Failed { command: self.command, code: self.code, stderr: self.stderr }
     }
@@ -320,7 +316,6 @@ impl Answer {
     }
 }
 
-/// The name of an object in the answer of `command`.
 pub(super) fn oid_of(command: &str, answer: &[u8]) -> Result<Oid, GitError> {
     let text = String::from_utf8_lossy(answer);
     Oid::parse(text.trim()).map_err(|_| GitError::Unexpected {

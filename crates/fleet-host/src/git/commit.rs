@@ -22,12 +22,10 @@ use super::workspace::set_head;
 /// In the administrative folder of a workspace: what we committed last, and on which commit of the agent's.
 const NOTE: &str = "committed";
 
-/// What to commit.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitLeftovers<'a> {
     /// The checkout, with our own index, and our `HEAD` where the agent's is.
     pub checkout: &'a Checkout,
-    /// The message.
     pub message: &'a str,
     /// Paths that must not get into the repository, such as copied credentials.
     pub exclude: &'a [String],
@@ -36,11 +34,10 @@ pub struct CommitLeftovers<'a> {
 /// Where the work of a run is, after its leftovers were committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftovers {
-    /// The new commit; `None` when nothing was left.
+    /// `None` when nothing was left to commit.
     pub commit: Option<Oid>,
     /// The commit that has everything; `None` in a repository where nothing was ever committed.
     pub head: Option<Oid>,
-    /// What could not be taken in.
     pub skips: Skips,
     /// Whether much was committed that cannot be compressed: trying to takes most of the time.
     pub is_dense: bool,
@@ -49,9 +46,8 @@ pub struct Leftovers {
 /// The end of a run: what to commit, and what to keep.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitAndSnapshot<'a> {
-    /// What to commit.
     pub commit: CommitLeftovers<'a>,
-    /// The snapshot, of the same checkout.
+    /// A snapshot of the same checkout.
     pub snapshot: TakeSnapshot<'a>,
     /// Where the run began. Work that is still there needs no snapshot, unless something is not committed.
     pub base: &'a Oid,
@@ -120,7 +116,7 @@ fn committable(checkout: &Checkout, captured: &Captured, old: &HeadState) -> Res
     Ok(Tree { tree, skips })
 }
 
-/// Notes on which commit of the agent's ours stands.
+/// Notes the agent's commit on which ours is based.
 fn note_base(checkout: &Checkout, commit: &Oid, base: Option<&Oid>) -> Result<(), GitError> {
     let (Some(base), note) = (base, checkout.git_dir.join(NOTE)) else { return Ok(()) };
     // On top of an earlier one of ours, it is still the same commit of the agent's.
@@ -176,7 +172,6 @@ pub(super) fn commit_as_somebody(git: impl Fn() -> Git) -> Result<Oid, GitError>
         .oid()
 }
 
-/// Removes a file or a folder.
 pub(super) fn remove(path: &std::path::Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }

@@ -4,7 +4,7 @@
 //! follows no include there; so a few lines are enough here. Must never grow into a reader of other settings:
 //! those depend on files and variables that only `git config` knows.
 
-/// What the file says about the shape of its repository.
+/// What the file says about the form of its repository.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     /// `core.bare`, if it is set.

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 
 use super::gitdir::{GitDir, is_absence, look};
 
-/// A git repository, as seen from one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
     /// The directory with the objects and branches; absolute and canonical. It identifies the project: all
@@ -63,55 +62,28 @@ impl Repository {
     }
 }
 
-/// Why no repository was found.
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoverError {
-    /// Neither the directory nor one above it is a repository.
     #[error("{} is not in a git repository (searched up to {})", .start.display(), .searched_to.display())]
     NotARepository {
-        /// Where the search started, canonical.
         start: PathBuf,
         /// The last directory that was looked at: the root, or the mount point where the search had to stop.
         searched_to: PathBuf,
     },
-    /// The directory to start from does not exist.
     #[error("there is no directory {}", .start.display())]
-    NoSuchDirectory {
-        /// The directory as given.
-        start: PathBuf,
-    },
-    /// What to start from is something else than a directory.
+    NoSuchDirectory { start: PathBuf },
     #[error("{} is not a directory", .start.display())]
-    NotADirectory {
-        /// The path as given.
-        start: PathBuf,
-    },
+    NotADirectory { start: PathBuf },
     /// A `.git` or `commondir` file points to something that is no git directory.
     #[error("{} points to {}, which is not a git directory", .file.display(), .target.display())]
-    BrokenGitFile {
-        /// The file.
-        file: PathBuf,
-        /// Where it points to.
-        target: PathBuf,
-    },
-    /// A `.git` or `commondir` file does not point anywhere.
+    BrokenGitFile { file: PathBuf, target: PathBuf },
     #[error("{} does not say where the git directory is", .file.display())]
-    InvalidGitFile {
-        /// The file.
-        file: PathBuf,
-    },
-    /// A file or directory could not be looked at.
+    InvalidGitFile { file: PathBuf },
     #[error("cannot read {}", .path.display())]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl DiscoverError {
-    /// For `map_err` after something was tried with `path`.
     pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), source }
     }

@@ -4,16 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why something could not be done with git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// There is no program `git`.
     #[error("git is not installed, or not on the PATH; install it and try again")]
     NotInstalled,
-    /// Git is there but does not start.
     #[error("git cannot be started")]
     Start(#[source] io::Error),
-    /// Git said no.
     #[error("`git {command}` failed{}: {}", shown_code(*.code), shown_text(.stderr))]
     Failed {
         /// The command as far as it says what was asked, without the settings that every command gets.
@@ -23,93 +19,33 @@ pub enum GitError {
         /// The last lines of what git wrote about it.
         stderr: String,
     },
-    /// Git did not come to an end, and was stopped.
     #[error(
-        "`git {command}` did not end within {} s and was stopped; look for a hanging filter, network or disk",
+        "`git {command}` did not end within {} s and was stopped; check for a hanging filter, network or disk",
         .after.as_secs()
     )]
-    TimedOut {
-        /// The command, as above.
-        command: String,
-        /// How long it had.
-        after: Duration,
-    },
-    /// Git wrote more than anything reasonable.
+    TimedOut { command: String, after: Duration },
     #[error("`git {command}` wrote more than {limit} bytes")]
-    TooMuchOutput {
-        /// The command, as above.
-        command: String,
-        /// What it may write.
-        limit: usize,
-    },
-    /// A work tree has more in it than can be looked at.
+    TooMuchOutput { command: String, limit: usize },
     #[error("{} has more than {limit} files and folders", .path.display())]
-    TooManyFiles {
-        /// The work tree.
-        path: PathBuf,
-        /// How many are looked at.
-        limit: u64,
-    },
-    /// Git answered something that this code does not understand.
+    TooManyFiles { path: PathBuf, limit: u64 },
     #[error("`git {command}` gave an answer that cannot be read: {answer:?}")]
-    Unexpected {
-        /// The command, as above.
-        command: String,
-        /// The start of its answer.
-        answer: String,
-    },
-    /// This git cannot do it yet.
+    Unexpected { command: String, answer: String },
     #[error("{has} is too old for {what}; install {needed} or newer")]
-    TooOld {
-        /// What it calls itself.
-        has: String,
-        /// The first version that can.
-        needed: &'static str,
-        /// What was wanted.
-        what: &'static str,
-    },
-    /// The request itself is wrong, so that git was not even asked.
+    TooOld { has: String, needed: &'static str, what: &'static str },
+    /// The request itself is wrong; git was not run.
     #[error("{0}")]
     Refused(String),
-    /// The text names no commit of the repository.
     #[error("there is no commit {rev:?} in {}; `git log --all` shows what there is", .repo.display())]
-    NoSuchCommit {
-        /// The text.
-        rev: String,
-        /// The repository.
-        repo: PathBuf,
-    },
-    /// The repository has no commit to start from.
+    NoSuchCommit { rev: String, repo: PathBuf },
     #[error("{} has no commit yet; make a first one with `git commit`", .repo.display())]
-    Unborn {
-        /// The repository.
-        repo: PathBuf,
-    },
-    /// The name of a branch is taken.
+    Unborn { repo: PathBuf },
     #[error("the branch {branch:?} cannot be made: {why}; choose another name")]
-    BranchTaken {
-        /// The branch that was asked for.
-        branch: String,
-        /// What is in its way.
-        why: String,
-    },
+    BranchTaken { branch: String, why: String },
     /// The directory is no checkout, or its connection to the repository is broken.
     #[error("{} is not a git checkout: {why}", .path.display())]
-    NotACheckout {
-        /// The directory.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// A file or directory around git could not be used.
+    NotACheckout { path: PathBuf, why: String },
     #[error("cannot use {}", .path.display())]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// What git wrote could not be passed on.
+    Io { path: PathBuf, source: io::Error },
     #[error("cannot write the output of git")]
     Write(#[source] io::Error),
 }
@@ -120,7 +56,6 @@ impl GitError {
         matches!(self, Self::TimedOut { .. } | Self::TooMuchOutput { .. } | Self::TooManyFiles { .. })
     }
 
-    /// For `map_err` after something was tried with `path`.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), source }
     }

@@ -16,40 +16,32 @@ use super::oid::Oid;
 const LISTED_COMMITS: usize = 1_000;
 const LISTED_FILES: usize = 10_000;
 
-/// What is in one commit and not in another.
+/// What one commit has and another does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
     /// What was compared with: where the histories part, or the base itself if they have nothing in common.
     pub base: Oid,
-    /// What was compared.
     pub head: Oid,
     /// The commits, newest first, up to a thousand.
     pub commits: Vec<CommitLine>,
-    /// How many commits there are.
     pub commits_total: u64,
     /// The files, in git's order, up to ten thousand.
     pub files: Vec<FileChange>,
-    /// How many files there are.
     pub files_total: u64,
-    /// Lines added, in all files.
     pub added: u64,
-    /// Lines deleted, in all files.
     pub deleted: u64,
 }
 
-/// A commit in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitLine {
-    /// The commit.
     pub oid: Oid,
-    /// The first line of its message.
+    /// The first line of the message.
     pub subject: String,
 }
 
-/// A file that is not the same any more.
+/// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// What became of it.
     pub status: FileStatus,
     /// Its path, as bytes: a name need not be text.
     pub path: Vec<u8>,
@@ -61,14 +53,11 @@ pub struct FileChange {
     pub deleted: Option<u64>,
 }
 
-/// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileStatus {
-    /// It is new.
     Added,
-    /// Its content or mode is another.
+    /// Its content or mode changed.
     Modified,
-    /// It is gone.
     Deleted,
     /// It has another path, and much of the same content.
     Renamed,
@@ -157,7 +146,6 @@ struct Files {
     total: u64,
     added: u64,
     deleted: u64,
-    /// How many of `changed` have their lines.
     counted: u64,
     next: Next,
 }
@@ -235,31 +223,24 @@ fn unexpected(command: &str, record: &[u8]) -> GitError {
     GitError::Unexpected { command: command.to_owned(), answer }
 }
 
-/// How a comparison is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffStyle {
     /// All of it, as `git apply` reads it: files that are no text as well.
     Apply,
-    /// Line by line, to be looked at.
-    Patch {
-        /// Whether with escape sequences.
-        color: Color,
-    },
-    /// One line for each file.
+    /// A patch, to be read.
+    Patch { color: DiffColor },
     Stat {
-        /// How many columns there are.
+        /// In columns.
         width: u16,
-        /// Whether with escape sequences.
-        color: Color,
+        color: DiffColor,
     },
 }
 
 /// Whether text has escape sequences for colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Color {
+pub enum DiffColor {
     /// For a terminal, in the colours that the user gave git.
     Always,
-    /// For everything else.
     Never,
 }
 
@@ -273,14 +254,14 @@ pub fn diff(
     let from = parting(repo, base, head)?;
     let (shape, color) = match style {
         DiffStyle::Apply => {
-            (vec!["--patch".to_owned(), "--binary".to_owned(), "--full-index".to_owned()], Color::Never)
+            (vec!["--patch".to_owned(), "--binary".to_owned(), "--full-index".to_owned()], DiffColor::Never)
         }
         DiffStyle::Patch { color } => (vec!["--patch".to_owned()], color),
         DiffStyle::Stat { width, color } => (vec![format!("--stat={}", width.max(20))], color),
     };
     let color = match color {
-        Color::Always => "--color=always",
-        Color::Never => "--color=never",
+        DiffColor::Always => "--color=always",
+        DiffColor::Never => "--color=never",
     };
     Git::about(repo)
         // What a person prefers to look at could not be applied.

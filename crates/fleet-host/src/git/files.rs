@@ -16,31 +16,26 @@ use super::gitdir::is_absence;
 use super::oid::Oid;
 use crate::plain;
 
-/// A file of one ref is a line; more is something else.
+/// A file of one ref is one line.
 const LINE: u64 = 4096;
 /// A larger file of packed refs is searched faster by git, which need not read all of it.
 const PACKED: u64 = 4 << 20;
 
-/// What `HEAD` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Head {
     /// The full name of a branch, which need not exist.
     Branch(String),
-    /// A commit.
     Detached(Oid),
 }
 
-/// Where a branch is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tip {
-    /// At this commit.
     At(Oid),
-    /// Nowhere: there is no such branch, or it has no commit yet.
+    /// There is no such branch, or it has no commit yet.
     Nowhere,
 }
 
 impl Tip {
-    /// The commit.
     pub(super) fn commit(self) -> Option<Oid> {
         match self {
             Self::At(commit) => Some(commit),
@@ -55,7 +50,6 @@ pub(super) fn head(git_dir: &Path) -> Option<Head> {
     head_at(&git_dir.join("HEAD"))
 }
 
-/// The current commit.
 pub(super) fn head_commit(git_dir: &Path) -> Option<Tip> {
     match head(git_dir)? {
         Head::Detached(commit) => Some(Tip::At(commit)),
@@ -63,7 +57,6 @@ pub(super) fn head_commit(git_dir: &Path) -> Option<Tip> {
     }
 }
 
-/// The commit of a branch, by its full name.
 pub(super) fn commit_of(git_dir: &Path, name: &str) -> Option<Tip> {
     let common_dir = plain_refs(git_dir)?;
     // Others may be of one worktree alone, or stand for something else.
@@ -93,7 +86,7 @@ pub(super) fn is_name_free(git_dir: &Path, name: &str) -> bool {
         && packed_name(&common_dir, name) == Some(PackedName::Free)
 }
 
-/// A path as git writes it.
+/// A path, as git writes it.
 pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
@@ -171,13 +164,13 @@ fn parse_oid(line: &str) -> Option<Oid> {
 pub(super) enum PackedName {
     /// There is none of this name, and none of a name that would be a folder above or below it.
     Free,
-    /// There is one of such a name.
+    /// There is one with a name that excludes this one.
     InTheWay,
-    /// There is one of this name.
+    /// There is one with this name.
     Taken,
 }
 
-/// What packed refs there are of this name and around it.
+/// The packed refs with this name and around it.
 pub(super) fn packed_name(common_dir: &Path, name: &str) -> Option<PackedName> {
     let content = packed_refs(common_dir)?;
     let names =
@@ -197,12 +190,9 @@ pub(super) fn packed_name(common_dir: &Path, name: &str) -> Option<PackedName> {
     Some(found)
 }
 
-/// What the file of a ref says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// The name of an object.
     Object(Oid),
-    /// The name of another ref.
     Ref(String),
 }
 
@@ -225,7 +215,6 @@ pub(super) fn all_packed(common_dir: &Path) -> Option<Vec<(String, Oid)>> {
     Some(content.split(|byte| *byte == b'\n').filter_map(entry).collect())
 }
 
-/// The file of packed refs, which need not be there.
 fn packed_refs(common_dir: &Path) -> Option<Vec<u8>> {
     let file = match plain::open(&common_dir.join("packed-refs")) {
         Err(error) if is_absence(&error) => return Some(Vec::new()),
@@ -239,7 +228,7 @@ fn packed_refs(common_dir: &Path) -> Option<Vec<u8>> {
     Some(content)
 }
 
-/// The commit of a ref that has no file of its own.
+/// The commit of a ref without its own file.
 fn packed(common_dir: &Path, name: &str) -> Option<Tip> {
     let content = packed_refs(common_dir)?;
     let wanted = [b" ", name.as_bytes()].concat();

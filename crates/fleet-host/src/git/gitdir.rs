@@ -20,7 +20,7 @@ const POINTER_LIMIT: u64 = 1 << 20;
 /// As much of `HEAD` as git looks at.
 const HEAD_LIMIT: u64 = 255;
 
-/// Git takes larger ones, but nobody writes them.
+/// Git accepts larger ones, but nobody writes them.
 const CONFIG_LIMIT: u64 = 16 << 20;
 
 /// A directory that passed git's test.

@@ -42,7 +42,6 @@ impl Holds {
         Ok(Self::under(repo, vault, &id))
     }
 
-    /// Those that are held under this id.
     pub(super) fn under(repo: &Path, vault: &Path, id: &str) -> Self {
         Self { repo: repo.to_owned(), vault: vault.to_owned(), folder: format!("{PREFIX}{id}/") }
     }
@@ -67,7 +66,6 @@ impl Holds {
         Err(self.no_such(commit))
     }
 
-    /// All commits that are held.
     pub fn all(&self) -> Result<BTreeSet<Oid>, GitError> {
         let mut all = BTreeSet::new();
         let format = "--format=%(refname)%00%(objectname)%00";
@@ -107,7 +105,7 @@ impl Holds {
     fn create(&self, name: &str, commit: &Oid) -> Result<(), GitError> {
         let mut retries = Retries::in_git_dir(&self.repo);
         loop {
-            // Without an old value: whoever held it in between wanted the same.
+            // Without an old value: anyone who held it in between wanted the same.
             match self.git().args(["update-ref", "--no-deref", name, commit.as_str()]).run() {
                 Err(GitError::Failed { .. }) if !self.has_commit(commit)? => {
                     return Err(self.no_such(commit));

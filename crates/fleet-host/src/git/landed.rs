@@ -14,16 +14,12 @@ use super::error::GitError;
 use super::oid::Oid;
 use super::refs;
 
-/// A branch of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
     /// Without `refs/heads/`.
     pub name: String,
-    /// Its commit.
     pub commit: Oid,
-    /// The tree of that.
     pub tree: Oid,
-    /// Where it is checked out.
     pub checked_out: Option<PathBuf>,
 }
 
@@ -32,13 +28,10 @@ pub struct Branch {
 pub struct Landing {
     /// As people know it.
     pub name: String,
-    /// Its commit.
     pub commit: Oid,
-    /// The tree of that.
     pub tree: Oid,
 }
 
-/// All branches whose names are text.
 pub fn branches(repo: &Path) -> Result<Vec<Branch>, GitError> {
     const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(tree)%00%(worktreepath)%00";
     let (mut all, mut fields) = (Vec::new(), Vec::with_capacity(4));
@@ -105,7 +98,6 @@ pub fn not_landed(
     Ok(missing)
 }
 
-/// The trees of commits.
 pub fn trees(repo: &Path, commits: &BTreeSet<Oid>) -> Result<BTreeMap<Oid, Oid>, GitError> {
     let asked: Vec<String> = commits.iter().map(ToString::to_string).collect();
     let (mut all, mut commit) = (BTreeMap::new(), None);
@@ -130,7 +122,7 @@ pub fn differing_files(repo: &Path, from: &Oid, to: &Oid) -> Result<usize, GitEr
     Ok(count)
 }
 
-/// Asks `rev-list`, and hands on its lines.
+/// Runs `rev-list` and passes its lines on.
 fn listed(
     repo: &Path,
     options: &[&str],

@@ -1,10 +1,11 @@
-//! Making a ref without a git: a branch, a ref that holds a commit, a snapshot.
+//! Making a ref without running git: a branch, a ref that holds a commit, a snapshot.
 //!
-//! Owns the one change that most runs make. Done as git does it for refs that are files (`gitrepository-layout(5)`): whoever
-//! has made `NAME.lock` may change the ref. Whatever is not as plain as it mostly is (a table of refs, a lock of somebody
-//! else, a repository that several users share) is left to git: `None` always means "ask git", and then nothing was changed.
-//! Refs are removed by git alone: a process that is killed while it holds `packed-refs.lock` would leave it to the user. Must never touch a ref that is neither a branch, nor a commit that we hold
-//! (`refs/fleet/held/`), nor a snapshot.
+//! Owns the one change that most runs make. Done as git does it for refs that are files (`gitrepository-layout(5)`):
+//! the process that has made `NAME.lock` may change the ref. Uncommon cases (a table of refs, another process's lock, a
+//! repository that several users share) are left to git: `None` always means "ask git", and then nothing was changed.
+//! Refs are removed by git alone: a process that is killed while it holds `packed-refs.lock` would leave it to the
+//! user. Must never touch a ref that is neither a branch, nor a commit that we hold (`refs/fleet/held/`), nor a
+//! snapshot.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -18,21 +19,21 @@ use super::gitdir::is_absence;
 use super::oid::Oid;
 use crate::plain;
 
-/// The folders above a branch may be removed by somebody who removes the last other branch in them.
+/// The folders above a branch may vanish when the last other branch in them is removed.
 const ATTEMPTS: usize = 3;
 
 const SNAPSHOTS: &str = "refs/fleet/snapshots/";
 
-/// How the names of drafts begin.
+/// Prefix of the names of drafts.
 const DRAFT: &str = "fleet-ref-";
 
-/// A process that lives has its lock for less than this.
-const LIVING: Duration = Duration::from_millis(100);
+/// A living process holds its lock for less than this.
+const LONGEST_LOCK: Duration = Duration::from_millis(100);
 
 /// Makes a ref, by its full name, at a commit that is in the repository.
 ///
-/// The lock has its content before it has its name. So one that a killed process left says what it was for, and whoever
-/// wants the same finishes it.
+/// The lock has its content before it has its name. So a lock that a killed process left says what it was for, and the
+/// next process that wants the same finishes it.
 pub(super) fn create(git_dir: &Path, name: &str, at: &Oid) -> Option<()> {
     let common_dir = ours_alone(git_dir, name)?;
     let path = common_dir.join(name);
@@ -64,7 +65,7 @@ fn ours_alone(git_dir: &Path, name: &str) -> Option<PathBuf> {
     (!is_shared).then_some(common_dir)
 }
 
-/// With this setting, files have other permissions than new ones usually have.
+/// With this setting, new files have other permissions.
 const SHARED: &[u8] = b"sharedrepository";
 
 fn lock_of(path: &Path) -> PathBuf {
@@ -73,13 +74,13 @@ fn lock_of(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// What a ref will say, in a file that is not yet a lock. Goes when it is dropped.
+/// The future content of a ref, in a file that is not yet a lock. Removed when dropped.
 struct Draft {
     path: PathBuf,
 }
 
-/// Removes what killed processes left in the folder that drafts are made in, if it is older than `age`. Earlier versions
-/// left lists there, too. How many.
+/// Removes what killed processes left in the folder of drafts, if it is older than `age`. Earlier versions left lists
+/// there, too. Returns how many.
 pub(super) fn sweep_drafts(common_dir: &Path, age: Duration) -> io::Result<usize> {
     let is_ours = |name: &str| [DRAFT, "fleet-list-"].iter().any(|start| name.starts_with(start));
     let is_old = |found: &fs::Metadata| {
@@ -126,7 +127,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// For a ref whose folders need not be there yet.
+    /// For a ref whose folders may be missing.
     fn on_new(path: &Path, draft: &Draft) -> Option<Self> {
         let lock = lock_of(path);
         for _ in 0..ATTEMPTS {
@@ -140,18 +141,19 @@ impl Lock {
         None
     }
 
-    /// That of a process which was killed before it could do what we want, too. A living one is done in no time.
+    /// Also takes over the lock of a process that was killed before it could do what we want. A living one is done in
+    /// no time.
     fn left(path: &Path, at: &Oid) -> Option<Self> {
         let lock = lock_of(path);
         let is_for_it = || plain::read_text(&lock).is_ok_and(|text| text == format!("{at}\n"));
         if !is_for_it() {
             return None;
         }
-        thread::sleep(LIVING);
+        thread::sleep(LONGEST_LOCK);
         is_for_it().then_some(Self { path: lock, is_held: true })
     }
 
-    /// Puts what was written in the place of the ref.
+    /// Replaces the ref with what was written.
     fn put(mut self, path: &Path) -> io::Result<()> {
         fs::rename(&self.path, path)?;
         self.is_held = false;

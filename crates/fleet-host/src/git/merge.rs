@@ -24,9 +24,8 @@ const SINCE: &str = "2.38";
 /// Paths, as text; a name that is none is shown as well as it can be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Paths {
-    /// In git's order, up to a thousand.
+    /// In git's order, at most a thousand.
     pub listed: Vec<String>,
-    /// How many there are.
     pub total: u64,
 }
 
@@ -39,34 +38,29 @@ impl Paths {
     }
 }
 
-/// Whether two commits go together.
+/// Whether two commits can be merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeCheck {
-    /// They do.
     Clean {
-        /// What the files would be.
+        /// The merged files.
         tree: Oid,
     },
-    /// A person, or an agent, has to decide.
     Conflicted {
         /// Where. May be empty: a folder that one side renamed and the other filled has no file to show.
         files: Paths,
     },
 }
 
-/// What became of an attempt to join commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merge {
-    /// They are one.
     Merged {
         /// The commit that has everything: a new one, or one of those that were given if it has all the others.
         commit: Oid,
     },
     /// One of them does not go with those before it. Nothing was made that anybody sees.
     Conflict {
-        /// The first that does not.
+        /// The first that cannot be merged.
         with: Oid,
-        /// Where.
         files: Paths,
     },
 }
@@ -94,9 +88,9 @@ pub fn merge_tree(repo: &Path, ours: &Oid, theirs: &Oid) -> Result<MergeCheck, G
     }
 }
 
-/// Joins commits in their order, each with the result of those before it, with `message` for what has to be
-/// committed. Hooks and signing are not used, and there is an author even if git knows none. Nothing points at the
-/// result: whoever wants to keep it makes a branch there.
+/// Joins commits in their order, each with the result of those before it, with `message` for what has to be committed.
+/// Hooks and signing are not used, and there is an author even if git knows none. No ref points at the result: a caller
+/// that wants to keep it makes a branch.
 pub fn merge_commits(repo: &Path, commits: &[Oid], message: &str) -> Result<Merge, GitError> {
     let Some((first, rest)) = commits.split_first() else {
         return Err(GitError::Refused("there is no commit to merge".to_owned()));
@@ -125,8 +119,8 @@ pub fn merge_commits(repo: &Path, commits: &[Oid], message: &str) -> Result<Merg
     Ok(Merge::Merged { commit })
 }
 
-/// The paths that `head` changed since its history parted from that of `base`. A renamed file counts with both names:
-/// whoever changes either has to do with it.
+/// The paths that `head` changed since its history parted from that of `base`. A renamed file counts with both names: a
+/// change of either concerns it.
 pub fn touched_files(repo: &Path, base: &Oid, head: &Oid) -> Result<Paths, GitError> {
     let from = parting(repo, base, head)?;
     let mut files = Paths::default();
@@ -152,7 +146,7 @@ pub fn with_markers(repo: &Path, commit: &Oid, files: &[String]) -> Result<Vec<S
         .args(["-e", "^<<<<<<< ", "-e", "^>>>>>>> ", commit.as_str(), "--"])
         .args(files)
         .answer()?;
-    // Each is told behind the commit in which it was found.
+    // Git names the commit before each path.
     let prefix = format!("{commit}:");
     let names =
         answer.stdout.split(|byte| *byte == 0).filter_map(|name| name.strip_prefix(prefix.as_bytes()));

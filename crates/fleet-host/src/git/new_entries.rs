@@ -19,7 +19,6 @@ pub(super) struct NewEntry {
     pub(super) before: Option<Item>,
 }
 
-/// What a path of a tree stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) mode: String,

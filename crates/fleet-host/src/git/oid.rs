@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Oid(String);
 
-/// The text is not the full name of an object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not the full name of a git object; write its 40 or 64 hexadecimal digits")]
 pub struct OidError(String);
@@ -26,7 +25,6 @@ impl Oid {
         }
     }
 
-    /// The digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }

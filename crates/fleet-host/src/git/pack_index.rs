@@ -31,14 +31,12 @@ impl Source for File {
     }
 }
 
-/// The names of the objects in a pack.
 #[derive(Debug, Default)]
 pub(super) struct PackIndex<S = Vec<u8>> {
     source: S,
 }
 
 impl PackIndex {
-    /// Reads an index, for many questions.
     pub(super) fn read(file: &Path) -> Result<Self, GitError> {
         let content = fs::read(file).map_err(GitError::io(file))?;
         Self::of(content).ok_or_else(|| {
@@ -47,7 +45,6 @@ impl PackIndex {
         })
     }
 
-    /// All objects of the pack.
     pub(super) fn objects(&self) -> impl Iterator<Item = Oid> {
         let count = self.up_to(255).unwrap_or_default();
         // What follows the names takes 8 bytes for each, and 40 or 64 at the end.
@@ -78,12 +75,11 @@ impl<S: Source> PackIndex<S> {
         (signature == SIGNATURE).then_some(Self { source })
     }
 
-    /// Whether the pack has this object.
     pub(super) fn has(&self, oid: &Oid) -> bool {
         self.find(&bytes(oid)).is_some()
     }
 
-    /// The place of a name in the order of all names.
+    /// The position of a name among all names.
     fn find(&self, wanted: &[u8]) -> Option<u64> {
         let first = u64::from(*wanted.first()?);
         let mut low = if first == 0 { 0 } else { self.up_to(first - 1)? };

@@ -1,4 +1,4 @@
-//! Names that nobody else has.
+//! Unique names.
 
 use std::fs::File;
 use std::io::Read as _;

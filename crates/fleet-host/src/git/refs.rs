@@ -34,7 +34,7 @@ pub fn resolve_commit(repo: &Path, rev: &str) -> Result<Oid, GitError> {
     match answer.code {
         Some(0) => found(answer),
         Some(1) => Err(GitError::NoSuchCommit { rev: rev.to_owned(), repo: repo.to_owned() }),
-        // An object that is no commit is told apart from a broken repository only by its words.
+        // Only its message distinguishes an object that is not a commit from a broken repository.
         _ if answer.stderr.contains("expected commit type") => {
             Err(GitError::NoSuchCommit { rev: rev.to_owned(), repo: repo.to_owned() })
         }
@@ -42,7 +42,6 @@ pub fn resolve_commit(repo: &Path, rev: &str) -> Result<Oid, GitError> {
     }
 }
 
-/// The current commit.
 pub fn head_commit(repo: &Path) -> Result<Oid, GitError> {
     head(repo)?.ok_or_else(|| GitError::Unborn { repo: repo.to_owned() })
 }
@@ -116,7 +115,7 @@ fn is_in_the_way(wanted: &str, other: &str) -> bool {
     !other.is_empty() && (below(wanted, other) || below(other, wanted))
 }
 
-/// What is in the way of a branch that exists.
+/// Why an existing branch is in the way.
 pub(super) const TAKEN: &str = "it exists already";
 
 fn explain(wanted: &str, other: &str) -> String {
@@ -157,7 +156,6 @@ pub fn delete_branch(repo: &Path, branch: &str, expected: &Oid) -> Result<bool, 
     if branch_commit(repo, branch)?.as_ref() == Some(expected) { Err(answer.failure()) } else { Ok(false) }
 }
 
-/// Where a branch is checked out, by whatever worktree of the repository.
 pub fn checked_out_at(repo: &Path, branch: &str) -> Result<Option<PathBuf>, GitError> {
     let name = full_name(branch)?;
     if files::is_checked_out_nowhere(repo, &name) {
@@ -180,7 +178,6 @@ pub fn is_ancestor(repo: &Path, older: &Oid, newer: &Oid) -> Result<bool, GitErr
     }
 }
 
-/// The tree of a commit.
 pub(super) fn tree_of(repo: &Path, commit: &Oid) -> Result<Oid, GitError> {
     Git::about(repo).args(["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")]).oid()
 }
@@ -199,7 +196,6 @@ pub(super) fn list(repo: &Path, folders: &[&str]) -> Result<Vec<(String, Oid)>, 
     Ok(refs)
 }
 
-/// Whether there is a ref of this full name.
 pub(super) fn exists(repo: &Path, name: &str) -> Result<bool, GitError> {
     let asked = Git::about(repo).args(["rev-parse", "--verify", "--quiet", "--end-of-options", name]);
     maybe(asked.answer()?).map(|found| found.is_some())
@@ -211,7 +207,7 @@ pub(super) fn full_name(branch: &str) -> Result<String, GitError> {
     Ok(format!("refs/heads/{branch}"))
 }
 
-/// The object of a quiet question, to which exit code 1 means that there is none.
+/// The object of a quiet query, where exit code 1 means that there is none.
 fn maybe(answer: Answer) -> Result<Option<Oid>, GitError> {
     if answer.code == Some(1) { Ok(None) } else { found(answer).map(Some) }
 }

@@ -14,7 +14,6 @@ use super::oid::Oid;
 /// The names that git checks. Git itself wrote the trees, so nothing else in them can be wrong.
 const CHECKED: [&[u8]; 3] = [b".git", b".gitmodules", b".gitattributes"];
 
-/// Files that may not be published.
 #[derive(Debug)]
 pub(super) struct RefusedFiles {
     pub(super) files: Vec<NewEntry>,

@@ -5,20 +5,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::error::GitError;
+use crate::bounded_wait::BoundedWait;
 use crate::disk;
-use crate::patience::Patience;
 
 /// Git holds its locks for moments, and while it packs refs for about a second.
 const RETRY_FOR: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// The time for which failures of git are taken for somebody's lock.
+/// For how long failures of git are taken for another process's lock.
 #[derive(Debug)]
 pub(super) struct Retries<'r> {
     /// The git directory that is written to.
     git_dir: &'r Path,
-    /// Since the first failure, because what came before may have taken long.
-    patience: Option<Patience>,
+    /// From the first failure on: what came before may have taken long.
+    patience: Option<BoundedWait>,
 }
 
 impl<'r> Retries<'r> {
@@ -29,7 +29,7 @@ impl<'r> Retries<'r> {
     /// Pauses before another attempt, or returns the error if that would not help or the time is over. Of a directory that
     /// cannot be written git often tells only that it failed, so the cause takes the place of that.
     pub(super) fn pause_after(&mut self, error: GitError) -> Result<(), GitError> {
-        let patience = self.patience.get_or_insert_with(|| Patience::new(RETRY_FOR, LONGEST_PAUSE));
+        let patience = self.patience.get_or_insert_with(|| BoundedWait::new(RETRY_FOR, LONGEST_PAUSE));
         if !matches!(error, GitError::Failed { .. }) {
             return Err(error);
         }

@@ -1,4 +1,4 @@
-//! Which state of a file somebody has seen.
+//! Which state of a file was seen.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

@@ -31,7 +31,7 @@ impl Temporary {
         &self.path
     }
 
-    /// Makes a folder inside, unless it is there.
+    /// Makes a folder inside, unless it exists.
     pub(super) fn inner(&self, name: &str) -> Result<PathBuf, GitError> {
         let path = self.path.join(name);
         match make(&path) {

@@ -4,7 +4,6 @@ use std::process::Command;
 
 use crate::inherited;
 
-/// What `git --version` says, or why it cannot be asked.
 #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
 pub fn version() -> std::io::Result<String> {
     let output =

@@ -49,7 +49,6 @@ fn tails(path: &Path) -> [PathBuf; 2] {
     [beside(".tail.1"), beside(".tail")]
 }
 
-/// One of the files of a log.
 struct Segment {
     file: File,
     /// Where in the stream its first byte is.

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use super::{Segment, tails};
 
 /// How often the files are opened again when they seem to have been renamed meanwhile.
-const LOOKS: usize = 5;
+const REOPEN_TRIES: usize = 5;
 
 /// How much is read at a time where the caller does not say.
 const BLOCK: u64 = 64 * 1024;
 
-/// A piece of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// Bytes that follow each other.
@@ -22,11 +21,10 @@ pub enum Piece {
         /// Never empty.
         bytes: Vec<u8>,
     },
-    /// Bytes that were not kept.
+    /// Bytes that were not stored.
     Gap {
         /// Where in the stream the first of them was.
         offset: u64,
-        /// How many they were.
         left_out: u64,
     },
 }
@@ -51,8 +49,8 @@ impl LogReader {
         Self { path: path.to_owned(), position }
     }
 
-    /// From the beginning of the last so many lines, without reading what is before them. A line that has not ended
-    /// yet counts as one, and so does a line with a gap in it.
+    /// From the beginning of the last `lines` lines, without reading what is before them. A line that has not ended yet
+    /// counts as one, and so does a line with a gap in it.
     pub fn at_last_lines(path: &Path, lines: usize) -> io::Result<Self> {
         let mut search = Backwards { wanted: lines, position: None };
         let segments = open_segments(path)?;
@@ -121,7 +119,7 @@ impl Segment {
 fn open_segments(path: &Path) -> io::Result<Vec<Segment>> {
     let [older_path, newer_path] = tails(path);
     let mut segments = Vec::new();
-    for _ in 0..LOOKS {
+    for _ in 0..REOPEN_TRIES {
         let older = Segment::tail(&older_path)?;
         let newer = Segment::tail(&newer_path)?;
         let torn = match (&older, &newer) {

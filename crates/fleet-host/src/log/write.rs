@@ -18,7 +18,7 @@ const SMALLEST_CAP: u64 = 1024;
 #[derive(Debug)]
 pub struct CappedLog {
     path: PathBuf,
-    /// How long the beginning may get.
+    /// How long the beginning may become.
     head_room: u64,
     /// How long each of the two tails may get, its first line included.
     tail_room: u64,
@@ -27,16 +27,11 @@ pub struct CappedLog {
     left_out: u64,
 }
 
-/// The file that is being written.
 #[derive(Debug)]
 enum Place {
-    /// None yet.
     Nowhere,
     Head(File),
-    Tail {
-        file: File,
-        length: u64,
-    },
+    Tail { file: File, length: u64 },
 }
 
 impl CappedLog {
@@ -70,7 +65,7 @@ impl CappedLog {
         self.position
     }
 
-    /// How many of them are not in the log any more.
+    /// How many bytes are not in the log any more.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

@@ -5,17 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::{WaitId, WaitIdOptions, getpid, set_child_subreaper, waitid};
+use rustix::io::Errno;
+use rustix::process::{WaitId, WaitIdOptions, WaitIdStatus, getpid, set_child_subreaper, waitid};
 
 use super::Identity;
 use super::reap::{Exit, Waited, wait_for};
 use super::table::{self, State};
 
-/// How long a dead child that was not launched here is left to whoever may be waiting for it.
+/// How long a dead child that was not launched here is left for another thread to wait for.
 ///
-/// A thread that runs `git` waits for it by its number and must find it. The kernel does not tell a child that was
-/// adopted from one that was started here; but one that was started here is waited for at once, and an adopted one
-/// takes no harm from being dead for a while.
+/// A thread that runs `git` waits for it by its number and must find it. The kernel does not distinguish adopted
+/// children from those that were started here; but those are waited for at once, and an adopted one may stay dead for a
+/// while.
 const LEFT_TO_OTHERS: Duration = Duration::from_secs(5);
 
 /// How often the dead are looked for, which takes a walk through the table of processes.
@@ -25,7 +26,7 @@ static IS_SUBREAPER: AtomicBool = AtomicBool::new(false);
 
 static WATCH: Mutex<Option<Watch>> = Mutex::new(None);
 
-/// The dead children that were seen, and when they first were.
+/// The dead children that were seen, and when first.
 #[derive(Default)]
 struct Watch {
     last_look: Option<Instant>,
@@ -38,7 +39,6 @@ pub(super) fn become_subreaper() -> bool {
     is_one
 }
 
-/// Takes note of the adopted children that have ended.
 #[expect(clippy::disallowed_methods, reason = "deadlines belong to those who wait")]
 pub(super) fn reap() -> Vec<(i32, Exit)> {
     let adopts = IS_SUBREAPER.load(Ordering::Relaxed) || getpid().is_init();
@@ -72,10 +72,19 @@ impl Watch {
     }
 }
 
+/// Whether nobody descends from this process: whoever lost its parent would be its child.
+pub(super) fn is_childless() -> bool {
+    IS_SUBREAPER.load(Ordering::Relaxed) && matches!(dead_child(), Err(Errno::CHILD))
+}
+
 /// A cheap question that spares most calls a walk through the table of processes.
 fn is_any_child_dead() -> bool {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    matches!(waitid(WaitId::All, options), Ok(Some(_)))
+    matches!(dead_child(), Ok(Some(_)))
+}
+
+/// A child that has ended, which is left to its waiter; an error if there are no children at all.
+fn dead_child() -> rustix::io::Result<Option<WaitIdStatus>> {
+    waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT)
 }
 
 fn dead_children() -> HashSet<Identity> {

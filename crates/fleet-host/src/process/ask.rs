@@ -9,49 +9,42 @@ use std::time::Duration;
 
 use crate::child::{Stopped, drive};
 
-/// More is no short answer.
-const LONGEST: usize = 64 * 1024;
+/// A short answer is never longer.
+const LONGEST_ANSWER: usize = 64 * 1024;
 
-/// What to ask, and whom.
 #[derive(Clone)]
-pub struct Question {
-    /// The program, by its path.
+pub struct ProcessQuery {
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its whole environment: nothing is inherited.
+    /// Nothing is inherited.
     pub env: Vec<(OsString, OsString)>,
-    /// The directory to start it in.
     pub cwd: PathBuf,
     /// How long an answer is waited for. Then it is killed, with all that it has started.
     pub patience: Duration,
 }
 
-/// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
-    /// It could not be started or listened to.
+    /// It could not be started or read.
     #[error("it cannot be started: {0}")]
     Io(#[from] io::Error),
-    /// It did not end in time.
     #[error("it did not answer within {} s", .0.as_secs())]
     TooSlow(Duration),
-    /// It wrote without end.
-    #[error("it answered far too much")]
+    /// It wrote too much.
+    #[error("its answer was too long")]
     TooMuch,
-    /// It failed.
     #[error("it ended with status {code}: {said}")]
     Failed {
-        /// Its exit status; -1 for a signal.
+        /// -1 for a signal.
         code: i32,
-        /// The end of what it complained about.
+        /// The end of its standard error.
         said: String,
     },
 }
 
 /// Asks, and returns what was written to standard output, or else to standard error.
 #[expect(clippy::disallowed_methods, reason = "this crate is the home of processes")]
-pub fn ask(question: &Question) -> Result<String, NoAnswer> {
+pub fn ask(question: &ProcessQuery) -> Result<String, NoAnswer> {
     let mut command = Command::new(&question.program);
     command.args(&question.args).env_clear().envs(question.env.iter().map(|(name, value)| (name, value)));
     command.current_dir(&question.cwd).process_group(0);
@@ -59,7 +52,7 @@ pub fn ask(question: &Question) -> Result<String, NoAnswer> {
     let mut answer = Vec::new();
     let ended = drive(command.spawn()?, question.patience, &mut |piece| {
         answer.extend_from_slice(piece);
-        if answer.len() > LONGEST { Err(()) } else { Ok(()) }
+        if answer.len() > LONGEST_ANSWER { Err(()) } else { Ok(()) }
     });
     let ended = ended.map_err(|stopped| match stopped {
         Stopped::Deadline => NoAnswer::TooSlow(question.patience),
@@ -80,7 +73,7 @@ mod tests {
     fn shell(script: &str, patience: Duration) -> Result<String, NoAnswer> {
         let env = vec![("PATH".into(), "/usr/bin:/bin".into())];
         let args = vec!["-c".into(), script.into()];
-        ask(&Question { program: "/bin/sh".into(), args, env, cwd: "/".into(), patience })
+        ask(&ProcessQuery { program: "/bin/sh".into(), args, env, cwd: "/".into(), patience })
     }
 
     #[test]
@@ -101,7 +94,7 @@ mod tests {
         assert!(matches!(shell("yes", minute), Err(NoAnswer::TooMuch)));
         let failed = shell("echo no >&2; exit 3", minute).unwrap_err();
         assert_eq!(failed.to_string(), "it ended with status 3: no");
-        let missing = Question {
+        let missing = ProcessQuery {
             program: "/nowhere/x".into(),
             args: vec![],
             env: vec![],

@@ -14,16 +14,12 @@ use rustix::fs::FileType;
 use super::Identity;
 use super::reap;
 
-/// What to start, and where.
 #[derive(Clone)]
 pub struct Detached {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its whole environment. `None`: that of this process.
+    /// `None`: that of this process.
     pub env: Option<Vec<(OsString, OsString)>>,
-    /// The directory to start it in.
     pub cwd: PathBuf,
     /// The file that its output and complaints are appended to.
     pub log: PathBuf,
@@ -43,8 +39,8 @@ pub fn spawn_connected(detached: &Detached, socket: UnixStream) -> io::Result<Id
     spawn(detached, OwnedFd::from(socket).into())
 }
 
-/// The socket that this process was started with as its standard input, if it was. Must be called before anything is
-/// started, and once: whoever is started later gets an empty input, and never the socket.
+/// The socket that this process was started with as its standard input, if it was. Must be called once, before anything
+/// is started: later processes get an empty input, and never the socket.
 pub fn take_input_socket() -> io::Result<Option<UnixStream>> {
     let input = io::stdin();
     let status = rustix::fs::fstat(&input)?;

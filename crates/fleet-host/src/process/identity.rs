@@ -7,9 +7,9 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid};
 use serde::{Deserialize, Serialize};
 
-use super::hold::Hold;
+use super::handle::ProcessHandle;
 use super::table::{self, Entry, State};
-use crate::patience::Patience;
+use crate::bounded_wait::BoundedWait;
 
 /// The longest pause between two looks at a process where the kernel does not tell of its end.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
@@ -17,7 +17,6 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// One process and no other: a number is given again after a while, and after a boot at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
-    /// Its number.
     pub pid: i32,
     /// When it was started, in a unit of the system.
     pub start: u64,
@@ -36,7 +35,6 @@ impl Identity {
         table::boot()
     }
 
-    /// This process.
     pub fn current() -> Self {
         let pid = getpid().as_raw_pid();
         // Without a table of processes nothing can be compared with this, and nothing will be taken for it.
@@ -50,6 +48,11 @@ impl Identity {
     /// Whether the process runs. One that has ended and is only waited for does not.
     pub fn is_alive(&self) -> bool {
         self.entry().is_some_and(|entry| entry.state != State::Dead)
+    }
+
+    /// Whether somebody stopped it: it does nothing until it is continued or killed.
+    pub fn is_stopped(&self) -> bool {
+        self.entry().is_some_and(|entry| entry.state == State::Stopped)
     }
 
     /// Whether it has ended, or was killed and is about to: the kernel takes a moment, in which its locks are held. Where
@@ -69,19 +72,19 @@ impl Identity {
     }
 
     /// Never the first process, and never a number below it, which would mean many processes to the kernel.
-    fn hold(&self) -> io::Result<Option<Hold>> {
+    fn hold(&self) -> io::Result<Option<ProcessHandle>> {
         let pid = if self.pid > 1 { Pid::from_raw(self.pid) } else { None };
-        pid.map_or(Ok(None), Hold::of)
+        pid.map_or(Ok(None), ProcessHandle::of)
     }
 
     fn entry(&self) -> Option<Entry> {
         table::one(self.pid).filter(|entry| self.is(entry))
     }
 
-    /// Sends a signal. False when the process has ended, whoever may have its number now.
+    /// Sends a signal. False when the process has ended, even if another one has its number now.
     ///
-    /// On Linux the process is held by a descriptor before it is looked at, so that it cannot become another one
-    /// between the look and the signal. Elsewhere, and on kernels before 5.3, that is possible within microseconds.
+    /// On Linux the process is held by a descriptor before it is checked, so that it cannot become another one between
+    /// the check and the signal. Elsewhere, and on kernels before 5.3, that is possible within microseconds.
     pub fn signal(&self, signal: Signal) -> io::Result<bool> {
         let Some(hold) = self.hold()? else { return Ok(false) };
         if !self.is_alive() {
@@ -97,7 +100,7 @@ impl Identity {
     /// Waits for so long until the process has ended; true when it has. It need not be a child of this one, and is
     /// not reaped.
     pub fn wait_for_end(&self, bound: Duration) -> io::Result<bool> {
-        let mut patience = Patience::new(bound, LONGEST_PAUSE);
+        let mut patience = BoundedWait::new(bound, LONGEST_PAUSE);
         let Some(hold) = self.hold()? else { return Ok(true) };
         loop {
             if !self.is_alive() {

@@ -12,96 +12,57 @@ use std::process::{Child, Command, Stdio};
 use super::Identity;
 use super::reap;
 
-/// What to start, and where.
 #[derive(Clone)]
 pub struct Launch {
     /// The program: a path, or a name to be found in the `PATH` of `env`. It never goes through a shell.
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its whole environment: nothing is inherited.
+    /// Nothing is inherited.
     pub env: Vec<(OsString, OsString)>,
-    /// The directory to start it in.
     pub cwd: PathBuf,
-    /// What it reads.
     pub stdin: Input,
 }
 
-/// The standard input of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// Nothing.
     Null,
-    /// A file.
     File(PathBuf),
-    /// What the starter writes.
     Pipe,
 }
 
 /// A process that was started, as the leader of a process group of its own.
 #[derive(Debug)]
 pub struct Started {
-    /// Which one it is.
     pub identity: Identity,
-    /// What it and its children write.
+    /// Written by it and its children.
     pub stdout: PipeReader,
-    /// What it and its children complain about.
+    /// Written by it and its children.
     pub stderr: PipeReader,
-    /// What it reads, with [`Input::Pipe`].
+    /// Only with [`Input::Pipe`].
     pub stdin: Option<PipeWriter>,
 }
 
-/// Why something could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// There is no such program.
-    #[error("cannot start {}: there is no such program; install it, or say where it is", .program.display())]
-    NotFound {
-        /// The program as given.
-        program: PathBuf,
-    },
+    #[error("cannot start {}: there is no such program; install it, or set its path", .program.display())]
+    NotFound { program: PathBuf },
     /// It is a script, and what is to read it is missing.
     #[error("cannot start {}: the interpreter that its first line names is missing", .program.display())]
-    NoInterpreter {
-        /// The program as given.
-        program: PathBuf,
-    },
-    /// It may not be executed.
-    #[error("cannot start {}: it is not an executable program for you; see its permissions", .program.display())]
-    NotExecutable {
-        /// The program as given.
-        program: PathBuf,
-    },
-    /// The directory to start in is not there.
+    NoInterpreter { program: PathBuf },
+    #[error("cannot start {}: it is not executable for you; check its permissions", .program.display())]
+    NotExecutable { program: PathBuf },
     #[error("cannot start {} in {}: there is no such directory", .program.display(), .cwd.display())]
-    NoDirectory {
-        /// The program as given.
-        program: PathBuf,
-        /// The directory.
-        cwd: PathBuf,
-    },
+    NoDirectory { program: PathBuf, cwd: PathBuf },
     /// The file to read from cannot be opened.
     #[error("cannot open {} for {} to read", .path.display(), .program.display())]
-    Input {
-        /// The program as given.
-        program: PathBuf,
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Input { program: PathBuf, path: PathBuf, source: io::Error },
     /// Anything else, such as too many processes or arguments that are too long.
     #[error("cannot start {}", .program.display())]
-    Io {
-        /// The program as given.
-        program: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Io { program: PathBuf, source: io::Error },
 }
 
-/// Starts a process in a process group of its own, with pipes to its output. Its end is told by [`reap`](super::reap),
-/// which has to be called until then.
+/// Starts a process in its own process group, with pipes to its output. [`reap`](super::reap) reports its end, and has
+/// to be called until then.
 pub fn launch(launch: &Launch) -> Result<Started, LaunchError> {
     let child = command(launch)?.spawn().map_err(|error| explain(launch, error))?;
     started(child).map_err(|source| LaunchError::Io { program: launch.program.clone(), source })

@@ -15,12 +15,12 @@ pub(super) fn members<'a>(tree: &Tree, processes: &'a Processes) -> Vec<&'a Entr
     let spared = spared(tree, processes);
     let inside = search.inside.difference(&spared).filter_map(|pid| processes.get(*pid));
     let mut members: Vec<&Entry> = inside.filter(|entry| entry.state != State::Dead).collect();
-    // The youngest first: a parent that is told first may start another child.
+    // The youngest first: a parent that is signalled first may start another child.
     members.sort_by_key(|entry| std::cmp::Reverse((entry.start, entry.pid)));
     members
 }
 
-/// Who is never touched on behalf of a tree.
+/// The processes that are never touched on behalf of a tree.
 pub(super) fn spared(tree: &Tree, processes: &Processes) -> HashSet<i32> {
     let mut spared = processes.untouchable();
     spared.extend(tree.keeper.as_ref().and_then(|keeper| processes.find(keeper)).map(|keeper| keeper.pid));
@@ -44,7 +44,7 @@ struct Search<'a> {
     tree: &'a Tree,
     processes: &'a Processes,
     inside: HashSet<i32>,
-    /// Those inside whose own have not been looked for.
+    /// Those inside whose children have not been searched.
     new: Vec<i32>,
 }
 
@@ -54,8 +54,8 @@ impl<'a> Search<'a> {
         Self { tree, processes, new: inside.iter().copied().collect(), inside }
     }
 
-    /// Takes in whoever belongs to those inside, and goes from one to the next: a look for many trees must not go through
-    /// all processes for each.
+    /// Adds the processes that belong to those inside, step by step: a search for many trees must not go through all
+    /// processes for each.
     fn grow(&mut self) {
         let processes = self.processes;
         loop {
@@ -91,10 +91,10 @@ impl<'a> Search<'a> {
 
 /// The session of the keeper and the process group of the root, once those are gone.
 ///
-/// Their numbers could have been given again in theory, so that one of two things has to vouch for whoever is in them:
-/// somebody who is inside and in the same session or group, or that both numbers are right.
+/// Their numbers could in theory have been reused. So a process in them counts only if a known process is in the same
+/// session or group, or if both numbers match.
 struct Bereaved {
-    /// The number, and whether somebody in it is inside.
+    /// The number, and whether a process in it is inside.
     session: Option<(i32, bool)>,
     group: Option<(i32, bool)>,
 }

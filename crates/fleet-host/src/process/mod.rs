@@ -7,13 +7,13 @@
 //! A run has a keeper, which starts the agent and is its *subreaper*: whatever loses its parent becomes a child of the
 //! keeper. [`Tree`] says how the processes of a run are found while the keeper lives and after it was killed.
 
-mod above;
 #[cfg(target_os = "linux")]
 mod adopted;
+mod ancestors;
 mod ask;
 mod detach;
 mod group;
-mod hold;
+mod handle;
 mod identity;
 mod launch;
 mod membership;
@@ -24,8 +24,10 @@ mod stop;
 mod table;
 mod tree;
 
-pub use above::{Above, may_be_below_unseen, sees_all};
-pub use ask::{NoAnswer, Question, ask};
+use std::time::Duration;
+
+pub use ancestors::{Ancestors, may_be_below_unseen, sees_all};
+pub use ask::{NoAnswer, ProcessQuery, ask};
 pub use detach::{Detached, pass_no_descriptors, spawn_connected, spawn_detached, take_input_socket};
 pub use group::{Group, Inside, Scope, UserSystemd, enter_scope};
 pub use identity::Identity;
@@ -34,6 +36,11 @@ pub use occupants::{Occupant, Occupants};
 pub use reap::{Exit, become_subreaper, forbid_dumps, new_session, reap};
 pub use rustix::process::Signal;
 pub use scan::Processes;
-pub use stop::{How, Ladder, Stopped};
+pub use stop::{Ladder, StopOutcome, StoppedTree};
 pub use table::Io;
-pub use tree::{Member, Tree, Usage};
+pub use tree::{Member, ProcessUsage, Tree};
+
+/// How long ago the machine was started. `None` where the table of processes does not tell.
+pub fn uptime() -> Option<Duration> {
+    table::age(0)
+}

@@ -5,7 +5,7 @@
 //! The answer costs one look at all processes, however many files and folders there are. Processes of other users, and
 //! those in a container with another view of the file system, cannot be seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,12 +15,9 @@ use rustix::process::getpid;
 
 use super::table;
 
-/// A process that uses a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occupant {
-    /// Its number.
     pub pid: i32,
-    /// What the system calls it.
     pub name: String,
 }
 
@@ -30,7 +27,7 @@ impl std::fmt::Display for Occupant {
     }
 }
 
-/// The processes that used the folders in one folder when somebody looked.
+/// The processes that used the folders inside one folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Occupants {
     /// By the names of the folders.
@@ -38,7 +35,7 @@ pub struct Occupants {
 }
 
 impl Occupants {
-    /// Looks once, for all folders in `parent`. This process does not count.
+    /// Scans once, for all folders in `parent`. This process does not count.
     pub fn in_folders_of(parent: &Path) -> Self {
         // The system shows paths without links.
         let Ok(parent) = fs::canonicalize(parent) else { return Self::default() };
@@ -57,6 +54,11 @@ impl Occupants {
         });
         let folders = found.into_iter().map(|(folder, pids)| (folder, occupants(&pids)));
         Self { folders: folders.filter(|(_, occupants)| !occupants.is_empty()).collect() }
+    }
+
+    /// The names of the folders that somebody used.
+    pub fn folders(&self) -> BTreeSet<String> {
+        self.folders.keys().map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
     /// Those that used this folder.

@@ -10,12 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Identity;
 
-/// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
     /// By itself, with this code.
     Code(i32),
-    /// By this signal.
     Signal(i32),
 }
 
@@ -28,7 +26,7 @@ impl fmt::Display for Exit {
     }
 }
 
-/// The children whose end is told by [`reap`] and which nobody else waits for.
+/// The children whose end [`reap`] reports, and for which no one else waits.
 static LAUNCHED: Mutex<Vec<Identity>> = Mutex::new(Vec::new());
 
 /// From now on [`reap`] tells of the end of this child. Its handle may be dropped.
@@ -47,6 +45,14 @@ pub(super) fn expect_end_of(child: &Child) -> io::Result<Identity> {
 pub fn become_subreaper() -> bool {
     #[cfg(target_os = "linux")]
     return super::adopted::become_subreaper();
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// Whether it is certain that nobody descends from this process. Never, where there are no subreapers.
+pub(super) fn has_no_descendants() -> bool {
+    #[cfg(target_os = "linux")]
+    return super::adopted::is_childless();
     #[cfg(not(target_os = "linux"))]
     false
 }
@@ -88,7 +94,6 @@ pub fn reap() -> Vec<(i32, Exit)> {
     ended
 }
 
-/// What became of a child.
 pub(super) enum Waited {
     Runs,
     Ended(Exit),

@@ -11,7 +11,7 @@ use super::table::{self, Entry};
 /// The processes that carry a variable, by its value.
 type Marks = HashMap<Vec<u8>, Vec<i32>>;
 
-/// Who belongs to whom, by numbers.
+/// Parents and children, by process id.
 #[derive(Debug, Default)]
 struct Relations {
     children: HashMap<i32, Vec<i32>>,
@@ -31,7 +31,6 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Looks once.
     pub fn scan() -> Self {
         Self::from_entries(table::all())
     }
@@ -47,7 +46,6 @@ impl Processes {
         Self { entries, marks: Mutex::default(), relations: OnceLock::new(), since: 0 }
     }
 
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.entries.len()
     }
@@ -56,7 +54,6 @@ impl Processes {
         self.entries.get(&pid)
     }
 
-    /// The children of a process.
     pub(super) fn children(&self, pid: i32) -> &[i32] {
         self.relations().children.get(&pid).map_or(&[], Vec::as_slice)
     }
@@ -95,7 +92,6 @@ impl Processes {
         marks.get(value.as_bytes()).cloned().unwrap_or_default()
     }
 
-    /// All processes that carry a variable, by its value.
     pub fn carrying(&self, name: &str) -> Vec<(String, Vec<i32>)> {
         let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
         self.read_marks(name).into_iter().map(|(value, pids)| (text(&value), pids)).collect()

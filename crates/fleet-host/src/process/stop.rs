@@ -4,53 +4,50 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::membership;
+use super::reap::has_no_descendants;
 use super::table;
-use super::{Identity, Member, Processes, Signal, Tree};
-use crate::patience::Patience;
+use super::{Group, Identity, Member, Processes, Signal, Tree};
+use crate::bounded_wait::BoundedWait;
 
 /// The longest pause between two looks at those who were told to end.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// After so many looks at those who are known, all processes are looked at again, for those who were started since.
-/// (Looking at all of them each time would cost a core when a whole fleet is stopped.)
-const LOOKS_AT_THE_KNOWN: usize = 8;
+/// After this many checks of the known processes, all processes are searched again for new ones. (Searching all each
+/// time would cost a core when a whole fleet is stopped.)
+const KNOWN_CHECKS: usize = 8;
 
 /// So often are newcomers looked for while everybody is being frozen. Each round leaves fewer who could start one.
 const FREEZING_ROUNDS: usize = 50;
 
 /// So often an empty table has to be seen before it is believed, unless it is certain that nobody was born meanwhile.
-const EMPTY_LOOKS: usize = 3;
+const EMPTY_CHECKS: usize = 3;
 
 /// How a tree is made to end, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ladder {
     /// A signal that asks the root alone to end, which knows best how to end what it has started.
     pub ask: Option<Signal>,
-    /// How long it may take over that.
+    /// How long it may take to react.
     pub ask_grace: Duration,
-    /// How long everybody may take after `SIGTERM`.
+    /// How long all may take after `SIGTERM`.
     pub term_grace: Duration,
     /// How long to insist with `SIGKILL`. A process that waits for a dead disk cannot be killed until that answers.
     pub kill_patience: Duration,
 }
 
-/// How a tree has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stopped {
-    /// What it took.
-    pub how: How,
-    /// Who is still there: nobody, unless the system keeps them.
+pub struct StoppedTree {
+    pub how: StopOutcome,
+    /// Who is still alive: nobody, unless the system keeps them.
     pub left: Vec<Member>,
 }
 
-/// What it took to end a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
-    /// Nobody was there.
+pub enum StopOutcome {
     AlreadyGone,
-    /// Everybody ended when told to.
+    /// All ended after the signal.
     Terminated,
-    /// Somebody had to be killed.
+    /// Some had to be killed.
     Killed,
 }
 
@@ -58,21 +55,23 @@ impl Tree {
     /// Ends the whole tree, step by step. The caller reaps its children in `on_poll`, which is called all the while.
     ///
     /// Removes the group when nobody is left in it. Can be called again, and from several processes at once.
-    pub fn stop(&self, ladder: &Ladder, on_poll: &mut dyn FnMut()) -> Stopped {
+    pub fn stop(&self, ladder: &Ladder, on_poll: &mut dyn FnMut()) -> StoppedTree {
         on_poll();
         if self.present().is_none() {
             self.remove_group();
-            return Stopped { how: How::AlreadyGone, left: Vec::new() };
+            return StoppedTree { how: StopOutcome::AlreadyGone, left: Vec::new() };
         }
         if let Some(signal) = ladder.ask {
             self.ask(signal, ladder.ask_grace, on_poll);
         }
         if self.terminate(ladder.term_grace, on_poll) {
             self.remove_group();
-            return Stopped { how: How::Terminated, left: Vec::new() };
+            return StoppedTree { how: StopOutcome::Terminated, left: Vec::new() };
         }
         match self.kill_now(ladder.kill_patience, on_poll) {
-            Stopped { how: How::AlreadyGone, left } => Stopped { how: How::Terminated, left },
+            StoppedTree { how: StopOutcome::AlreadyGone, left } => {
+                StoppedTree { how: StopOutcome::Terminated, left }
+            }
             stopped => stopped,
         }
     }
@@ -82,25 +81,25 @@ impl Tree {
     /// Where the group cannot do it, everybody is frozen first: a parent that is frozen does not start another child,
     /// and one that is not dead yet still leads to its children. Somebody who starts the next and ends, again and again
     /// within the time of a look, can escape that, but not the group.
-    pub fn kill_now(&self, patience: Duration, on_poll: &mut dyn FnMut()) -> Stopped {
-        let mut patience = Patience::new(patience, LONGEST_PAUSE);
-        let mut how = How::AlreadyGone;
+    pub fn kill_now(&self, patience: Duration, on_poll: &mut dyn FnMut()) -> StoppedTree {
+        let mut patience = BoundedWait::new(patience, LONGEST_PAUSE);
+        let mut how = StopOutcome::AlreadyGone;
         let mut left = self.present();
         while let Some(members) = left {
-            how = How::Killed;
+            how = StopOutcome::Killed;
             self.kill_group();
             self.freeze();
             for member in self.members().iter().chain(&members) {
                 send(&member.identity, Signal::KILL);
             }
             if !patience.pause() {
-                return Stopped { how, left: self.members() };
+                return StoppedTree { how, left: self.members() };
             }
             on_poll();
             left = self.present();
         }
         self.remove_group();
-        Stopped { how, left: Vec::new() }
+        StoppedTree { how, left: Vec::new() }
     }
 
     fn kill_group(&self) {
@@ -115,7 +114,10 @@ impl Tree {
     /// believed only when nobody at all was born meanwhile, or when it was seen several times, and never when there
     /// is somebody in the group.
     fn present(&self) -> Option<Vec<Member>> {
-        for _ in 0..EMPTY_LOOKS {
+        if self.has_ended() {
+            return None;
+        }
+        for _ in 0..EMPTY_CHECKS {
             let last_pid = table::last_pid();
             let processes = self.look();
             let members = self.members_in(&processes);
@@ -129,24 +131,37 @@ impl Tree {
         None
     }
 
+    /// Whether the keeper, which is this process, can tell without a look at all processes that nobody is left: nobody
+    /// descends from it, nobody is in the group, and nobody whom another program started for the agent carries the mark.
+    fn has_ended(&self) -> bool {
+        let is_keeper = || self.keeper.as_ref() == Some(&Identity::current());
+        let is_empty = |group: &Group| group.pids().unwrap_or_default().is_empty();
+        let (name, value) = &self.marker;
+        let is_own = |(_, carried): &(i32, Vec<u8>)| carried == value.as_bytes();
+        has_no_descendants()
+            && is_keeper()
+            && self.group.as_ref().is_none_or(is_empty)
+            && !table::marked(name, &mut table::pids().into_iter()).iter().any(is_own)
+    }
+
     fn is_in_group(&self, processes: &Processes) -> bool {
-        let pids = self.group.as_ref().and_then(super::Group::pids).unwrap_or_default();
+        let pids = self.group.as_ref().and_then(Group::pids).unwrap_or_default();
         let spared = membership::spared(self, processes);
         pids.iter().any(|pid| !spared.contains(pid))
     }
 
     /// Asks the root, and waits until it has ended or its time is over.
     fn ask(&self, signal: Signal, grace: Duration, on_poll: &mut dyn FnMut()) {
-        let mut patience = Patience::new(grace, LONGEST_PAUSE);
+        let mut patience = BoundedWait::new(grace, LONGEST_PAUSE);
         send(&self.root, signal);
         while self.root.is_alive() && patience.pause() {
             on_poll();
         }
     }
 
-    /// Tells everybody to end. True when nobody is left.
+    /// Signals all to end. True when nobody is left.
     fn terminate(&self, grace: Duration, on_poll: &mut dyn FnMut()) -> bool {
-        let mut patience = Patience::new(grace, LONGEST_PAUSE);
+        let mut patience = BoundedWait::new(grace, LONGEST_PAUSE);
         let mut told = HashSet::new();
         loop {
             on_poll();
@@ -155,11 +170,11 @@ impl Tree {
                 send(&member.identity, Signal::TERM);
                 told.insert(member.identity.clone());
             }
-            // Whoever is stopped does not hear it before being continued.
+            // A stopped process does not get a signal before it is continued.
             for member in known.iter().filter(|member| member.stopped) {
                 send(&member.identity, Signal::CONT);
             }
-            for _ in 0..LOOKS_AT_THE_KNOWN {
+            for _ in 0..KNOWN_CHECKS {
                 if !patience.pause() {
                     return self.present().is_none();
                 }
@@ -171,7 +186,7 @@ impl Tree {
         }
     }
 
-    /// Stops everybody where they are, until a look finds no newcomer.
+    /// Stops all processes, until a scan finds no new one.
     fn freeze(&self) {
         let mut frozen = HashSet::new();
         for _ in 0..FREEZING_ROUNDS {

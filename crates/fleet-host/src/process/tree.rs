@@ -17,23 +17,18 @@ use super::{Group, Identity, Processes};
 /// group afterwards; where there is no group it is not found after the keeper's death.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tree {
-    /// The agent.
     pub root: Identity,
     /// The variable and the value that all of the run's processes inherit.
     pub marker: (String, String),
     /// The process that started the root, with a session of its own, all of whose descendants belong to the run. It is
     /// not a member itself. It need not be alive.
     pub keeper: Option<Identity>,
-    /// The group that the root was started in.
     pub group: Option<Group>,
 }
 
-/// A process of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Which one it is.
     pub identity: Identity,
-    /// The number of its parent.
     pub parent: i32,
     /// What the system calls it, in at most 15 bytes on Linux.
     pub name: String,
@@ -41,19 +36,17 @@ pub struct Member {
     pub stopped: bool,
     /// Processor time of its own and of the children that it has waited for.
     pub cpu: Duration,
-    /// Its memory, what it shares with others included.
+    /// Shared memory included.
     pub rss_bytes: u64,
 }
 
-/// What a run uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Usage {
-    /// How many processes it has.
+pub struct ProcessUsage {
     pub processes: usize,
     /// Processor time since the beginning. Without a group it can shrink, when a process ends whose parent did not
     /// wait for it: subtract with care.
     pub cpu: Duration,
-    /// Memory; what processes share counts once for each.
+    /// Shared memory counts once for each process.
     pub rss_bytes: u64,
     /// How long ago the root was started, if it is still there and the system tells.
     pub age: Option<Duration>,
@@ -78,7 +71,7 @@ impl Tree {
         self.members_in(&self.look())
     }
 
-    /// A look for this tree alone. Nobody in it is older than whoever started it, and whoever that was is one of two.
+    /// Searches for this tree alone. No process in it is older than the one that started it, which is one of two.
     pub(super) fn look(&self) -> Processes {
         let known = [Some(&self.root), self.keeper.as_ref()];
         let since = known.into_iter().flatten().map(|identity| identity.start).min();
@@ -86,12 +79,12 @@ impl Tree {
         Processes::scan_since(since.filter(|_| is_this_boot).unwrap_or(0))
     }
 
-    /// Whether the machine was restarted since: nobody lives through that.
+    /// Whether the machine was restarted since: no process survives that.
     pub fn is_of_earlier_boot(&self) -> bool {
         self.root.boot != table::boot()
     }
 
-    /// The same, from a look that serves many trees.
+    /// The same, from a scan that serves many trees.
     pub fn members_in(&self, processes: &Processes) -> Vec<Member> {
         membership::members(self, processes).into_iter().map(Member::from_entry).collect()
     }
@@ -105,16 +98,15 @@ impl Tree {
         })
     }
 
-    /// What they use now.
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> ProcessUsage {
         self.usage_in(&self.look())
     }
 
-    /// The same, from a look that serves many trees.
-    pub fn usage_in(&self, processes: &Processes) -> Usage {
+    /// The same, from a scan that serves many trees.
+    pub fn usage_in(&self, processes: &Processes) -> ProcessUsage {
         let members = membership::members(self, processes);
         let seen = members.iter().map(|entry| entry.cpu).sum();
-        Usage {
+        ProcessUsage {
             processes: members.len(),
             cpu: self.group.as_ref().and_then(Group::cpu).unwrap_or(seen),
             rss_bytes: members.iter().map(|entry| entry.rss_bytes).sum(),

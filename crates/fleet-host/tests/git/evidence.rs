@@ -2,7 +2,7 @@
 
 use crate::sandbox::{Sandbox, git};
 use crate::support::{Run, commit_all, oid, project, write, write_odd_files};
-use fleet_host::git::{Color, DiffStyle, FileStatus, Oid, changes, diff};
+use fleet_host::git::{DiffColor, DiffStyle, FileStatus, Oid, changes, diff};
 
 #[test]
 fn changes_are_those_of_the_branch_alone() {
@@ -77,15 +77,15 @@ fn a_diff_is_a_patch_that_applies_whatever_the_user_prefers() {
     }
     let (dir, base) = (run.vault(), oid(repo, "main"));
     let snapshot = run.taken();
-    let patch = shown(dir, (&base, &snapshot.tree), DiffStyle::Patch { color: Color::Never });
+    let patch = shown(dir, (&base, &snapshot.tree), DiffStyle::Patch { color: DiffColor::Never });
     write(repo, "../a.patch", &patch);
     git(repo, &["apply", "../a.patch"]);
     assert_eq!(std::fs::read_to_string(repo.join("new")).unwrap(), "1\n2\n");
-    assert_eq!(shown(dir, (&base, &snapshot.commit), DiffStyle::Patch { color: Color::Never }), patch);
+    assert_eq!(shown(dir, (&base, &snapshot.commit), DiffStyle::Patch { color: DiffColor::Never }), patch);
     assert!(
-        shown(dir, (&base, &snapshot.tree), DiffStyle::Patch { color: Color::Always }).contains('\u{1b}')
+        shown(dir, (&base, &snapshot.tree), DiffStyle::Patch { color: DiffColor::Always }).contains('\u{1b}')
     );
-    let stat = shown(dir, (&base, &snapshot.tree), DiffStyle::Stat { width: 60, color: Color::Never });
+    let stat = shown(dir, (&base, &snapshot.tree), DiffStyle::Stat { width: 60, color: DiffColor::Never });
     assert!(stat.contains("2 files changed, 3 insertions(+), 1 deletion(-)"), "{stat}");
     assert!(stat.lines().all(|line| line.len() <= 60));
 }
@@ -104,7 +104,7 @@ fn a_reader_that_goes_away_ends_the_diff() {
     let sandbox = Sandbox::new();
     let repo = project(&sandbox, "main");
     let (base, head) = (oid(&repo, "main~1"), oid(&repo, "main"));
-    let style = DiffStyle::Patch { color: Color::Never };
+    let style = DiffStyle::Patch { color: DiffColor::Never };
     let error = diff(&repo.join(".git"), (&base, &head), style, &mut Closed).unwrap_err();
     assert!(matches!(error, fleet_host::git::GitError::Write(_)), "{error}");
 }

@@ -5,8 +5,7 @@ use std::fs;
 use crate::sandbox::git;
 use crate::support::{Run, content, everything, hook_ran, names, oid, request, text, write, write_odd_files};
 use fleet_host::git::{
-    GitError, Published, SkippedWhy, TakeSnapshot, drop_snapshots, is_published, list_snapshots,
-    restore_branch, take_snapshot,
+    GitError, SkippedWhy, TakeSnapshot, drop_snapshots, list_snapshots, restore_branch, take_snapshot,
 };
 
 #[test]
@@ -49,33 +48,6 @@ fn snapshots_are_not_in_the_users_repository() {
     );
     assert_eq!(text(&run.repo, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
     assert!(!hook_ran(&run.repo));
-}
-
-#[test]
-fn whether_a_branch_was_set_can_be_told_later() {
-    let published = |run: &Run| {
-        let both = (run.area().repo.as_path(), run.vault());
-        is_published(both, "r1", &oid(&run.repo, "main")).unwrap()
-    };
-    let run = Run::new();
-    assert_eq!(published(&run), None, "nothing is known");
-    write(run.path(), "new", "x");
-    run.taken();
-    assert_eq!(published(&run), Some(false), "not committed either");
-    run.commit("work");
-    run.taken();
-    assert_eq!(published(&run), Some(false));
-    // A branch of that name which somebody else made is left alone.
-    git(&run.repo, &["branch", "work", "main~0"]);
-    git(
-        &run.repo,
-        &["branch", "--force", "work", &text(&run.repo, &["commit-tree", "-m", "x", "main^{tree}"])],
-    );
-    assert!(!matches!(run.workspace.publish_commits(), Ok(Some(Published::Done))));
-    assert_eq!(published(&run), Some(false));
-    git(&run.repo, &["branch", "--quiet", "-D", "work"]);
-    assert_eq!(run.workspace.publish_commits().unwrap(), Some(Published::Done));
-    assert_eq!(published(&run), Some(true));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Whether a call fits the schema of its tool, told by the name of the argument that does not.
 //!
-//! Owns the sentences about arguments. Must never know any tool: it reads the schema that the client was given.
+//! Owns the sentences about arguments, and how near to its type a value has to be: clients quote numbers and lists, and
+//! the Python codefleet takes them. Must never know any tool: it reads the schema that the client was given.
 
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, shortened};
@@ -9,16 +10,107 @@ use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The arguments of a call, as the tool takes them. An argument that is null counts as left out.
+/// What becomes of arguments that a tool does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// The call is refused.
+    Refused,
+    /// They are left out with a note, unless one was meant to do something: because it is nearly the name of an argument,
+    /// or has a meaning elsewhere.
+    LeftOut,
+}
+
+/// The arguments of a call, as the tool takes them, and notes about what was left out. An argument that is null counts as
+/// left out.
 pub(super) fn read<T: DeserializeOwned>(
     tool: &str,
     schema: &JsonObject,
     mut given: JsonObject,
-) -> Outcome<T> {
+    unknown: Unknown,
+) -> Outcome<(T, Vec<String>)> {
     given.retain(|_, value| !value.is_null());
+    let mut notes = Vec::new();
+    fit_members("", schema, &mut given, &mut |name| {
+        if unknown == Unknown::LeftOut {
+            notes.push(format!("`{name}` was ignored: {tool} has no such argument"));
+        }
+        unknown == Unknown::LeftOut
+    });
     check(tool, schema, &given)?;
-    serde_json::from_value(Value::Object(given))
-        .map_err(|error| Problem::new(Code::InvalidValue, format!("{tool}: {error}")))
+    let args = serde_json::from_value(Value::Object(given))
+        .map_err(|error| Problem::new(Code::InvalidValue, format!("{tool}: {error}")))?;
+    Ok((args, notes))
+}
+
+/// Makes values fit that are nearly right, and leaves out what `may_go`.
+fn fit_members(of: &str, schema: &JsonObject, given: &mut JsonObject, may_go: &mut dyn FnMut(&str) -> bool) {
+    let Some(known) = schema.get("properties").and_then(Value::as_object) else { return };
+    given.retain(|name, value| {
+        let path = if of.is_empty() { name.clone() } else { format!("{of}.{name}") };
+        match known.get(name) {
+            Some(property) => fit(&path, property, value, may_go),
+            None => return expects_something(name, known) || !may_go(&path),
+        }
+        true
+    });
+}
+
+fn fit(path: &str, property: &Value, value: &mut Value, may_go: &mut dyn FnMut(&str) -> bool) {
+    if let Some(better) = unquoted(property.get("type").and_then(Value::as_str), value) {
+        *value = better;
+    }
+    match value {
+        Value::Array(values) => {
+            let Some(items) = property.get("items") else { return };
+            for (at, item) in values.iter_mut().enumerate() {
+                fit(&format!("{path}[{at}]"), items, item, may_go);
+            }
+        }
+        Value::Object(fields) => {
+            let Some(schema) = property.as_object() else { return };
+            fit_members(path, schema, fields, may_go);
+        }
+        _ => {}
+    }
+}
+
+/// The value of this type that another one stands for.
+fn unquoted(wanted: Option<&str>, value: &Value) -> Option<Value> {
+    match (wanted?, value) {
+        ("integer", Value::String(text)) => text.trim().parse::<i64>().ok().map(Value::from),
+        #[expect(clippy::cast_possible_truncation, reason = "it is a whole number, and small")]
+        ("integer", Value::Number(number)) if !number.is_i64() && !number.is_u64() => {
+            let number = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 1e15)?;
+            Some(Value::from(number as i64))
+        }
+        ("number", Value::String(text)) => text.trim().parse::<f64>().ok().map(Value::from),
+        ("boolean", Value::String(text)) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" | "yes" | "on" => Some(true.into()),
+            "false" | "0" | "no" | "off" => Some(false.into()),
+            _ => None,
+        },
+        ("boolean", Value::Number(number)) => match number.as_u64()? {
+            0 => Some(false.into()),
+            1 => Some(true.into()),
+            _ => None,
+        },
+        ("array", Value::String(text)) => serde_json::from_str(text).ok().filter(Value::is_array),
+        ("object", Value::String(text)) => serde_json::from_str(text).ok().filter(Value::is_object),
+        _ => None,
+    }
+}
+
+/// Names that mean something in files of workflows or on the command line.
+const MEANT_ELSEWHERE: [&str; 9] =
+    ["agent", "changes", "checks", "dry_run", "effort", "prompt", "prompt_file", "start", "timeout"];
+
+/// Whether a client that sends this would miss what it stands for.
+fn expects_something(name: &str, known: &JsonObject) -> bool {
+    MEANT_ELSEWHERE.contains(&name) || meant(name, known).is_some()
+}
+
+fn meant(name: &str, known: &JsonObject) -> Option<String> {
+    nearest(&underscored(name), known.keys().cloned())
 }
 
 fn check(tool: &str, schema: &JsonObject, given: &JsonObject) -> Outcome<()> {
@@ -53,7 +145,7 @@ fn unknown(of: Option<&str>, name: &str, known: &JsonObject) -> Problem {
         Some(of) => format!("`{of}` has no field {shown:?}"),
     };
     let problem = Problem::new(Code::InvalidValue, message);
-    let problem = match nearest(&underscored(name), known.keys().cloned()) {
+    let problem = match meant(name, known) {
         Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
         None => problem,
     };
@@ -201,8 +293,12 @@ mod tests {
     }
 
     fn read(given: Value) -> Outcome<Args> {
+        read_with(given, Unknown::Refused).map(|(args, _)| args)
+    }
+
+    fn read_with(given: Value, unknown: Unknown) -> Outcome<(Args, Vec<String>)> {
         let Value::Object(given) = given else { panic!("an object") };
-        super::read("tool", &schema::arguments::<Args>(), given)
+        super::read("tool", &schema::arguments::<Args>(), given, unknown)
     }
 
     #[test]
@@ -225,10 +321,11 @@ mod tests {
             (json!({"workerid": "x"}), "no argument \"workerid\"", "did you mean `worker_id`?"),
             (json!({"worker_id": 7}), "`worker_id` must be a string, not 7", ""),
             (
-                json!({"worker_id": "x", "count": "3"}),
-                "`count` must be an integer, not \"3\"",
+                json!({"worker_id": "x", "count": "three"}),
+                "`count` must be an integer, not \"three\"",
                 "without quotes",
             ),
+            (json!({"worker_id": "x", "count": 1.5}), "`count` must be an integer, not 1.5", ""),
             (json!({"worker_id": "x", "count": -1}), "`count` is -1: it must be at least 0", ""),
             (
                 json!({"worker_id": "x", "most": 501}),
@@ -257,6 +354,42 @@ mod tests {
             assert!(problem.to_string().contains(message), "{given}: {problem}");
             let hints = problem.hints.join("\n");
             assert!(hints.contains(hint), "{given}: {hints}");
+        }
+    }
+
+    #[test]
+    fn quoted_values_are_read() {
+        let given = json!({"worker_id": "x", "count": "3", "most": 5.0, "tags": "[\"a\"]", "parts": "[{\"name\": \"b\"}]"});
+        let args = read(given).unwrap();
+        assert_eq!((args.count, args.most, args.tags), (Some(3), Some(5), Some(vec!["a".to_owned()])));
+        assert_eq!(args.parts.unwrap()[0].name, "b");
+        for (text, meant) in [("true", Some(true)), ("Off", Some(false)), ("maybe", None)] {
+            assert_eq!(unquoted(Some("boolean"), &json!(text)), meant.map(Value::from), "{text}");
+        }
+        assert_eq!(unquoted(Some("string"), &json!(3)), None);
+    }
+
+    #[test]
+    fn unknown_arguments_are_left_out_unless_they_were_meant_to_do_something() {
+        let (args, notes) = read_with(
+            json!({"worker_id": "x", "colour": "red", "parts": [{"name": "a", "mood": 1}]}),
+            Unknown::LeftOut,
+        )
+        .unwrap();
+        assert_eq!(args.worker_id, "x");
+        assert_eq!(
+            notes,
+            [
+                "`colour` was ignored: tool has no such argument",
+                "`parts[0].mood` was ignored: tool has no such argument"
+            ]
+        );
+        for given in [
+            json!({"worker_id": "x", "tag": []}),
+            json!({"worker_id": "x", "parts": [{"name": "a", "dependsOn": [0]}]}),
+            json!({"worker_id": "x", "parts": [{"name": "a", "checks": ["make"]}]}),
+        ] {
+            assert!(read_with(given.clone(), Unknown::LeftOut).is_err(), "{given}");
         }
     }
 

@@ -8,7 +8,7 @@ use fleet_api::{Answering, Client, Question};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// Whether the client has left. Shared by everything that works for it.
 #[derive(Debug, Clone)]
@@ -36,6 +36,8 @@ pub(super) struct Call {
     /// The directory that it is about, if it names no other.
     pub(super) directory: Option<PathBuf>,
     pub(super) closing: Closing,
+    /// One call at a time may wait for the start of what it made.
+    pub(super) start: Arc<Semaphore>,
     pub(super) context: RequestContext<RoleServer>,
 }
 

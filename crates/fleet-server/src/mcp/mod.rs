@@ -3,6 +3,8 @@
 mod answer;
 mod arguments;
 mod call;
+mod collected;
+mod given;
 mod open;
 mod place;
 mod prompts;

@@ -28,7 +28,7 @@ impl Open {
         rename(&mut value, words);
         match value {
             Value::Object(fields) => Ok(Self(fields)),
-            _ => Err(Problem::new(Code::Internal, "a part of the answer is no object")),
+            _ => Err(Problem::new(Code::Internal, "internal: a part of the answer is not an object")),
         }
     }
 

@@ -27,11 +27,20 @@ impl<'c> Place<'c> {
         let Some(path) = path else {
             return Ok(Self { call, at: call.directory.clone(), is_named: false });
         };
-        if !Path::new(path).is_absolute() && !path.starts_with("~/") {
-            return Err(Problem::field("repo_path", format!("\"{}\" is not absolute", escaped(path)))
-                .hint("name the whole path, from / on"));
+        let at = match &call.directory {
+            _ if Path::new(path).is_absolute() || path.starts_with("~/") => path.into(),
+            Some(directory) => directory.join(path),
+            None => {
+                let message = format!("\"{}\" is not absolute", escaped(path));
+                return Err(Problem::field("repo_path", message).hint("use an absolute path"));
+            }
+        };
+        if !path.starts_with('~') && !at.exists() {
+            let message = format!("Repo path does not exist: {}", escaped(&at.to_string_lossy()));
+            return Err(Problem { code: Code::NotARepository, ..Problem::field("repo_path", message) }
+                .hint(REPOSITORY));
         }
-        Ok(Self { call, at: Some(path.into()), is_named: true })
+        Ok(Self { call, at: Some(at), is_named: true })
     }
 
     /// The same; no repository in particular, for what is about all of them.
@@ -44,10 +53,9 @@ impl<'c> Place<'c> {
         if problem.code != Code::NotARepository {
             return problem;
         }
-        let message = if self.is_named {
-            problem.message
-        } else {
-            "it is needed here, because the server was not started in a repository".to_owned()
+        let message = match &self.at {
+            Some(at) if self.is_named => format!("Not a git repository: {}", escaped(&at.to_string_lossy())),
+            _ => "it is needed here, because the server was not started in a repository".to_owned(),
         };
         Problem { code: Code::NotARepository, ..Problem::field("repo_path", message) }.hint(REPOSITORY)
     }

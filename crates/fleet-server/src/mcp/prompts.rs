@@ -84,7 +84,7 @@ const RECIPES: &[Recipe] = &[
     },
 ];
 
-/// All of them, as clients are told.
+/// All of them, as clients see them.
 pub(super) fn described() -> Vec<Prompt> {
     let argument = |(name, about, need): &(&str, &str, Need)| {
         PromptArgument::new(*name).with_description(*about).with_required(*need == Need::Required)
@@ -96,7 +96,6 @@ pub(super) fn described() -> Vec<Prompt> {
     RECIPES.iter().map(prompt).collect()
 }
 
-/// One of them, with these arguments.
 pub(super) fn fill(name: &str, given: &JsonObject) -> Outcome<GetPromptResult> {
     let Some(recipe) = RECIPES.iter().find(|recipe| recipe.name == name) else {
         let shown = shortened(name, 60);

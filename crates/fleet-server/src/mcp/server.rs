@@ -14,6 +14,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio::sync::Semaphore;
 
 use super::call::{Call, Closing};
 use super::{answer, prompts, resources, tools};
@@ -25,15 +26,16 @@ pub(crate) struct Server {
     /// The directory that calls without a `repo_path` are about.
     directory: Option<PathBuf>,
     closing: Closing,
+    start: Arc<Semaphore>,
 }
 
-const INSTRUCTIONS: &str = "codefleet runs coding agents (\"workers\"), each on a git worktree and branch of its own. \
-Start one with create_worker, which answers at once; then call wait instead of polling, and collect_worker_result for \
-the outcome. get_diff shows what was changed; merge the branch yourself if you want it. Workers queue when all slots are \
-busy, survive the end of this session, and keep their work on their branch. list_agents says which executors can work \
-here. When several agents should build on each other (write and review, compete and judge, plan and split), use \
-create_workflow. To plan work that is to be done later or in order, use the backlog: search_backlog, create_task, \
-analyze_dependencies.";
+const INSTRUCTIONS: &str = "codefleet runs coding agents (\"workers\"), each on its own git worktree and \
+    branch. Start one with create_worker, which returns at once; then call wait instead of polling, and \
+    collect_worker_result for the outcome. get_diff shows what was changed; merge the branch yourself if you \
+    want it. Workers queue when all slots are busy, survive the end of this session, and keep their work on \
+    their branch. list_agents shows which executors can work here. When several agents should build on each \
+    other (write and review, compete and judge, plan and split), use create_workflow. To plan work for later or \
+    in a given order, use the backlog: search_backlog, create_task, analyze_dependencies.";
 
 /// What the params of each method are.
 const SHAPES: [(&str, &str); 9] = [
@@ -51,7 +53,8 @@ const SHAPES: [(&str, &str); 9] = [
 impl Server {
     pub(crate) fn new(service: Service) -> Self {
         let directory = service.directory();
-        Self { client: Arc::new(service), directory, closing: Closing::new() }
+        let start = Arc::new(Semaphore::new(1));
+        Self { client: Arc::new(service), directory, closing: Closing::new(), start }
     }
 
     pub(crate) fn for_another_client(&self) -> Self {
@@ -67,6 +70,7 @@ impl Server {
             client: Arc::clone(&self.client),
             directory: self.directory.clone(),
             closing: self.closing.clone(),
+            start: Arc::clone(&self.start),
             context,
         }
     }

@@ -20,9 +20,9 @@ use super::answer::lost;
 pub(super) struct Stage {
     /// What it is called; letters, digits, - and _
     name: String,
-    /// Which agent does it, see list_agents; the user's default if left out
+    /// The agent, see list_agents; the user's default if left out
     executor: Option<String>,
-    /// What its agent is told. Places are filled in: {task_prompt}, and of stages that are over by then {NAME.summary},
+    /// Its prompt. Placeholders are filled in: {task_prompt}, and of stages that have finished by then {NAME.summary},
     /// {NAME.diff}, {NAME.branch}, {NAME.files}, {NAME.commits}, {NAME.tests}, {NAME.next_steps}, {NAME.verdict},
     /// {NAME.items}, {NAME.status}, {NAME.result}, {NAME.worktree}; {stage_0_summary} and so on is the same by number
     prompt_template: String,
@@ -31,7 +31,7 @@ pub(super) struct Stage {
     /// new: its branch starts where the workflow starts; inherit: from the branches of the stages that it needs, merged. new
     /// if left out
     worktree_strategy: Option<WorktreeStrategy>,
-    /// The stages that must be over first, by number from 0
+    /// The stages that must finish first, by number from 0
     depends_on: Option<Vec<usize>>,
     /// The same by name
     needs: Option<Vec<String>>,

@@ -1,11 +1,12 @@
 //! The statuses of workers, workflows and stages: which state is which, and how they are said.
 
-use fleet_api::verbs::task_recent::TaskKind;
 use fleet_api::views::StageView;
 use fleet_core::run::Reason;
-use fleet_core::task::TaskState;
+use fleet_core::task::{TaskKind, TaskState};
+use fleet_core::text::{escaped, shortened};
 use fleet_core::workflow::{PartState, WorkflowState};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -107,12 +108,19 @@ impl StageStatus {
 /// In lists that are summed up, what needs attention comes first.
 const ORDER: [&str; 7] = ["running", "ok", "failed", "pending", "cancelled", "timed out", "cleanup failed"];
 
+/// A status as clients know it: `timed_out`.
+pub(super) fn name(status: impl Serialize) -> String {
+    match serde_json::to_value(status) {
+        Ok(Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
 /// A status as people say it: `timed out`.
 fn word(status: impl Serialize) -> String {
-    match serde_json::to_value(status) {
-        Ok(Value::String(name)) if name == "succeeded" => "ok".to_owned(),
-        Ok(Value::String(name)) => name.replace('_', " "),
-        _ => String::new(),
+    match name(status).as_str() {
+        "succeeded" => "ok".to_owned(),
+        name => name.replace('_', " "),
     }
 }
 
@@ -121,7 +129,27 @@ pub(super) fn label(status: impl Serialize) -> String {
     format!("[{}]", word(status).to_uppercase())
 }
 
-/// `3 workers: 2 running, 1 ok`.
+/// The statuses of these names, and notes about names that no status has: nothing has them.
+pub(super) fn named<S: DeserializeOwned>(names: &[String]) -> (Vec<S>, Vec<String>) {
+    let mut notes = Vec::new();
+    let mut status = |name: &String| {
+        let found = serde_json::from_value(Value::from(name.as_str())).ok();
+        if found.is_none() {
+            let shown = escaped(&shortened(name, 60)).into_owned();
+            notes.push(format!("there is no status {shown:?}, so that nothing has it"));
+        }
+        found
+    };
+    let found = names.iter().filter_map(&mut status).collect();
+    (found, notes)
+}
+
+/// How many a list may have; a negative number is no limit.
+pub(super) fn limit(number: i64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// `3 workers: 2 running, 1 ok`; of one, too, because clients know it so.
 pub(super) fn summary(noun: &str, statuses: impl IntoIterator<Item: Serialize>) -> String {
     let words: Vec<String> = statuses.into_iter().map(word).collect();
     let counts = ORDER.iter().filter_map(|status| {
@@ -130,7 +158,7 @@ pub(super) fn summary(noun: &str, statuses: impl IntoIterator<Item: Serialize>) 
     });
     let counts = counts.collect::<Vec<_>>().join(", ");
     let colon = if counts.is_empty() { "" } else { ": " };
-    format!("{} {noun}{}{colon}{counts}", words.len(), if words.len() == 1 { "" } else { "s" })
+    format!("{} {noun}{colon}{counts}", words.len())
 }
 
 #[cfg(test)]
@@ -142,9 +170,9 @@ mod tests {
         use WorkerStatus::{Pending, Running, Succeeded, TimedOut};
         assert_eq!([label(Succeeded), label(TimedOut)], ["[OK]", "[TIMED OUT]"]);
         let all = [Pending, Succeeded, Running, TimedOut, Running];
-        assert_eq!(summary("worker", all), "5 workers: 2 running, 1 ok, 1 pending, 1 timed out");
-        assert_eq!(summary("worker", [Running; 1]), "1 worker: 1 running");
-        assert_eq!(summary("worker", [Running; 0]), "0 workers");
+        assert_eq!(summary("workers", all), "5 workers: 2 running, 1 ok, 1 pending, 1 timed out");
+        assert_eq!(summary("workers", [Running; 1]), "1 workers: 1 running");
+        assert_eq!(summary("workers", [Running; 0]), "0 workers");
     }
 
     #[test]

@@ -7,7 +7,6 @@ use fleet_core::problem::{Code, Outcome};
 /// So much of a log is told at once.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// Which end.
 pub(super) struct Tail<'a> {
     pub(super) run: &'a str,
     pub(super) stream: Stream,
@@ -39,7 +38,8 @@ pub(super) async fn read(client: &dyn Client, tail: &Tail<'_>) -> Outcome<String
         request.after = Some(page.next);
     }
     let text = String::from_utf8_lossy(&kept);
-    Ok(if cut { format!("…{}", text.trim_start_matches('\u{fffd}')) } else { text.into_owned() })
+    let text = text.trim_end_matches('\n');
+    Ok(if cut { format!("…{}", text.trim_start_matches('\u{fffd}')) } else { text.to_owned() })
 }
 
 /// The ends of standard output and standard error; a sentence where there is none.

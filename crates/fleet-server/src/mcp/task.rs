@@ -32,7 +32,7 @@ pub(super) struct Task {
     executor: Option<String>,
     model: Option<String>,
     branch_name: Option<String>,
-    /// How many of the tasks that it depends on are not done; analyze_dependencies tells which, and what is in the way
+    /// How many of the tasks that it depends on are not done; analyze_dependencies shows which, and what blocks it
     open_dependencies: i64,
     read_only: bool,
     attempts: i64,

@@ -2,28 +2,25 @@
 //!
 //! Owns the names and meanings of its fields. Must never ask the store itself.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fleet_api::Client;
-use fleet_api::verbs::{task_find, task_wait};
+use fleet_api::verbs::{run_open, task_find, task_wait};
 use fleet_api::views::{Details, Followed, RunFiles, RunView};
 use fleet_core::id::TaskId;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::run::RunState;
-use fleet_core::task::{OWN_META, TaskState, Tuning};
+use fleet_core::task::TaskState;
 use fleet_core::text::{escaped, shortened};
 use fleet_core::time::Millis;
 use fleet_engine::clock;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
+use super::given;
 use super::status::{self, WorkerStatus};
-
-/// The metadata that holds the worker on whose behalf one was made, and the profile that was asked for.
-pub(super) const PARENT: &str = "fleet.parent";
-pub(super) const PROFILE: &str = "fleet.profile";
 
 /// A worker. Moments are seconds since 1970.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -35,15 +32,17 @@ pub(super) struct Worker {
     pub(super) status: WorkerStatus,
     /// The finer state of the task: queued (as ready, blocked or scheduled), held, running, waiting, done, failed, cancelled
     pub(super) state: String,
-    /// True when nothing more happens unless somebody acts
+    /// True when nothing more happens unless a person acts
     pub(super) over: bool,
     pub(super) repo_path: Option<String>,
     /// The branch with the work
     pub(super) branch_name: String,
-    /// Where the agent works, while it does; afterwards the work is on the branch
+    /// Where the agent works, while it does. Afterwards the work is on the branch, and this is null until somebody asks
+    /// for its files with worktree
     pub(super) worktree_path: Option<String>,
     pub(super) worker_dir: Option<String>,
-    pub(super) model: Option<String>,
+    /// As the agent says, or as it was chosen; `default` is the agent's own choice
+    pub(super) model: String,
     pub(super) executor: Option<String>,
     pub(super) profile: Option<String>,
     pub(super) reasoning_effort: Option<String>,
@@ -51,7 +50,7 @@ pub(super) struct Worker {
     pub(super) created_at: f64,
     pub(super) started_at: Option<f64>,
     pub(super) ended_at: Option<f64>,
-    /// When the process that keeps the run last showed that it lives; null if none is at work
+    /// When the process that keeps the run last showed that it lives; its end, once it has ended
     pub(super) last_heartbeat_at: Option<f64>,
     /// When the agent last printed something
     pub(super) last_activity_at: Option<f64>,
@@ -62,9 +61,9 @@ pub(super) struct Worker {
     pub(super) exit_code: Option<i32>,
     pub(super) retry_count: i64,
     pub(super) tags: Vec<String>,
-    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) metadata: Map<String, Value>,
     pub(super) error_message: Option<String>,
-    /// What the agent is doing, or what the worker waits for
+    /// What the agent is doing, or what the worker waits for; how it ended, once it has
     pub(super) heartbeat_message: Option<String>,
     pub(super) prompt_path: Option<String>,
     pub(super) result_json_path: Option<String>,
@@ -108,7 +107,7 @@ async fn find(client: &dyn Client, worker_id: &str) -> Outcome<task_find::Answer
     let request = task_find::Request { id: worker_id.to_owned() };
     fleet_api::call(client, None, &request).await.map_err(|problem| match problem.code {
         Code::TaskNotFound => {
-            unknown(("worker_id", "worker"), worker_id).hint("`list_workers` shows the workers")
+            unknown(("worker_id", "Worker"), worker_id).hint("`list_workers` shows the workers")
         }
         _ => problem,
     })
@@ -116,13 +115,22 @@ async fn find(client: &dyn Client, worker_id: &str) -> Outcome<task_find::Answer
 
 /// What a client named is not there; with the name of the argument, and of what it names.
 pub(super) fn unknown((field, what): (&str, &str), typed: &str) -> Problem {
-    let message = format!("there is no {what} {:?}", escaped(&shortened(typed, 60)));
+    let message = format!("{what} not found: {}", escaped(&shortened(typed, 60)));
     Problem { code: Code::TaskNotFound, ..Problem::field(field, message) }
 }
 
 pub(super) async fn one(client: &dyn Client, task: TaskId) -> Outcome<Worker> {
     let gone = || Problem::new(Code::TaskNotFound, format!("the worker {task} was deleted just now"));
     shown(client, &[task]).await?.pop().ok_or_else(gone)
+}
+
+/// The same, with a folder that has its files, wherever its own one went: for clients that asked for it.
+pub(super) async fn with_worktree(client: &dyn Client, mut worker: Worker) -> Outcome<Worker> {
+    if let Some(id) = worker.run_id.clone() {
+        let opened = fleet_api::call(client, None, &run_open::Request { id }).await?;
+        worker.worktree_path = Some(text(&opened.workspace));
+    }
+    Ok(worker)
 }
 
 pub(super) async fn shown(client: &dyn Client, tasks: &[TaskId]) -> Outcome<Vec<Worker>> {
@@ -145,35 +153,33 @@ fn worker(seen: &Followed, known: &Details, now: Millis) -> Worker {
         at => at.map(|at| at.0).filter(|_| seen.is_over()),
     };
     let path = |of: fn(&RunFiles) -> &PathBuf| known.files.as_ref().map(|files| text(of(files)));
-    let model = run.and_then(|run| run.model.clone()).or_else(|| task.model.clone());
+    let model = run.and_then(|run| run.model.clone()).or_else(|| known.model.clone());
+    let model = model.unwrap_or_else(|| "default".to_owned());
+    let task_name = given::task_name(task);
+    let error_message = error(seen, status);
     let elapsed = age(started, ended.unwrap_or(now));
-    let entry = |name: &str| {
-        task.meta.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value.to_string())
-    };
-    let tuning = Tuning::of(&task.meta).unwrap_or_default();
     let label = status::label(status);
-    let (heartbeat, active) = (known.kept_at.map(|at| at.0), known.printed_at.map(|at| at.0));
+    // Its keeper wrote its end.
+    let heartbeat = known.kept_at.map(|at| at.0).or(ended.filter(|_| started.is_some()));
+    let active = known.printed_at.map(|at| at.0);
     Worker {
         worker_id: task.id.to_string(),
-        task_name: task.title.clone(),
+        summary_line: format!("{label} {task_name} ({}/{model}) — {elapsed}", known.agent),
+        task_name,
         status,
         state: task.status.clone(),
         over: seen.is_over(),
         repo_path: known.repo.as_deref().map(text),
         branch_name: seen.branch(),
-        worktree_path: run.and_then(|run| run.workspace.clone()),
+        worktree_path: run
+            .and_then(|run| run.workspace.clone())
+            .or_else(|| known.opened.as_deref().map(text)),
         worker_dir: path(|files| &files.folder),
-        summary_line: format!(
-            "{label} {} ({}/{}) — {elapsed}",
-            task.title,
-            known.agent,
-            model.as_deref().unwrap_or("default")
-        ),
         model,
         executor: Some(known.agent.clone()),
-        profile: entry(PROFILE),
-        reasoning_effort: tuning.effort,
-        extra_args: tuning.args,
+        profile: task.profile.clone(),
+        reasoning_effort: task.effort.clone(),
+        extra_args: task.extra_args.clone(),
         created_at: seconds(task.created_at.0),
         started_at: started.map(seconds),
         ended_at: ended.map(seconds),
@@ -183,16 +189,16 @@ fn worker(seen: &Followed, known: &Details, now: Millis) -> Worker {
         pid: run.and_then(|run| run.keeper),
         exit_code: known.exit_code,
         retry_count: (task.attempts - 1).max(0),
-        tags: task.labels.iter().map(ToString::to_string).collect(),
-        metadata: free(&task.meta),
-        error_message: error(seen, status),
-        heartbeat_message: message(seen),
+        tags: given::tags(task),
+        metadata: given::metadata(task),
+        heartbeat_message: message(seen, error_message.as_deref()),
+        error_message,
         prompt_path: path(|files| &files.prompt),
         result_json_path: path(|files| &files.result),
         stdout_path: path(|files| &files.stdout),
         stderr_path: path(|files| &files.stderr),
         meta_path: path(|files| &files.ending),
-        parent_worker_id: entry(PARENT).or_else(|| known.parent.map(|task| task.to_string())),
+        parent_worker_id: task.on_behalf_of.or(known.parent).map(|task| task.to_string()),
         parent_run_id: task.parent.map(|run| run.to_string()),
         run_id: run.map(|run| run.id.to_string()),
         base_commit: run.and_then(|run| run.base.clone()),
@@ -205,15 +211,6 @@ fn worker(seen: &Followed, known: &Details, now: Millis) -> Worker {
         elapsed,
         status_label: label,
     }
-}
-
-/// Metadata without what codefleet itself keeps there.
-fn free(meta: &fleet_core::task::Meta) -> BTreeMap<String, String> {
-    let own = |key: &str| key.starts_with(OWN_META);
-    meta.iter()
-        .map(|(key, value)| (key.to_string(), value.to_string()))
-        .filter(|(key, _)| !own(key))
-        .collect()
 }
 
 /// Whether a task was cancelled while nobody worked on it: before its first attempt, or between two of them.
@@ -238,17 +235,18 @@ fn error(seen: &Followed, status: WorkerStatus) -> Option<String> {
     }
 }
 
-/// What it is doing, or what it waits for.
-fn message(seen: &Followed) -> Option<String> {
+/// What it is doing, what it waits for, or how it ended.
+fn message(seen: &Followed, error: Option<&str>) -> Option<String> {
     match seen.task.state {
         TaskState::Running => {
             let stopping = seen.run.as_ref().and_then(|run| run.stopping.as_ref());
             stopping
                 .map(|why| format!("being stopped: {why}"))
                 .or_else(|| seen.activity().map(ToOwned::to_owned))
+                .or_else(|| Some("Worker started".to_owned()))
         }
-        TaskState::Waiting => Some("its agent asked a question: a person has to answer".to_owned()),
-        TaskState::Held => Some("held: starts when somebody releases it".to_owned()),
+        TaskState::Waiting => Some("its agent asked a question and waits for an answer".to_owned()),
+        TaskState::Held => Some("held: starts when released".to_owned()),
         TaskState::Queued => Some(match &seen.task.obstacle {
             Some(obstacle) if obstacle.needs_a_person => {
                 format!("waits for {}, which is {}", ids(&obstacle.chain), obstacle.state)
@@ -256,7 +254,8 @@ fn message(seen: &Followed) -> Option<String> {
             Some(obstacle) => format!("waits for {}", ids(&obstacle.chain)),
             None => seen.task.remark.clone().unwrap_or_else(|| "waits for a free slot".to_owned()),
         }),
-        TaskState::Done | TaskState::Failed | TaskState::Cancelled => None,
+        TaskState::Done => Some("Worker completed successfully".to_owned()),
+        TaskState::Failed | TaskState::Cancelled => error.map(ToOwned::to_owned),
     }
 }
 
@@ -293,7 +292,7 @@ pub(super) fn duration(seconds: Option<u64>) -> String {
 }
 
 pub(super) fn summary(workers: &[Worker]) -> String {
-    status::summary("worker", workers.iter().map(|worker| worker.status))
+    status::summary("workers", workers.iter().map(|worker| worker.status))
 }
 
 /// How long something has taken that began at this uptime.

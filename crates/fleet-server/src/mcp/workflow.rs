@@ -6,6 +6,7 @@ use fleet_api::Client;
 use fleet_api::verbs::workflow_show::{Depth, Request};
 use fleet_api::views::{Progress, StageView, WorkflowDetail};
 use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::{escaped, shortened};
 use fleet_engine::clock;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,13 +25,13 @@ pub(super) struct Workflow {
     pub(super) status: WorkflowStatus,
     /// The finer state: running, cancelling, succeeded, failed, cancelled
     state: String,
-    /// True when nothing more happens unless somebody acts
+    /// True when nothing more happens unless a person acts
     pub(super) over: bool,
     repo_path: Option<String>,
     task_prompt: String,
     /// The commit that it starts from
     base_commit: String,
-    /// Its stages, each after those that it needs
+    /// Its stages, in the order in which they were given
     pub(super) stage_summary: Vec<StageSummary>,
     created_at: f64,
     pub(super) completed_at: Option<f64>,
@@ -47,7 +48,10 @@ pub(super) struct Workflow {
 pub(super) struct StageSummary {
     /// The number of its stage, from 0, in the order in which they were given
     pub(super) index: usize,
+    /// As it was given
     pub(super) name: String,
+    /// The same as it fits a branch: by this name others need it
+    pub(super) stage: String,
     executor: Option<String>,
     pub(super) status: StageStatus,
     /// Its worker, for the tools of workers; null as long as it waits for other stages
@@ -62,16 +66,17 @@ pub(super) struct StageSummary {
     branch_name: Option<String>,
     /// What its agent is doing, or what it waits for
     heartbeat_message: Option<String>,
-    /// Why it failed or was skipped, or does not go on
+    /// Why it failed, was skipped, or is stuck
     error_message: Option<String>,
     /// What its agent says it did
     summary: Option<String>,
 }
 
 /// A problem with the workflow that a client named.
-pub(super) fn named(problem: Problem) -> Problem {
+pub(super) fn named(workflow_id: &str, problem: Problem) -> Problem {
     match problem.code {
         Code::WorkflowNotFound => Problem {
+            message: format!("Workflow not found: {}", escaped(&shortened(workflow_id, 60))),
             hints: vec!["`list_workflows` shows the workflows".to_owned()],
             field: Some("workflow_id".to_owned()),
             ..problem
@@ -83,7 +88,7 @@ pub(super) fn named(problem: Problem) -> Problem {
 /// A workflow as it stands. What all attempts used is counted, so that it is the same wherever one is shown.
 pub(super) async fn look(client: &dyn Client, workflow_id: &str, depth: Depth) -> Outcome<WorkflowDetail> {
     let request = Request { id: workflow_id.to_owned(), depth, ..Request::default() };
-    Ok(fleet_api::call(client, None, &request).await.map_err(named)?.workflow)
+    Ok(fleet_api::call(client, None, &request).await.map_err(|problem| named(workflow_id, problem))?.workflow)
 }
 
 pub(super) async fn shown(client: &dyn Client, workflows: &[WorkflowDetail]) -> Outcome<Vec<Workflow>> {
@@ -112,27 +117,39 @@ fn workflow(seen: &WorkflowDetail, repo_path: Option<String>) -> Workflow {
         repo_path,
         task_prompt: seen.task.clone(),
         base_commit: view.base.clone(),
-        stage_summary: seen.stages.iter().map(summary_of).collect(),
+        stage_summary: stage_summary(seen),
         created_at: seconds(view.created_at.0),
         completed_at: ended.map(seconds),
         error_message: view.why.clone(),
         input_tokens: seen.stages.iter().map(|stage| stage.input_tokens).sum(),
         output_tokens: seen.stages.iter().map(|stage| stage.output_tokens).sum(),
         cost_usd: dollars(seen.stages.iter().map(|stage| stage.micro_usd).sum()),
-        summary_line: format!("{} {} — {progress} — {elapsed}", status::label(status), view.name),
+        summary_line: format!("{} {} — {progress} ({elapsed})", status::label(status), view.name),
         elapsed,
         progress,
     }
 }
 
-fn summary_of(stage: &StageView) -> StageSummary {
+/// The parameter in which the names of stages are kept, if they had to be changed.
+const NAMES: &str = "stage_names";
+
+fn stage_summary(seen: &WorkflowDetail) -> Vec<StageSummary> {
+    let names: Vec<String> =
+        seen.params.get(NAMES).and_then(|names| serde_json::from_str(names).ok()).unwrap_or_default();
+    let mut stages: Vec<StageSummary> = seen.stages.iter().map(|stage| summary_of(stage, &names)).collect();
+    stages.sort_by_key(|stage| stage.index);
+    stages
+}
+
+fn summary_of(stage: &StageView, names: &[String]) -> StageSummary {
     let status = StageStatus::of(stage);
     let is_over = stage.state.is_over();
     let ended = stage.ended_at.map(|at| at.0);
     let waits = || Some(stage.status.clone()).filter(|_| stage.task.is_some());
     StageSummary {
         index: stage.index,
-        name: stage.name.clone(),
+        name: names.get(stage.index).unwrap_or(&stage.name).clone(),
+        stage: stage.name.clone(),
         executor: stage.agent.clone(),
         status,
         worker_id: stage.task.map(|task| task.to_string()),
@@ -148,29 +165,24 @@ fn summary_of(stage: &StageView) -> StageSummary {
     }
 }
 
-/// `2/5 stages complete (2 done, 1 running, 2 pending, 0 failed)`.
+/// `2/5 stages complete (2 done, 1 running, 2 pending)`: what there is, and in the words that clients know.
 fn progress(counts: &Progress) -> String {
-    let skipped = match counts.skipped {
-        0 => String::new(),
-        skipped => format!(", {skipped} skipped"),
-    };
-    let cancelled = match counts.cancelled {
-        0 => String::new(),
-        cancelled => format!(", {cancelled} cancelled"),
-    };
-    format!(
-        "{}/{} stages complete ({} done, {} running, {} pending, {} failed{skipped}{cancelled})",
-        counts.over(),
-        counts.total,
-        counts.done,
-        counts.running,
-        counts.pending,
-        counts.failed
-    )
+    let failed = counts.failed + counts.cancelled;
+    let parts = [
+        (counts.done, "done"),
+        (counts.running, "running"),
+        (counts.pending, "pending"),
+        (failed, "failed"),
+        (counts.skipped, "skipped"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let parts = if parts.is_empty() { parts } else { format!(" ({parts})") };
+    format!("{}/{} stages complete{parts}", counts.done, counts.total)
 }
 
 pub(super) fn summary(workflows: &[Workflow]) -> String {
-    status::summary("workflow", workflows.iter().map(|workflow| workflow.status))
+    status::summary("workflows", workflows.iter().map(|workflow| workflow.status))
 }
 
 #[cfg(test)]
@@ -178,12 +190,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_names_what_is_rare_only_where_it_is() {
-        let counts =
-            Progress { total: 6, pending: 1, running: 1, done: 2, failed: 0, cancelled: 0, skipped: 2 };
-        assert_eq!(
-            progress(&counts),
-            "4/6 stages complete (2 done, 1 running, 1 pending, 0 failed, 2 skipped)"
-        );
+    fn progress_names_only_what_there_is() {
+        let none =
+            Progress { total: 6, pending: 0, running: 0, done: 0, failed: 0, cancelled: 0, skipped: 0 };
+        let counts = Progress { pending: 1, running: 1, done: 2, skipped: 2, ..none };
+        assert_eq!(progress(&counts), "2/6 stages complete (2 done, 1 running, 1 pending, 2 skipped)");
+        let counts = Progress { done: 3, failed: 1, cancelled: 2, ..none };
+        assert_eq!(progress(&counts), "3/6 stages complete (3 done, 3 failed)");
     }
 }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::StoreError;
 use crate::tx::{Mode, Op, Tx};
 
-/// Runs operations in order, in one transaction: all of them, or none.
+/// Runs operations in order, in one transaction: all or none.
 #[derive(Debug, Clone)]
 pub struct All<O>(pub Vec<O>);
 

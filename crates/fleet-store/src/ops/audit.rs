@@ -50,7 +50,7 @@ const CHECKS: &[(&str, &str)] = &[
     ),
     (
         "has files and is not known for it, or the other way round",
-        "SELECT t.id FROM tasks t WHERE (t.scope <> '[]') <> (t.scoped = 1) LIMIT 10",
+        "SELECT t.id FROM tasks t WHERE (t.scope <> '[]') <> (t.has_scope = 1) LIMIT 10",
     ),
     (
         "has booked another sum than its runs",
@@ -64,25 +64,25 @@ const CHECKS: &[(&str, &str)] = &[
     ),
     (
         "has a stage that is not where its task is",
-        "SELECT s.workflow || ' ' || s.name FROM stages s JOIN tasks t ON t.id = s.task \
-         WHERE s.replaced = 0 AND s.state <> 'done' AND s.state <> \
+        "SELECT p.workflow || ' ' || p.name FROM parts p JOIN tasks t ON t.id = p.task \
+         WHERE p.replaced = 0 AND p.state <> 'done' AND p.state <> \
            CASE WHEN t.state IN ('done', 'failed', 'cancelled') THEN t.state ELSE 'running' END LIMIT 10",
     ),
     (
         "is a task of a workflow that does not know it",
-        "SELECT t.id FROM tasks t LEFT JOIN stages s ON s.workflow = t.workflow AND s.part = t.part \
-         WHERE t.workflow IS NOT NULL AND s.task IS DISTINCT FROM t.id LIMIT 10",
+        "SELECT t.id FROM tasks t LEFT JOIN parts p ON p.workflow = t.workflow AND p.part = t.part \
+         WHERE t.workflow IS NOT NULL AND p.task IS DISTINCT FROM t.id LIMIT 10",
     ),
     (
         "is over, but a stage of it is not, or the other way round",
         "SELECT w.id FROM workflows w WHERE (w.ended_at IS NULL) <> EXISTS ( \
-           SELECT 1 FROM stages s WHERE s.workflow = w.id AND s.replaced = 0 AND s.state IN ('pending', 'running')) \
+           SELECT 1 FROM parts p WHERE p.workflow = w.id AND p.replaced = 0 AND p.state IN ('pending', 'running')) \
          OR (w.ended_at IS NULL) <> (w.state IN ('running', 'cancelling')) LIMIT 10",
     ),
     (
         "has a stage that waits for nothing",
         "SELECT w.id FROM workflows w WHERE w.ended_at IS NULL AND NOT EXISTS ( \
-           SELECT 1 FROM stages s WHERE s.workflow = w.id AND s.replaced = 0 AND s.state = 'running') LIMIT 10",
+           SELECT 1 FROM parts p WHERE p.workflow = w.id AND p.replaced = 0 AND p.state = 'running') LIMIT 10",
     ),
     (
         "is an event with a gap before it",

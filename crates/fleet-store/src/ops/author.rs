@@ -11,17 +11,14 @@ use crate::tx::{Tx, sql};
 /// queue that people look at.
 pub const MOST_ADDED: usize = 1_000;
 
-/// Who adds tasks.
 #[derive(Debug, Clone)]
 pub enum Author {
-    /// A person, or a program that works for one.
+    /// A person, or a program that acts for one.
     Person {
-        /// How deep what follows from the tasks may be.
+        /// How many generations of tasks may follow.
         spawn_depth: u32,
     },
-    /// The agent of a run.
     Agent {
-        /// Which run.
         run: RunId,
         /// How deep what follows from the tasks may be, if that is less than the run's own task allows.
         spawn_depth: u32,
@@ -29,8 +26,8 @@ pub enum Author {
 }
 
 impl Author {
-    /// Where their tasks come from, if they may add so many. An agent needs a run that lives; whose agent it is and how far it
-    /// may go is what the store knows about that run.
+    /// Where their tasks come from, if they may add this many. An agent needs a live run; the store knows whose agent
+    /// it is and how far it may go.
     pub(super) async fn spawn(&self, tx: &mut dyn Tx, count: usize) -> Result<Spawn, StoreError> {
         let (run, wish) = match self {
             Self::Person { spawn_depth } => return Ok(Spawn::of_a_person(*spawn_depth)),
@@ -53,7 +50,6 @@ impl Author {
     }
 }
 
-/// Refuses the agent of a task to add so many more.
 async fn refuse_too_many(tx: &mut dyn Tx, task: TaskId, count: usize) -> Result<(), StoreError> {
     let open = sql!(
         "SELECT count(*) FROM tasks WHERE parent IN (SELECT id FROM runs WHERE task = $1) \

@@ -13,9 +13,7 @@ use crate::tx::{Mode, Op, Statement, Tx, sql};
 /// The task of a project that has chosen a branch: the one that is not over, else the newest that is.
 #[derive(Debug, Clone)]
 pub struct BranchHolder {
-    /// The project.
     pub project: ProjectId,
-    /// The branch.
     pub branch: String,
 }
 
@@ -40,7 +38,7 @@ pub(super) async fn refuse_taken(tx: &mut dyn Tx, task: &Task) -> Result<(), Sto
     refuse_taken_by_any(tx, std::slice::from_ref(task)).await
 }
 
-/// So many branches are looked up in one trip to the server.
+/// How many branches are looked up in one trip to the server.
 const CHUNK: usize = 500;
 
 /// Refuses tasks that are about to be written with the branch of another one, or of each other.

@@ -20,12 +20,9 @@ pub(super) fn id_list(ids: impl Iterator<Item = TaskId>) -> String {
     format!("[{}]", quoted.join(","))
 }
 
-/// Makes a task wait for another.
 #[derive(Debug, Clone, Copy)]
 pub struct AddDependency {
-    /// Which waits for which.
     pub edge: Edge,
-    /// Now.
     pub now: Millis,
 }
 
@@ -65,8 +62,8 @@ impl Op for AddDependency {
 }
 
 /// The state of a task that is or was waited for, held until the transaction ends: if it finished meanwhile, its
-/// dependents would be counted wrongly. Asked before the dependent is locked, because whoever finishes a task
-/// locks it first and its dependents then: in the other order the two would wait for each other.
+/// dependents would be counted wrongly. Read before the dependent is locked: finishing a task locks the task first and
+/// its dependents then, and in the other order the two transactions would deadlock.
 async fn hold_state(tx: &mut dyn Tx, on: TaskId) -> Result<Option<TaskState>, StoreError> {
     let row = tx.query_one(sql!("SELECT state FROM tasks WHERE id = $1 {for_share}", on)).await?;
     row.map(|mut row| row.parse()).transpose()
@@ -81,12 +78,9 @@ fn count_dependency(task: TaskId, change: i64, now: Millis) -> Statement {
     )
 }
 
-/// Makes a task wait for another no longer.
 #[derive(Debug, Clone, Copy)]
 pub struct RemoveDependency {
-    /// Which waits for which.
     pub edge: Edge,
-    /// Now.
     pub now: Millis,
 }
 
@@ -109,16 +103,12 @@ impl Op for RemoveDependency {
     }
 }
 
-/// One task of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Where it stands.
     pub state: TaskState,
-    /// What it is.
     pub title: String,
 }
 
-/// Tasks and what they wait for.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     /// Every task on an edge, and those that were asked for.
@@ -130,16 +120,14 @@ pub struct Graph {
 /// Everything that some tasks wait for, directly or not. Done ones end the walk: behind them nothing is open.
 #[derive(Debug, Clone)]
 pub struct DependencyTree {
-    /// Where to begin.
     pub roots: Vec<TaskId>,
-    /// Follow done tasks, too.
     pub with_done: bool,
-    /// So many edges at most, nearest first.
+    /// At most this many edges, nearest first.
     pub limit: i64,
 }
 
 impl DependencyTree {
-    /// Enough for any graph that a person looks at.
+    /// Enough for any graph that a person reads.
     pub const EVERYTHING: i64 = 100_000;
 }
 

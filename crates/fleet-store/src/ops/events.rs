@@ -1,10 +1,9 @@
 //! Reading events.
 //!
-//! Readers see sequence numbers that count from one without gaps, in an order in which every fact comes after
-//! those it rests on. On SQLite one writer at a time commits, so the numbers are right from the start. On
-//! PostgreSQL they are given afterwards, at the latest just before somebody reads the events of all (see
-//! `postgres::sequence`). Whoever reads those of one task or run need not wait for that: among them the newest may still
-//! be without a number.
+//! Readers see sequence numbers that count from one without gaps, in an order in which every fact comes after those it
+//! rests on. On SQLite one writer at a time commits, so the numbers are right from the start. On PostgreSQL they are
+//! given afterwards, at the latest just before the events of all tasks are read (see `postgres::sequence`). Readers of
+//! one task or run need not wait for that: the newest events may still be without a number.
 
 use async_trait::async_trait;
 use fleet_core::event::Event;
@@ -15,7 +14,6 @@ use crate::StoreError;
 use crate::dialect::Dialect;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
 
-/// The number of the newest event that has one.
 #[derive(Debug, Clone, Copy)]
 pub struct NewestSeq;
 
@@ -33,17 +31,16 @@ impl Op for NewestSeq {
 
 /// Events after a sequence number, oldest first.
 #[derive(Debug, Clone, Copy)]
-pub struct Tail {
+pub struct EventsAfter {
     /// Only later ones; 0 begins.
     pub since: i64,
     /// Only this project's and those of no project.
     pub project: Option<ProjectId>,
-    /// So many at most.
     pub limit: i64,
 }
 
 #[async_trait]
-impl Op for Tail {
+impl Op for EventsAfter {
     type Out = Vec<Event>;
     const MODE: Mode = Mode::Read;
     const READS_EVENTS: bool = true;
@@ -60,17 +57,16 @@ impl Op for Tail {
     }
 }
 
-/// The newest events.
 #[derive(Debug, Clone, Copy)]
-pub struct Newest {
+pub struct NewestEvents {
     /// Only this project's and those of no project.
     pub project: Option<ProjectId>,
-    /// So many, oldest of them first.
+    /// At most this many, oldest first.
     pub limit: i64,
 }
 
 #[async_trait]
-impl Op for Newest {
+impl Op for NewestEvents {
     type Out = Vec<Event>;
     const MODE: Mode = Mode::Read;
     const READS_EVENTS: bool = true;
@@ -89,12 +85,10 @@ impl Op for Newest {
     }
 }
 
-/// The history of one task.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskEvents {
-    /// Which.
     pub task: TaskId,
-    /// The newest so many, oldest of them first.
+    /// The newest ones, oldest first.
     pub limit: i64,
 }
 
@@ -140,11 +134,9 @@ async fn newest(
 /// The newest events of one run that are of certain kinds.
 #[derive(Debug, Clone, Copy)]
 pub struct RunEventsOf {
-    /// Which run.
     pub run: RunId,
-    /// The names of the kinds.
     pub kinds: &'static [&'static str],
-    /// So many, oldest of them first.
+    /// At most this many, oldest first.
     pub limit: i64,
 }
 

@@ -1,4 +1,4 @@
-//! Tasks that somebody waits for.
+//! Tasks that a caller waits for.
 
 use std::collections::BTreeMap;
 
@@ -23,18 +23,17 @@ pub struct FollowTasks {
     pub ids: Vec<TaskId>,
 }
 
-/// A task that somebody waits for.
+/// A task that a caller waits for.
 #[derive(Debug, Clone)]
 pub struct FollowedTask {
     /// The task, without its description.
     pub task: Task,
-    /// Its newest run.
     pub run: Option<Run>,
-    /// What stands in its way, if a dependency does.
+    /// The dependency that blocks it, if one does.
     pub obstacle: Option<Obstacle>,
 }
 
-/// A task counts its claims, and the count is the fencing number of its newest run.
+/// A task counts its claims, and the count is the attempt number of its newest run.
 const NEWEST: &str = concat!(
     "SELECT ",
     run_columns!(),

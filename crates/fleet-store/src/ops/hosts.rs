@@ -1,4 +1,4 @@
-//! Places whose runners are up, and what they can start: for whoever asks why nobody takes a task.
+//! Places whose runners are up, and what they can start. Explains why no runner takes a task.
 
 use std::collections::BTreeSet;
 
@@ -13,22 +13,17 @@ use crate::tx::{Mode, Op, Tx, sql};
 /// A place with a runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
-    /// The place.
     pub place: String,
-    /// The name of the machine.
     pub name: String,
     /// The agents that can be started there.
     pub agents: BTreeSet<AgentName>,
-    /// The projects that it has.
     pub projects: BTreeSet<ProjectId>,
 }
 
-/// Says what a place can start.
+/// Records what a place can start.
 #[derive(Debug, Clone)]
 pub struct OfferHost {
-    /// The place and what it has.
     pub host: Host,
-    /// Now.
     pub now: Millis,
 }
 
@@ -52,10 +47,9 @@ impl Op for OfferHost {
     }
 }
 
-/// The places that said something lately, by the names of their machines.
+/// The places that reported lately, by the names of their machines.
 #[derive(Debug, Clone, Copy)]
 pub struct ListHosts {
-    /// Since when.
     pub since: Millis,
 }
 

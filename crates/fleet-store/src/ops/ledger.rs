@@ -11,10 +11,9 @@ use crate::StoreError;
 use crate::tx::{Lock, Mode, Op, Statement, Tx, sql};
 use crate::value::Row;
 
-/// What was used today and in all, and what is put aside for runs at work.
+/// What was used today and in all, and what is reserved for running agents.
 #[derive(Debug, Clone, Copy)]
 pub struct Spending {
-    /// Now.
     pub now: Millis,
 }
 
@@ -44,7 +43,6 @@ pub(super) fn spending(now: Millis) -> Statement {
     )
 }
 
-/// What [`spending`] answered.
 pub(super) fn spent(rows: Vec<Row>) -> Result<Spent, StoreError> {
     let nothing = || StoreError::Malformed("a sum without an answer".to_owned());
     let mut row = rows.into_iter().next().ok_or_else(nothing)?;
@@ -59,13 +57,9 @@ pub(super) fn spent(rows: Vec<Row>) -> Result<Spent, StoreError> {
 /// that may be as much as before.
 #[derive(Debug, Clone, Copy)]
 pub struct ReserveMore {
-    /// The run.
     pub run: RunId,
-    /// Its fencing number.
-    pub fence: i64,
-    /// What may be spent.
+    pub attempt: i64,
     pub budget: Budget,
-    /// Now.
     pub now: Millis,
 }
 
@@ -78,7 +72,7 @@ impl Op for ReserveMore {
     async fn run(&self, tx: &mut dyn Tx) -> Result<Bounds, StoreError> {
         // As for a claim: what is left must not be given to two.
         tx.lock(Lock::Claim).await?;
-        let run = lock_live_run(tx, self.run, self.fence).await?;
+        let run = lock_live_run(tx, self.run, self.attempt).await?;
         let spent = spent(tx.query(spending(self.now)).await?)?;
         let limits = read_task(tx, run.task).await?.spec.limits;
         let held = self.budget.extend(&spent, limits, run.reserved);
@@ -95,12 +89,11 @@ impl Op for ReserveMore {
     }
 }
 
-/// A part as its column keeps it.
+/// As its column stores it.
 pub(super) fn stored(part: Option<u64>) -> Option<i64> {
     part.map(|part| i64::try_from(part).unwrap_or(i64::MAX))
 }
 
-/// What a run has used since it was last booked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unbooked {
     pub(super) micro_usd: i64,
@@ -108,7 +101,7 @@ pub(super) struct Unbooked {
 }
 
 impl Unbooked {
-    /// Books it on the day of `now`; whoever does holds the run's row.
+    /// Books it on the day of `now`. The caller holds the run's row.
     pub(super) async fn book(self, tx: &mut dyn Tx, run: RunId, now: Millis) -> Result<(), StoreError> {
         if (self.micro_usd, self.tokens) == (0, 0) {
             return Ok(());

@@ -13,14 +13,11 @@ use super::rows::{self, Described, task_columns};
 use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
 
-/// What a list may be narrowed to.
 #[derive(Debug, Clone, Default)]
 pub struct TaskFilter {
-    /// Only this project's.
     pub project: Option<ProjectId>,
     /// Only those that have all of these.
     pub labels: Vec<Label>,
-    /// Only those of this batch.
     pub batch: Option<BatchId>,
 }
 
@@ -36,7 +33,6 @@ impl StatusFilter {
         Self(first.into_iter().chain(rest).collect())
     }
 
-    /// Everything.
     pub fn all() -> Self {
         let over = [TaskState::Done, TaskState::Cancelled].map(Status::In);
         Self(Self::open().0.into_iter().chain(over).collect())
@@ -46,36 +42,29 @@ impl StatusFilter {
 /// Some tasks, without their descriptions, status by status, each in the order in which tasks are served.
 #[derive(Debug, Clone)]
 pub struct ListTasks {
-    /// Which statuses.
     pub statuses: StatusFilter,
-    /// Which others.
     pub filter: TaskFilter,
-    /// So many at most.
     pub limit: i64,
-    /// Now.
     pub now: Millis,
 }
 
-/// A part of a list.
 #[derive(Debug, Clone)]
-pub struct Page {
-    /// The tasks.
+pub struct TaskPage {
     pub tasks: Vec<Task>,
-    /// What stands in the way of those that are blocked.
+    /// What blocks the blocked tasks.
     pub obstacles: BTreeMap<TaskId, Obstacle>,
-    /// Whether the list goes on.
     pub more: bool,
 }
 
-/// Obstacles are looked for among so many dependencies: a list must stay quick behind any graph.
+/// At most this many dependencies are searched for obstacles: a list must stay quick with any graph.
 const MOST_EDGES: i64 = 2_000;
 
 #[async_trait]
 impl Op for ListTasks {
-    type Out = Page;
+    type Out = TaskPage;
     const MODE: Mode = Mode::Read;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Page, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<TaskPage, StoreError> {
         let mut tasks: Vec<Task> = Vec::new();
         for status in &self.statuses.0 {
             let missing = self.limit + 1 - i64::try_from(tasks.len()).unwrap_or(self.limit);
@@ -88,7 +77,7 @@ impl Op for ListTasks {
         let more = tasks.len() > limit;
         tasks.truncate(limit);
         let obstacles = obstacles(tx, &tasks).await?;
-        Ok(Page { tasks, obstacles, more })
+        Ok(TaskPage { tasks, obstacles, more })
     }
 }
 
@@ -126,14 +115,12 @@ impl ListTasks {
     }
 }
 
-/// A part of the tasks that one index finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// By the stored status.
     Stored(&'static str),
     /// Stored as scheduled, but their time has come and no claim has looked since.
     Due,
-    /// Stored as scheduled, and rightly so.
+    /// Stored as scheduled, and not yet due.
     NotDue,
 }
 
@@ -203,7 +190,7 @@ fn query_text(kind: Kind, narrowed: (bool, bool, bool)) -> &'static str {
     }
 }
 
-/// What stands in the way of those tasks that wait for others.
+/// What blocks tasks that wait for others.
 pub(super) async fn obstacles(
     tx: &mut dyn Tx,
     tasks: &[Task],
@@ -222,23 +209,20 @@ pub(super) async fn obstacles(
     Ok(roots.iter().filter_map(|root| Some((*root, deps::obstacle(&edges, &states, *root)?))).collect())
 }
 
-/// What a claim would look at, in the order of service.
+/// What a claim would take, in order.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// Which.
     pub filter: TaskFilter,
-    /// So many at most.
     pub limit: i64,
-    /// Now.
     pub now: Millis,
 }
 
 #[async_trait]
 impl Op for Ready {
-    type Out = Page;
+    type Out = TaskPage;
     const MODE: Mode = Mode::Read;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Page, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<TaskPage, StoreError> {
         let statuses = StatusFilter(vec![Status::Ready]);
         ListTasks { statuses, filter: self.filter.clone(), limit: self.limit, now: self.now }.run(tx).await
     }

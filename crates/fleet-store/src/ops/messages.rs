@@ -31,7 +31,7 @@ macro_rules! message_columns {
     };
 }
 
-/// Whether somebody has still to be told. The parameter is the present moment.
+/// Whether a message still has to be delivered. The parameter is the present time.
 macro_rules! waits {
     ($now:literal) => {
         concat!("seen_at IS NULL AND (expires_at IS NULL OR expires_at > ", $now, ")")
@@ -59,30 +59,21 @@ fn message(mut row: Row) -> Result<Message, StoreError> {
 /// Says something to the agent of a task. A task that was over is queued again for it.
 #[derive(Debug, Clone)]
 pub struct SendMessage {
-    /// The task.
     pub task: TaskId,
-    /// What kind of message.
     pub kind: MessageKind,
-    /// What is said.
     pub text: PromptText,
-    /// Who says it.
     pub from: String,
-    /// Nobody is told after this.
+    /// It is not delivered after this.
     pub expires_at: Option<Millis>,
-    /// Now.
     pub now: Millis,
 }
 
-/// A message that is kept now, and where it goes.
+/// A stored message, and where it goes.
 #[derive(Debug, Clone)]
-pub struct Sent {
-    /// The message.
+pub struct SentMessage {
     pub message: Message,
-    /// Its task, as it is now.
     pub task: Task,
-    /// The run that is at work on the task.
     pub run: Option<Run>,
-    /// Where the message goes.
     pub reception: Reception,
 }
 
@@ -91,11 +82,11 @@ const LONGEST_NAME: usize = 100;
 
 #[async_trait]
 impl Op for SendMessage {
-    type Out = Sent;
+    type Out = SentMessage;
     const MODE: Mode = Mode::Write;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Sent, StoreError> {
-        // Locked, so that no run of it ends between the look and the end of this: whoever ends one looks for messages.
+    async fn run(&self, tx: &mut dyn Tx) -> Result<SentMessage, StoreError> {
+        // Locked, so that no run of it ends meanwhile: ending a run looks for messages.
         let task = lock_task_to_move(tx, self.task).await?;
         let live = live_run(tx, &task).await?;
         let (last, waiting) = count(tx, self.task, self.now).await?;
@@ -104,9 +95,9 @@ impl Op for SendMessage {
             .map_err(|refusal| StoreError::MessageRefused { task: self.task, refusal })?;
         let message = self.numbered(last + 1);
         let subject = live.as_ref().map_or_else(|| about(&task), about_run);
-        self.keep(tx, &message, (task.history.fence, subject)).await?;
+        self.keep(tx, &message, (task.history.attempts, subject)).await?;
         let task = if reception == Reception::Reopened { self.reopen(tx, task).await? } else { task };
-        Ok(Sent { message, task, run: live, reception })
+        Ok(SentMessage { message, task, run: live, reception })
     }
 }
 
@@ -127,7 +118,7 @@ impl SendMessage {
         &self,
         tx: &mut dyn Tx,
         message: &Message,
-        (fence, subject): (i64, Subject),
+        (attempt, subject): (i64, Subject),
     ) -> Result<(), StoreError> {
         let insert = sql!(
             "INSERT INTO messages (task, seq, kind, live, fence, text, sender, stored_at, expires_at) \
@@ -136,7 +127,7 @@ impl SendMessage {
             message.id.seq,
             message.kind.as_str(),
             message.kind.reaches(Channel::Input),
-            fence,
+            attempt,
             message.text.as_str(),
             message.from.as_str(),
             message.receipts.stored,
@@ -174,13 +165,13 @@ async fn live_run(tx: &mut dyn Tx, task: &Task) -> Result<Option<Run>, StoreErro
     tx.query_one(live).await?.map(|mut row| run(&mut row)).transpose()
 }
 
-/// Whether somebody said something while this run was at work that its agent never had. The caller holds the task. What
-/// was left over by earlier runs does not count: a run that delivers nothing must not be followed by the next for ever.
+/// Whether a message came while this run was at work that its agent never got. The caller holds the task. Messages that
+/// earlier runs left over do not count: a run that delivers nothing must not be followed by the next for ever.
 pub(super) async fn said_meanwhile(tx: &mut dyn Tx, run: &Run, now: Millis) -> Result<bool, StoreError> {
     let unseen = sql!(
         concat!("SELECT 1 FROM messages WHERE task = $1 AND fence = $2 AND ", waits!("$3"), " LIMIT 1"),
         run.task,
-        run.fence,
+        run.attempt,
         now,
     );
     Ok(tx.query_one(unseen).await?.is_some())
@@ -218,15 +209,11 @@ async fn hold_back_dependents(tx: &mut dyn Tx, on: TaskId, now: Millis) -> Resul
 /// one that it has; one whose answer was lost on the way asks again and gets the same.
 #[derive(Debug, Clone, Copy)]
 pub struct TakeMessages {
-    /// The run.
     pub run: RunId,
-    /// Its fencing number.
-    pub fence: i64,
-    /// How it will deliver them.
+    pub attempt: i64,
     pub channel: Channel,
     /// The number of the last message that it has; 0, if it has none.
     pub after: i64,
-    /// Now.
     pub now: Millis,
 }
 
@@ -236,7 +223,7 @@ impl Op for TakeMessages {
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Message>, StoreError> {
-        let run = lock_live_run(tx, self.run, self.fence).await?;
+        let run = lock_live_run(tx, self.run, self.attempt).await?;
         let take = sql!(
             concat!(
                 "UPDATE messages SET taken_by = $3, delivered_at = NULL \
@@ -259,10 +246,11 @@ impl Op for TakeMessages {
 }
 
 impl TakeMessages {
-    /// What interrupts nobody is for a run that begins with it, if the task had fewer claims when it was said.
+    /// A message that does not interrupt is for a run that begins with it, if the task had fewer claims when it was
+    /// sent.
     const fn claims(&self) -> i64 {
         match self.channel {
-            Channel::Start => self.fence,
+            Channel::Start => self.attempt,
             Channel::Input => 0,
         }
     }
@@ -271,26 +259,21 @@ impl TakeMessages {
 /// Leaves a receipt for messages that a run took, in their order.
 #[derive(Debug, Clone)]
 pub struct RecordReceipts {
-    /// The run.
     pub run: RunId,
-    /// Its fencing number.
-    pub fence: i64,
-    /// What became of them.
+    pub attempt: i64,
     pub receipt: Receipt,
-    /// The numbers of the messages.
     pub seqs: Vec<i64>,
-    /// Now.
     pub now: Millis,
 }
 
 #[async_trait]
 impl Op for RecordReceipts {
-    /// Those of which it was news.
+    /// Those that were not marked so before.
     type Out = Vec<i64>;
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<i64>, StoreError> {
-        let run = lock_live_run(tx, self.run, self.fence).await?;
+        let run = lock_live_run(tx, self.run, self.attempt).await?;
         let mut news = Vec::new();
         for seq in &self.seqs {
             if self.leave(tx, &run, *seq).await? {
@@ -339,9 +322,7 @@ impl RecordReceipts {
 /// The newest messages of a task, oldest of them first, however far they came.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct TaskMessages {
-    /// The task.
     pub task: TaskId,
-    /// At most this many.
     pub limit: i64,
 }
 

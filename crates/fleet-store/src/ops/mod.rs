@@ -33,32 +33,32 @@ pub use author::{Author, MOST_ADDED};
 pub use branches::BranchHolder;
 pub use claim::{Claim, Claimed};
 pub use deps::{AddDependency, DependencyTree, Graph, Node, RemoveDependency};
-pub use events::{Newest, NewestSeq, RunEventsOf, Tail, TaskEvents};
+pub use events::{EventsAfter, NewestEvents, NewestSeq, RunEventsOf, TaskEvents};
 pub use follow::{FollowTasks, FollowedTask};
 pub use hosts::{Host, ListHosts, OfferHost};
 pub use ledger::{ReserveMore, Spending};
-pub use list::{ListTasks, Page, Ready, StatusFilter, TaskFilter};
-pub use messages::{RecordReceipts, SendMessage, Sent, TakeMessages, TaskMessages};
+pub use list::{ListTasks, Ready, StatusFilter, TaskFilter, TaskPage};
+pub use messages::{RecordReceipts, SendMessage, SentMessage, TakeMessages, TaskMessages};
 pub use moves::{CancelIdle, CheckDelete, DeleteTask, MoveTask};
 pub use pauses::{LiftPause, ListPauses, Pause, PauseAccount};
 pub use probe::Probe;
 pub use projects::{
-    Checkout, EnsureProject, FindProject, LikelyProjects, ListProjects, ProjectAt, ProjectsAt,
+    EnsureProject, FindProject, LikelyProjects, ListProjects, ProjectAt, ProjectCheckout, ProjectsAt,
 };
-pub use recent::{RecentTasks, TaskKind};
+pub use recent::RecentTasks;
 pub use resolve::{AnyExisting, ResolveTask};
 pub use runs::{
-    AdvanceRun, After, AppendRunEvents, CloseRun, Elsewhere, EndRun, ExpireLeases, GetRun, ListRuns,
-    ListedRun, LiveRuns, PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop, ResolveRun,
-    RunDetail, RunFilter,
+    AdvanceRun, AppendRunEvents, CloseRun, EndRun, ExpireLeases, FailureSettings, GetRun, ListRuns,
+    ListedRun, LiveRuns, OtherPlaces, PrepareRun, Prepared, RenewLease, Renewed, ReportRun, RequestStop,
+    ResolveRun, RunDetail, RunFilter,
 };
 pub use schema::NewerSchema;
 pub use server_time::ServerTime;
-pub use task_texts::{TaskTexts, Texts};
+pub use task_texts::{TaskTextPage, TaskTexts};
 pub use tasks::{AddTasks, EditTask, ExportTasks, GetTask, NewTask, TaskDetail};
-pub use waiting::{HandOverWaiting, Waiting, WaitingWork};
+pub use waiting::{HandOverWaiting, WaitingTasks, WaitingWork};
 pub use workflows::{
     AddWorkflow, CancelWorkflow, CancelledWorkflow, DeleteWorkflow, GetWorkflow, ListWorkflows,
-    ListedWorkflow, NamedStage, PartDetail, ResolveWorkflow, RetryWorkflow, StageInputs, StageSurroundings,
-    Upstream, WorkflowDetail, WorkflowPage,
+    ListedWorkflow, NamedPart, PartContext, PartDetail, PartInputs, ResolveWorkflow, RetryWorkflow, Upstream,
+    WorkflowDetail, WorkflowPage,
 };

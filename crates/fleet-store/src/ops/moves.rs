@@ -3,26 +3,24 @@
 use async_trait::async_trait;
 use fleet_core::event::{Fact, Subject};
 use fleet_core::id::{RunId, TaskId};
-use fleet_core::run::{RunMove, RunState};
+use fleet_core::run::RunMove;
 use fleet_core::task::{Remark, Task, TaskMove, TaskState};
 use fleet_core::time::Millis;
-use fleet_core::workflow::StageOf;
+use fleet_core::workflow::PartOf;
 
 use super::branches::refuse_taken;
 use super::rows::{self, about, lock_task, lock_task_to_move, read_task, record, step, write_move};
+use super::runs::row::{self, run_columns};
 use crate::StoreError;
 use crate::tx::{Lock, Mode, Op, Tx, sql};
 
-/// A person moves a task.
+/// Moves a task as a user asked.
 #[derive(Debug, Clone)]
 pub struct MoveTask {
-    /// Which.
     pub id: TaskId,
     /// Hold, release, cancel or retry.
     pub event: TaskMove,
-    /// Why, for people.
     pub remark: Option<Remark>,
-    /// Now.
     pub now: Millis,
 }
 
@@ -66,35 +64,34 @@ impl MoveTask {
     /// Ends the run that is at work, and returns it: its keeper learns at its next write that it is to stop.
     async fn stop_run(&self, tx: &mut dyn Tx) -> Result<Option<RunId>, StoreError> {
         let mut stopped = None;
-        let live =
-            sql!("SELECT id, state FROM runs WHERE task = $1 AND ended_at IS NULL {for_update}", self.id);
-        for mut row in tx.query(live).await? {
-            let (run, state): (RunId, RunState) = (row.parse()?, row.parse()?);
-            let to =
-                state.next(RunMove::Cancel).map_err(|illegal| StoreError::Malformed(illegal.to_string()))?;
-            let end =
-                sql!("UPDATE runs SET state = $2, ended_at = $3 WHERE id = $1", run, to.as_str(), self.now);
-            tx.defer(end).await?;
-            stopped = Some(run);
+        let live = concat!(
+            "SELECT ",
+            run_columns!(),
+            " FROM runs r WHERE r.task = $1 AND r.ended_at IS NULL {for_update}"
+        );
+        for mut row in tx.query(sql!(live, self.id)).await? {
+            let mut run = row::run(&mut row)?;
+            row::step(&mut run, RunMove::Cancel)?;
+            let (id, state) = (run.id, run.state.as_str());
+            tx.defer(sql!("UPDATE runs SET state = $2, ended_at = $3 WHERE id = $1", id, state, self.now))
+                .await?;
+            stopped = Some(run.id);
         }
         Ok(stopped)
     }
 }
 
-/// Cancels a task that nobody works on. One that runs is left alone: only its keeper can end that well.
+/// Cancels a task without a run. A running one is left alone: only its keeper can end it well.
 #[derive(Debug, Clone)]
 pub struct CancelIdle {
-    /// Which.
     pub id: TaskId,
-    /// Why, for people.
     pub remark: Option<Remark>,
-    /// Now.
     pub now: Millis,
 }
 
 #[async_trait]
 impl Op for CancelIdle {
-    /// Nothing, if it runs.
+    /// `None` if it runs.
     type Out = Option<Task>;
     const MODE: Mode = Mode::Write;
 
@@ -111,9 +108,7 @@ impl Op for CancelIdle {
 /// Removes a task and what belongs to it for good. Its runs and events stay: they happened.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteTask {
-    /// Which.
     pub id: TaskId,
-    /// Now.
     pub now: Millis,
 }
 
@@ -129,8 +124,8 @@ impl Op for DeleteTask {
         if task.state() == TaskState::Running {
             return Err(StoreError::NotNow { task: self.id, from: task.state(), wish: "be deleted" });
         }
-        if let Some(StageOf { workflow, .. }) = task.stage {
-            return Err(StoreError::StageOfWorkflow { task: self.id, workflow });
+        if let Some(PartOf { workflow, .. }) = task.part {
+            return Err(StoreError::PartOfWorkflow { task: self.id, workflow });
         }
         self.erase(tx, &task).await?;
         Ok(task)
@@ -138,7 +133,7 @@ impl Op for DeleteTask {
 }
 
 impl DeleteTask {
-    /// Removes it, if nobody waits for it. The caller holds the task, and the lock of dependencies.
+    /// Deletes it, if no task waits for it. The caller holds the task, and the lock of dependencies.
     pub(super) async fn erase(&self, tx: &mut dyn Tx, task: &Task) -> Result<(), StoreError> {
         refuse_dependents(tx, self.id).await?;
         rows::erase_texts(tx, self.id).await?;
@@ -153,7 +148,6 @@ impl DeleteTask {
 /// Says whether tasks could be deleted now, and changes nothing. For those who have something else to remove first.
 #[derive(Debug, Clone)]
 pub struct CheckDelete {
-    /// Which.
     pub tasks: Vec<TaskId>,
 }
 

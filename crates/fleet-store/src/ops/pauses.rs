@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use fleet_core::event::{Fact, Subject};
 use fleet_core::id::RunId;
-use fleet_core::policy::{Standing, Trouble, struck};
+use fleet_core::policy::{AccountState, ProviderRefusal, struck};
 use fleet_core::run::Run;
 use fleet_core::task::AgentName;
 use fleet_core::time::Millis;
@@ -16,22 +16,18 @@ use super::runs::row::about_run;
 use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
 
-/// An account that takes no work until a moment.
+/// An account that takes no work until a given time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pause {
-    /// The account.
     pub account: String,
-    /// Until then.
     pub until: Millis,
     /// Pauses in a row without a success between them; none, if a person paused it.
     pub strikes: u32,
-    /// Why, for people.
     pub why: String,
     /// The agent that was refused, if it was one.
     pub agent: Option<String>,
-    /// The run in which that happened.
+    /// The run that caused it.
     pub run: Option<RunId>,
-    /// Since when.
     pub set_at: Millis,
 }
 
@@ -62,15 +58,10 @@ impl Pause {
 /// Pauses an account. A pause is only ever made longer.
 #[derive(Debug, Clone)]
 pub struct PauseAccount {
-    /// The account.
     pub account: String,
-    /// The agent that it is about, if it is one.
     pub agent: Option<AgentName>,
-    /// Until then.
     pub until: Millis,
-    /// Why, for people.
     pub why: String,
-    /// Now.
     pub now: Millis,
 }
 
@@ -100,11 +91,11 @@ impl Op for PauseAccount {
 }
 
 /// How an account stands; nothing, if it never was refused anything since its last success.
-async fn standing(tx: &mut dyn Tx, account: &str) -> Result<Option<Standing>, StoreError> {
+async fn standing(tx: &mut dyn Tx, account: &str) -> Result<Option<AccountState>, StoreError> {
     let find = sql!("SELECT until, strikes FROM pauses WHERE account = $1 {for_update}", account);
     let row = tx.query_one(find).await?;
     row.map(|mut row| {
-        Ok(Standing { until: Millis(row.int()?), strikes: u32::try_from(row.int()?).unwrap_or(u32::MAX) })
+        Ok(AccountState { until: Millis(row.int()?), strikes: u32::try_from(row.int()?).unwrap_or(u32::MAX) })
     })
     .transpose()
 }
@@ -119,7 +110,7 @@ pub(super) async fn lasting(tx: &mut dyn Tx, now: Millis) -> Result<BTreeMap<Str
 pub(super) async fn strike(
     tx: &mut dyn Tx,
     run: &Run,
-    trouble: &Trouble,
+    trouble: &ProviderRefusal,
     why: &str,
 ) -> Result<(), StoreError> {
     let before = standing(tx, run.account()).await?;
@@ -160,9 +151,7 @@ pub(super) async fn served(tx: &mut dyn Tx, run: &Run, now: Millis) -> Result<()
 /// A person ends the pause of an account, and its strikes are forgotten.
 #[derive(Debug, Clone)]
 pub struct LiftPause {
-    /// The account.
     pub account: String,
-    /// Now.
     pub now: Millis,
 }
 
@@ -187,7 +176,6 @@ impl Op for LiftPause {
 /// All pauses that are not over, by account.
 #[derive(Debug, Clone, Copy)]
 pub struct ListPauses {
-    /// Now.
     pub now: Millis,
 }
 

@@ -14,7 +14,6 @@ const BYTES: usize = 256 * 1024;
 pub struct Probe {
     /// A name that nothing else has.
     pub name: String,
-    /// Now.
     pub now: Millis,
 }
 

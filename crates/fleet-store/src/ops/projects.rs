@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use fleet_core::event::{Fact, Subject};
 use fleet_core::id::ProjectId;
-use fleet_core::project::{Belonging, Likely, Project, Sighting, belonging};
+use fleet_core::project::{LikelyProject, Project, ProjectMatch, RepositoryFacts, match_project};
 use fleet_core::time::Millis;
 
 use super::rows::record;
@@ -35,27 +35,20 @@ pub(super) fn project(mut row: Row) -> Result<Project, StoreError> {
     })
 }
 
-/// Who may know a repository, and what of it.
+/// Which repository a place has, and what it knows of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkout {
-    /// The place.
+pub struct ProjectCheckout {
     pub place: String,
-    /// The git common dir there.
     pub common_dir: String,
-    /// What to call the project.
     pub name: String,
 }
 
-/// The project of a repository, added if it is new.
 #[derive(Debug, Clone)]
 pub struct EnsureProject {
     /// For the project, if it is new.
     pub id: ProjectId,
-    /// The repository.
-    pub checkout: Checkout,
-    /// What git says about it.
-    pub seen: Sighting,
-    /// Now.
+    pub checkout: ProjectCheckout,
+    pub seen: RepositoryFacts,
     pub now: Millis,
 }
 
@@ -67,19 +60,19 @@ impl Op for EnsureProject {
     async fn run(&self, tx: &mut dyn Tx) -> Result<Project, StoreError> {
         tx.lock(Lock::Projects).await?;
         let likely = LikelyProjects { checkout: self.checkout.clone() }.run(tx).await?;
-        match belonging(&likely, &self.seen) {
-            Belonging::Known(_) => {}
-            Belonging::Rerooted(id) => self.reroot(tx, id).await?,
-            Belonging::Joined(id) => {
+        match match_project(&likely, &self.seen) {
+            ProjectMatch::Known(_) => {}
+            ProjectMatch::Rerooted(id) => self.reroot(tx, id).await?,
+            ProjectMatch::Joined(id) => {
                 self.point_to(tx, id).await?;
                 // One of an older version has none yet.
                 if likely.iter().any(|project| project.id == id && project.root.is_none()) {
                     self.reroot(tx, id).await?;
                 }
             }
-            Belonging::New => self.add(tx).await?,
+            ProjectMatch::New => self.add(tx).await?,
         }
-        let Checkout { place, common_dir, .. } = self.checkout.clone();
+        let ProjectCheckout { place, common_dir, .. } = self.checkout.clone();
         FindProject { place, common_dir }.run(tx).await?.ok_or(StoreError::Changed)
     }
 }
@@ -123,16 +116,15 @@ impl EnsureProject {
 /// The projects that a repository may belong to, because of its path or its name.
 #[derive(Debug, Clone)]
 pub struct LikelyProjects {
-    /// The repository.
-    pub checkout: Checkout,
+    pub checkout: ProjectCheckout,
 }
 
 #[async_trait]
 impl Op for LikelyProjects {
-    type Out = Vec<Likely>;
+    type Out = Vec<LikelyProject>;
     const MODE: Mode = Mode::Read;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Likely>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<LikelyProject>, StoreError> {
         let likely = sql!(
             "SELECT p.id, p.root, \
                EXISTS (SELECT 1 FROM checkouts c WHERE c.project = p.id AND c.place = $1 AND c.common_dir = $2), \
@@ -146,7 +138,7 @@ impl Op for LikelyProjects {
             self.checkout.name.as_str(),
         );
         let one = |mut row: Row| {
-            Ok(Likely {
+            Ok(LikelyProject {
                 id: row.parse()?,
                 root: row.optional_text()?,
                 is_checkout: row.int()? != 0,
@@ -162,9 +154,7 @@ impl Op for LikelyProjects {
 /// The project of a repository, if that was seen at this place before.
 #[derive(Debug, Clone)]
 pub struct FindProject {
-    /// The place.
     pub place: String,
-    /// The git common dir.
     pub common_dir: String,
 }
 
@@ -187,7 +177,6 @@ impl Op for FindProject {
 /// All projects, by name: as this place has them, or, where it has none, as another one does.
 #[derive(Debug, Clone)]
 pub struct ListProjects {
-    /// The place.
     pub place: String,
 }
 
@@ -208,18 +197,13 @@ impl Op for ListProjects {
 /// All projects, as they are for a place.
 #[derive(Debug, Clone)]
 pub struct ProjectsAt {
-    /// The place.
     pub place: String,
 }
 
-/// A project that a place has or could have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectAt {
-    /// The project.
     pub project: Project,
-    /// Whether the place is known to have it.
     pub is_known: bool,
-    /// Whether another place has it.
     pub is_elsewhere: bool,
 }
 

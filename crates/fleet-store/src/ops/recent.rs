@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::run::Reason;
-use fleet_core::task::{Task, TaskState};
+use fleet_core::task::{Task, TaskKind, TaskState};
 
 use super::follow::{FollowTasks, FollowedTask};
 use super::rows::{self, Described, task_columns};
@@ -16,21 +16,10 @@ use crate::tx::{Mode, Op, Tx, sql};
 pub struct RecentTasks {
     /// Only these; empty is all.
     pub kinds: Vec<TaskKind>,
-    /// Only this project's.
     pub project: Option<ProjectId>,
     /// Only those that are older than this one.
     pub before: Option<TaskId>,
-    /// So many at most.
     pub limit: i64,
-}
-
-/// Tasks of one state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TaskKind {
-    /// The state.
-    pub state: TaskState,
-    /// Whether they failed because their time was over; `None` is both.
-    pub timed_out: Option<bool>,
 }
 
 /// Those of one stored status. Most tasks are over some day: among them the newest are found by walking back, and the
@@ -88,7 +77,6 @@ impl Op for RecentTasks {
     }
 }
 
-/// The stored statuses of a state.
 fn statuses(state: TaskState) -> &'static [&'static str] {
     match state {
         TaskState::Queued => &["ready", "scheduled", "blocked"],

@@ -1,5 +1,8 @@
 //! From what a person typed to a task.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use async_trait::async_trait;
 use fleet_core::id::{IdPrefix, TaskId};
 
@@ -10,14 +13,11 @@ use crate::tx::{Mode, Op, Tx, sql};
 /// The one task whose id begins like this.
 #[derive(Debug, Clone)]
 pub struct ResolveTask {
-    /// What was typed.
     pub prefix: IdPrefix<TaskId>,
 }
 
-/// One of these tasks that exists, if any does.
 #[derive(Debug, Clone)]
 pub struct AnyExisting {
-    /// The tasks.
     pub ids: Vec<TaskId>,
 }
 
@@ -33,8 +33,8 @@ impl Op for AnyExisting {
     }
 }
 
-/// So many candidates are named at most when a prefix fits several; two would be enough to know that it does.
-const NAMED: i64 = 5;
+/// At most this many candidates are named when a prefix is ambiguous.
+const MOST_NAMED: i64 = 5;
 
 #[async_trait]
 impl Op for ResolveTask {
@@ -43,24 +43,27 @@ impl Op for ResolveTask {
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<TaskId, StoreError> {
         let prefix = self.prefix.as_str();
-        // Every id that begins with the prefix lies between it and it followed by the greatest character.
-        let matching = sql!(
-            "SELECT id FROM tasks WHERE id >= $1 AND id <= $2 ORDER BY id LIMIT $3",
-            prefix,
-            format!("{prefix}{}", "z".repeat(15)),
-            NAMED,
-        );
-        let mut found = Vec::new();
-        for mut row in tx.query_alone(matching).await? {
-            found.push(row.parse::<TaskId>()?);
-        }
-        match found.as_slice() {
-            [] => Err(StoreError::TaskNotFound(prefix.to_owned())),
-            [one] => Ok(*one),
-            several => Err(StoreError::Ambiguous {
-                prefix: prefix.to_owned(),
-                matches: several.iter().map(ToString::to_string).collect(),
-            }),
-        }
+        let tasks = "SELECT id FROM tasks WHERE id >= $1 AND id <= $2 ORDER BY id LIMIT $3";
+        resolve(tx, tasks, prefix).await?.ok_or_else(|| StoreError::TaskNotFound(prefix.to_owned()))
+    }
+}
+
+/// The one id that begins with the prefix. The statement selects the ids from $1 to $2, at most $3.
+pub(super) async fn resolve<K: Copy + ToString + FromStr<Err: Display>>(
+    tx: &mut dyn Tx,
+    matching: &'static str,
+    prefix: &str,
+) -> Result<Option<K>, StoreError> {
+    // Every id that begins with the prefix lies between it and it followed by the greatest character.
+    let matching = sql!(matching, prefix, format!("{prefix}{}", "z".repeat(15)), MOST_NAMED);
+    let found = tx.query_alone(matching).await?.into_iter();
+    let found = found.map(|mut row| row.parse()).collect::<Result<Vec<K>, _>>()?;
+    match found.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(*one)),
+        several => Err(StoreError::Ambiguous {
+            prefix: prefix.to_owned(),
+            matches: several.iter().map(ToString::to_string).collect(),
+        }),
     }
 }

@@ -6,8 +6,8 @@ use crate::dialect::Dialect;
 use crate::tx::{Mode, Op, Tx, sql};
 use crate::{StoreError, migrate};
 
-/// The version of the schema, if it is newer than this program: another one has brought the store up to date since this
-/// one opened it. What is open goes on working, and nobody can open it any more.
+/// The version of the schema, if it is newer than this program: another program has migrated the store since this one
+/// opened it. Open stores keep working, but this program cannot open it again.
 #[derive(Debug, Clone, Copy)]
 pub struct NewerSchema;
 

@@ -8,7 +8,7 @@ use crate::StoreError;
 use crate::dialect::Dialect;
 use crate::tx::{Mode, Op, Tx, sql};
 
-/// What time it is on the server; none where there is no server, because everybody is on one machine.
+/// The time of the server; `None` without a server, where all processes share one clock.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct ServerTime;
 

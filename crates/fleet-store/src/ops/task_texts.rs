@@ -21,24 +21,19 @@ use crate::tx::{Mode, Op, Statement, Tx, sql};
 /// The newest tasks of some statuses, with the beginnings of their descriptions.
 #[derive(Debug, Clone)]
 pub struct TaskTexts {
-    /// Which statuses; their order does not matter.
     pub statuses: Vec<Status>,
-    /// Only this project's.
     pub project: Option<ProjectId>,
     /// Only those that have all of these, each named once.
     pub labels: Vec<Label>,
-    /// So many at most.
     pub limit: i64,
-    /// Now.
     pub now: Millis,
 }
 
 /// Tasks, newest first.
 #[derive(Debug, Clone)]
-pub struct Texts {
+pub struct TaskTextPage {
     /// The tasks. Their descriptions are cut to what [`similar`] looks at.
     pub tasks: Vec<Task>,
-    /// Whether there are older ones.
     pub more: bool,
 }
 
@@ -58,17 +53,17 @@ const TEXTS: &str = concat!(
     ", substr(d.text, 1, 4000) FROM tasks t LEFT JOIN task_descriptions d ON d.task = t.id WHERE t.id IN {list 1}"
 );
 
-const _: () = assert!(similar::LOOKED_AT == 4_000, "the statement reads what is looked at");
+const _: () = assert!(similar::LONGEST_COMPARED == 4_000, "the statement reads what is looked at");
 
 /// Every priority is a range of the index.
 const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
 
 #[async_trait]
 impl Op for TaskTexts {
-    type Out = Texts;
+    type Out = TaskTextPage;
     const MODE: Mode = Mode::Read;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Texts, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<TaskTextPage, StoreError> {
         let mut ids: Vec<TaskId> = Vec::new();
         for rows in tx.query_all(self.statements()).await? {
             for mut row in rows {
@@ -87,7 +82,7 @@ impl Op for TaskTexts {
         // One that is stored as scheduled may be ready by now.
         tasks.retain(|task| self.statuses.iter().any(|status| is_of(task, *status, self.now)));
         tasks.sort_by_key(|task| Reverse(task.id));
-        Ok(Texts { tasks, more })
+        Ok(TaskTextPage { tasks, more })
     }
 }
 

@@ -3,33 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
+use fleet_core::Current;
 use fleet_core::deps::Edge;
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::run::Run;
-use fleet_core::task::{Spawn, Task, TaskEdit, TaskHistory, TaskParts, TaskSpec, TaskState};
+use fleet_core::task::{Spawn, Task, TaskEdit, TaskHistory, TaskSpec, TaskState};
 use fleet_core::time::Millis;
 
 use super::author::Author;
 use super::branches::{refuse_taken, refuse_taken_by_any};
 use super::deps::id_list;
-use super::rows::{
-    self, Described, about, agent_values, lock_task, read_task, record, spec_values, task_columns,
-};
+use super::rows::{self, Described, about, lock_task, read_task, record, spec_values, task_columns};
 use super::runs::row::{self, run_columns};
-use super::workflows::{self, NamedStage, stored_place};
+use super::workflows::{self, NamedPart, stored_place};
 use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
-use crate::value::Value;
 
-/// A task that does not exist yet.
 #[derive(Debug, Clone)]
 pub struct NewTask {
-    /// Its id, new.
     pub id: TaskId,
-    /// Its project, which exists.
     pub project: ProjectId,
-    /// What its author decided.
     pub spec: TaskSpec,
     /// What it waits for: tasks that exist, or others of the same batch.
     pub after: Vec<TaskId>,
@@ -43,9 +37,7 @@ pub struct NewTask {
 pub struct AddTasks {
     /// In any order.
     pub tasks: Vec<NewTask>,
-    /// Who adds them.
     pub author: Author,
-    /// Now.
     pub now: Millis,
 }
 
@@ -57,13 +49,19 @@ impl Op for AddTasks {
     async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Task>, StoreError> {
         let spawn = self.author.spawn(tx, self.tasks.len()).await?;
         let states = self.dependency_states(tx).await?;
-        let fences = earlier_claims(tx, self.tasks.iter().map(|new| new.id)).await?;
+        let attempts = earlier_claims(tx, self.tasks.iter().map(|new| new.id)).await?;
         let mut added = Vec::with_capacity(self.tasks.len());
         for new in &self.tasks {
             let open = new.waits_for().iter().filter(|on| states.get(on) != Some(&TaskState::Done)).count();
             let open_deps = i64::try_from(open).unwrap_or(i64::MAX);
-            let fence = fences.get(&new.id).copied().unwrap_or(0);
-            added.push(TaskParts { spawn, ..new.parts(open_deps, fence, self.now) }.into());
+            let attempts = attempts.get(&new.id).copied().unwrap_or(0);
+            added.push(Task {
+                history: TaskHistory { attempts, ..TaskHistory::default() },
+                spawn,
+                open_deps,
+                state: new.state(),
+                ..Task::new(new.id, new.project, new.spec.clone(), self.now)
+            });
         }
         refuse_taken_by_any(tx, &added).await?;
         for task in &added {
@@ -84,26 +82,16 @@ impl Op for AddTasks {
 }
 
 impl NewTask {
+    /// An imported task keeps its state.
+    #[expect(clippy::disallowed_methods, reason = "another store has moved it")]
+    const fn state(&self) -> Current<TaskState> {
+        Current::stored(self.state)
+    }
+
     /// What it waits for, in the author's order: to name a task twice is to name it once.
     fn waits_for(&self) -> Vec<TaskId> {
         let mut seen = BTreeSet::new();
         self.after.iter().copied().filter(|on| seen.insert(*on)).collect()
-    }
-
-    fn parts(&self, open_deps: i64, fence: i64, now: Millis) -> TaskParts {
-        TaskParts {
-            id: self.id,
-            project: self.project,
-            spec: self.spec.clone(),
-            history: TaskHistory { fence, ..TaskHistory::default() },
-            spawn: Spawn::default(),
-            stage: None,
-            open_deps,
-            version: 1,
-            created_at: now,
-            updated_at: now,
-            state: self.state,
-        }
     }
 }
 
@@ -129,8 +117,8 @@ impl AddTasks {
     }
 }
 
-/// How often tasks of these ids were claimed before they were deleted: a fencing number is never given twice.
-/// An id that is there now, or twice among them, is told as such and not as a failure of the engine.
+/// How often tasks of these ids were claimed before they were deleted: an attempt number is never given twice. An id
+/// that exists, or occurs twice, is an error of its own, not a failure of the engine.
 pub(super) async fn earlier_claims(
     tx: &mut dyn Tx,
     mut new: impl Iterator<Item = TaskId>,
@@ -152,37 +140,32 @@ pub(super) async fn earlier_claims(
 }
 
 pub(super) fn insert(task: &Task) -> Result<Statement, StoreError> {
-    let spec = &task.spec;
-    let [agent, _] = agent_values(task);
-    let mut params: Vec<Value> = vec![
+    let Spawn { parent, depth, most } = task.spawn;
+    let (workflow, part) = task.part.map(|of| (of.workflow, stored_place(of.part))).unzip();
+    let mut params = spec_values(task)?;
+    params.extend([
         task.id.into(),
         task.project.into(),
         task.state().as_str().into(),
-        spec.priority.get().into(),
-        agent,
         task.open_deps.into(),
-        spec.not_before.is_some_and(|at| at > task.created_at).into(),
-        spec.not_before.into(),
-        task.history.fence.into(),
+        task.due().is_some_and(|at| at > task.created_at).into(),
+        task.history.attempts.into(),
         task.created_at.into(),
-    ];
-    params.extend(spec_values(spec)?);
-    params.extend([task.due().into(), (!spec.scope.is_empty()).into()]);
-    let Spawn { parent, depth, most } = task.spawn;
-    params.extend([parent.into(), depth.into(), most.into()]);
-    let (workflow, part) = task.stage.map(|stage| (stage.workflow, stored_place(stage.part))).unzip();
-    params.extend([spec.may_be_empty.into(), workflow.into(), part.into()]);
-    let sql = "INSERT INTO tasks (id, project, state, priority, agent, open_deps, deferred, not_before, version, fence, \
-               failures, created_at, updated_at, title, labels, scope, complexity, model, base, branch, limits, retry, \
-               meta, batch, read_only, due, scoped, parent, depth, spawn_depth, may_be_empty, workflow, part) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0, $10, $10, $11, $12, \
-               $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)";
+        parent.into(),
+        depth.into(),
+        most.into(),
+        workflow.into(),
+        part.into(),
+    ]);
+    let sql = "INSERT INTO tasks (spec, title, priority, agent, asked_agent, not_before, due, scope, has_scope, limits, \
+               branch, batch, id, project, state, open_deps, deferred, fence, created_at, updated_at, parent, depth, \
+               spawn_depth, workflow, part, version, failures) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, \
+               $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22, $23, $24, 1, 0)";
     Ok(Statement { sql, params })
 }
 
-/// A task with what surrounds it.
 #[derive(Debug, Clone)]
 pub struct TaskDetail {
-    /// The task.
     pub task: Task,
     /// What it waits or waited for.
     pub after: Vec<(TaskId, TaskState)>,
@@ -190,14 +173,11 @@ pub struct TaskDetail {
     pub before: Vec<(TaskId, TaskState)>,
     /// Its runs, oldest first.
     pub runs: Vec<Run>,
-    /// The stage of a workflow that it is, if it is one.
-    pub stage: Option<NamedStage>,
+    pub part: Option<NamedPart>,
 }
 
-/// Reads one task with what surrounds it.
 #[derive(Debug, Clone, Copy)]
 pub struct GetTask {
-    /// Which.
     pub id: TaskId,
 }
 
@@ -227,19 +207,16 @@ impl Op for GetTask {
             .into_iter()
             .map(|mut row| row::run(&mut row))
             .collect::<Result<_, _>>()?;
-        let stage = workflows::named_stage(tx, &task).await?;
-        Ok(TaskDetail { task, after, before, runs, stage })
+        let part = workflows::named_part(tx, &task).await?;
+        Ok(TaskDetail { task, after, before, runs, part })
     }
 }
 
-/// Changes what the author of a task decided.
+/// Changes the spec of a task.
 #[derive(Debug, Clone)]
 pub struct EditTask {
-    /// Which.
     pub id: TaskId,
-    /// The new values.
     pub edit: TaskEdit,
-    /// Now.
     pub now: Millis,
 }
 
@@ -254,12 +231,12 @@ impl Op for EditTask {
         let refused = |refused| StoreError::EditRefused { task: self.id, refused };
         let mut fields = self.edit.clone().apply(&mut task.spec, state).map_err(refused)?;
         task.spec.check()?;
-        // Whoever says when it may start also ends the wait after a failure.
+        // An edit of the start time also ends the wait after a failure.
         let says_when = self.edit.not_before.is_some() && state != TaskState::Running;
         if says_when && task.history.retry_at.take().is_some() && !fields.contains(&"not_before") {
             fields.push("not_before");
         }
-        // Whoever says which agent takes the task from the one that it was handed to.
+        // An edit of the agent takes the task from the agent it was handed to.
         let says_who = self.edit.agent.is_some() && state != TaskState::Running;
         if says_who && task.history.handed_to.take().is_some() && !fields.contains(&"agent") {
             fields.push("agent");
@@ -279,41 +256,28 @@ impl Op for EditTask {
 
 impl EditTask {
     async fn write(&self, tx: &mut dyn Tx, task: &Task) -> Result<(), StoreError> {
-        let spec = &task.spec;
-        let [agent, asked] = agent_values(task);
-        let mut params: Vec<Value> = vec![
+        let mut params = spec_values(task)?;
+        params.extend([
             task.id.into(),
-            spec.priority.get().into(),
-            agent,
-            spec.not_before.into(),
+            task.history.retry_at.into(),
             task.due().is_some_and(|at| at > self.now).into(),
             self.now.into(),
-        ];
-        params.extend(spec_values(spec)?);
-        params.extend([
-            task.history.retry_at.into(),
-            task.due().into(),
-            (!spec.scope.is_empty()).into(),
-            asked,
         ]);
-        let sql = "UPDATE tasks SET priority = $2, agent = $3, not_before = $4, deferred = $5, updated_at = $6, \
-                   title = $7, labels = $8, scope = $9, complexity = $10, model = $11, base = $12, branch = $13, \
-                   limits = $14, retry = $15, meta = $16, batch = $17, read_only = $18, retry_at = $19, \
-                   due = $20, scoped = $21, asked_agent = $22, version = version + 1 WHERE id = $1";
+        let sql = "UPDATE tasks SET spec = $1, title = $2, priority = $3, agent = $4, asked_agent = $5, not_before = $6, \
+                   due = $7, scope = $8, has_scope = $9, limits = $10, branch = $11, batch = $12, retry_at = $14, \
+                   deferred = $15, updated_at = $16, version = version + 1 WHERE id = $13";
         tx.defer(Statement { sql, params }).await?;
         rows::erase_texts(tx, task.id).await?;
-        rows::write_texts(tx, task.id, spec).await
+        rows::write_texts(tx, task.id, &task.spec).await
     }
 }
 
 /// One page of tasks in the order of their ids, with what they wait for.
 #[derive(Debug, Clone)]
 pub struct ExportTasks {
-    /// Only this project's.
     pub project: Option<ProjectId>,
     /// After this one; `None` begins.
     pub after: Option<TaskId>,
-    /// So many at most.
     pub limit: i64,
 }
 
@@ -349,7 +313,6 @@ impl Op for ExportTasks {
     }
 }
 
-/// What each of these tasks waits for.
 async fn edges_of(tx: &mut dyn Tx, tasks: &[Task]) -> Result<BTreeMap<TaskId, Vec<TaskId>>, StoreError> {
     let ids = id_list(tasks.iter().map(|task| task.id));
     let mut edges: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();

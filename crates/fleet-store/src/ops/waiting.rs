@@ -13,7 +13,7 @@ use fleet_core::time::Millis;
 use super::pauses;
 use super::projects::{project, project_columns};
 use super::rows::{about, lock_task, record, write_agent};
-use super::runs::After;
+use super::runs::FailureSettings;
 use crate::StoreError;
 use crate::tx::{Mode, Op, Tx, sql};
 
@@ -27,27 +27,23 @@ pub struct WaitingWork {
     pub default_agent: AgentName,
     /// The accounts of agents; one that is not among them goes by the agent's name.
     pub accounts: BTreeMap<AgentName, String>,
-    /// Now.
     pub now: Millis,
 }
 
 /// Tasks of one project that wait for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
-    /// The project.
+pub struct WaitingTasks {
     pub project: Project,
-    /// The agent.
     pub agent: AgentName,
-    /// Why its account was paused.
     pub reason: Reason,
 }
 
 #[async_trait]
 impl Op for WaitingWork {
-    type Out = Vec<Waiting>;
+    type Out = Vec<WaitingTasks>;
     const MODE: Mode = Mode::Read;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<Waiting>, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Vec<WaitingTasks>, StoreError> {
         let refused = sql!(
             "SELECT p.account, r.reason FROM pauses p JOIN runs r ON r.id = p.run \
              WHERE p.until > $1 AND r.reason IS NOT NULL ORDER BY p.account",
@@ -58,7 +54,7 @@ impl Op for WaitingWork {
             let (account, reason): (_, Reason) = (row.text()?, row.parse()?);
             for agent in self.agents_of(&account) {
                 let projects = self.projects_of(tx, &agent).await?;
-                waiting.extend(projects.into_iter().map(|project| Waiting {
+                waiting.extend(projects.into_iter().map(|project| WaitingTasks {
                     project,
                     agent: agent.clone(),
                     reason,
@@ -70,10 +66,9 @@ impl Op for WaitingWork {
 }
 
 impl WaitingWork {
-    /// The agents that use an account.
     fn agents_of(&self, account: &str) -> Vec<AgentName> {
         let known = self.accounts.iter().filter(|(_, name)| *name == account).map(|(agent, _)| agent.clone());
-        // An agent whose account nobody names has one of its own name.
+        // An agent without a named account has one of its own name.
         let own = account.parse().ok().filter(|agent| !self.accounts.contains_key(agent));
         known.chain(own).collect()
     }
@@ -115,17 +110,12 @@ fn stored_names<'a>(agent: &'a AgentName, default: &AgentName) -> impl Iterator<
 /// Hands ready tasks of a project over to agents that are free, instead of the one that is paused.
 #[derive(Debug, Clone)]
 pub struct HandOverWaiting {
-    /// The project.
     pub project: ProjectId,
-    /// The agent that is paused.
     pub agent: AgentName,
-    /// Why.
     pub reason: Reason,
-    /// Who may take over.
-    pub after: After,
-    /// So many tasks at most: the rest may be lucky and be done by the agent that their authors wanted.
+    pub after: FailureSettings,
+    /// At most this many tasks: the rest may still be done by the agent that their authors wanted.
     pub most: usize,
-    /// Now.
     pub now: Millis,
 }
 

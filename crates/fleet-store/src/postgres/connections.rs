@@ -1,8 +1,7 @@
 //! The connections of a process: few, and only for as long as they are used.
 //!
-//! A server allows a few hundred at most, for all processes of all machines together. So they are made when they
-//! are needed, closed when they lie idle, and whoever finds no room on the server waits for others to do the
-//! same.
+//! A server allows a few hundred at most, for all processes of all machines together. So connections are made when
+//! needed and closed when idle, and a process that finds no room on the server waits for others to close theirs.
 
 use std::time::Duration;
 
@@ -12,25 +11,25 @@ use tokio_postgres::Config;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::failure::is_passing_refusal;
-use crate::store::PATIENCE;
+use crate::store::BUSY_TIMEOUT;
 
-/// A process talks to the server with so many connections at most; a server usually allows a hundred in all.
-const MOST: usize = 8;
+/// The most connections of one process; a server usually allows a hundred in all.
+const MOST_CONNECTIONS: usize = 8;
 /// An address from which nothing comes back by then is taken for unreachable.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A server that was reached has so long to let us in: on an overloaded machine hundreds may wait at its door.
 pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(1);
-/// A connection that nobody used for so long is closed: well within the patience of whoever waits for room.
+/// An idle connection is closed after this, well before processes that wait for room give up.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// Makes a pool that is empty until it is used.
 pub(super) fn pool(config: Config, tls: MakeRustlsConnect, handshake: Duration) -> Result<Pool, BuildError> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let pool = Pool::builder(Manager::from_config(config, tls, recycling))
-        .max_size(MOST)
+        .max_size(MOST_CONNECTIONS)
         .runtime(Runtime::Tokio1)
         .create_timeout(Some(handshake))
-        .wait_timeout(Some(PATIENCE))
+        .wait_timeout(Some(BUSY_TIMEOUT))
         // The one that was used last: a second one that was needed for a moment then lies idle.
         .queue_mode(QueueMode::Lifo)
         .build()?;
@@ -60,7 +59,7 @@ pub(super) async fn while_refused<T, E, F: Future<Output = Result<T, E>>>(
     let (mut waited, mut pause) = (Duration::ZERO, Duration::from_millis(10));
     loop {
         match connect().await {
-            Err(error) if is_passing(&error) && waited < PATIENCE => {
+            Err(error) if is_passing(&error) && waited < BUSY_TIMEOUT => {
                 tokio::time::sleep(pause).await;
                 waited += pause;
                 pause = (pause * 2).min(LONGEST);

@@ -12,7 +12,20 @@ use tokio_postgres::error::SqlState;
 use crate::StoreError;
 
 /// Longer than any statement takes, waiting for locks included.
-pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The server, as errors name it.
+pub(super) struct Server {
+    /// The URL without its secrets.
+    pub(super) place: String,
+    pub(super) answer_timeout: Duration,
+}
+
+impl Server {
+    pub(super) fn at(place: String) -> Self {
+        Self { place, answer_timeout: ANSWER_TIMEOUT }
+    }
+}
 
 /// The whole chain: the outermost message alone is often just "db error".
 pub(super) fn describe(error: &(dyn Error + 'static)) -> String {
@@ -46,7 +59,7 @@ pub(super) fn explain(error: &tokio_postgres::Error, place: &str) -> StoreError 
         SqlState::DISK_FULL => StoreError::Full { at },
         SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unwritable { at, why: describe(error) },
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreError::Corrupt { at, why: describe(error) },
-        SqlState::LOCK_NOT_AVAILABLE => StoreError::Busy { seconds: crate::store::PATIENCE.as_secs(), holder: None },
+        SqlState::LOCK_NOT_AVAILABLE => StoreError::Busy { seconds: crate::store::BUSY_TIMEOUT.as_secs(), holder: None },
         _ if is_passing(code) => StoreError::Unavailable { at, why: describe(error) },
         _ if ends_connection(code) => unreachable(error, place),
         SqlState::INVALID_PASSWORD
@@ -103,11 +116,11 @@ pub(super) fn no_answer(place: &str, waited: Duration) -> StoreError {
 /// operation would carry the room for it along.
 pub(super) async fn answered<T>(
     answer: Pin<Box<dyn Future<Output = Result<T, tokio_postgres::Error>> + Send + '_>>,
-    place: &str,
+    server: &Server,
 ) -> Result<T, StoreError> {
-    match timeout(ANSWER_TIMEOUT, answer).await {
-        Ok(answer) => answer.map_err(|error| explain(&error, place)),
-        Err(_) => Err(no_answer(place, ANSWER_TIMEOUT)),
+    match timeout(server.answer_timeout, answer).await {
+        Ok(answer) => answer.map_err(|error| explain(&error, &server.place)),
+        Err(_) => Err(no_answer(&server.place, server.answer_timeout)),
     }
 }
 
@@ -115,7 +128,7 @@ pub(super) fn explain_pool(error: &PoolError, place: &str, handshake: Duration) 
     match error {
         PoolError::Backend(error) => explain(error, place),
         PoolError::Timeout(deadpool_postgres::TimeoutType::Wait) => {
-            StoreError::Busy { seconds: crate::store::PATIENCE.as_secs(), holder: None }
+            StoreError::Busy { seconds: crate::store::BUSY_TIMEOUT.as_secs(), holder: None }
         }
         PoolError::Timeout(_) => no_answer(place, handshake),
         other => StoreError::Failed(other.to_string()),

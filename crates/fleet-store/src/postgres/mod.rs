@@ -1,11 +1,11 @@
 //! PostgreSQL: one server, many machines.
 //!
-//! Owns the connection pool, retries after conflicts, and the doorbell. NOTIFY takes a lock of the whole
+//! Owns the connection pool, retries after conflicts, and the notifier. NOTIFY takes a lock of the whole
 //! database at commit, so it is never part of an operation: it is rung afterwards, and several rings become one.
 
 mod connections;
-mod doorbell;
 mod failure;
+mod notifier;
 mod retry;
 mod sequence;
 mod settings;
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use crate::dialect::Dialect;
 use crate::tx::{AnyOp, AnyOut, Lock, Mode, Op, out_of};
 use crate::{StoreError, Watch, migrate};
-use failure::{answered, explain};
+use failure::{Server, answered, explain};
 use settings::Settings;
 use tx::PostgresTx;
 
@@ -36,13 +36,12 @@ struct Shared {
     config: tokio_postgres::Config,
     handshake: Duration,
     tls: tokio_postgres_rustls::MakeRustlsConnect,
-    /// The URL without its secrets.
-    place: String,
-    doorbell: doorbell::Doorbell,
+    server: Server,
+    notifier: notifier::Notifier,
 }
 
 /// How far an operation came.
-enum Attempt {
+enum TxAttempt {
     /// It is committed; whether there is news.
     Done(AnyOut, bool),
     /// Nothing has changed, and the next attempt may work.
@@ -57,8 +56,9 @@ impl Postgres {
         let tls = tls::connector(&config).map_err(unreachable)?;
         let pool = connections::pool(config.clone(), tls.clone(), handshake)
             .map_err(|error| StoreError::Failed(error.to_string()))?;
-        let doorbell = doorbell::Doorbell::new(pool.clone());
-        let postgres = Self { shared: Arc::new(Shared { pool, config, handshake, tls, place, doorbell }) };
+        let notifier = notifier::Notifier::new(pool.clone());
+        let server = Server::at(place);
+        let postgres = Self { shared: Arc::new(Shared { pool, config, handshake, tls, server, notifier }) };
         postgres.migrate().await?;
         Ok(postgres)
     }
@@ -69,7 +69,7 @@ impl Postgres {
         }
         let (out, news) = self.retried(op).await?;
         if news {
-            self.shared.doorbell.ring().await;
+            self.shared.notifier.ring().await;
         }
         Ok(out)
     }
@@ -97,14 +97,14 @@ impl Postgres {
         out_of::<O>(self.retried(op).await?.0)
     }
 
-    /// What came out, and whether waiting processes are to be told.
+    /// The result, and whether waiting processes must be woken.
     async fn retried(&self, op: &dyn AnyOp) -> Result<(AnyOut, bool), StoreError> {
         let begun = Instant::now();
         let mut attempt = 1;
         loop {
             match self.attempt(op).await? {
-                Attempt::Done(out, news) => return Ok((out, news)),
-                Attempt::Undone(error) => {
+                TxAttempt::Done(out, news) => return Ok((out, news)),
+                TxAttempt::Undone(error) => {
                     let pause = retry::pause(&error, attempt, begun.elapsed()).ok_or(error)?;
                     tokio::time::sleep(pause).await;
                 }
@@ -113,16 +113,16 @@ impl Postgres {
         }
     }
 
-    async fn attempt(&self, op: &dyn AnyOp) -> Result<Attempt, StoreError> {
-        let mut tx = PostgresTx::begin(self.connection().await?, op.mode(), &self.shared.place);
+    async fn attempt(&self, op: &dyn AnyOp) -> Result<TxAttempt, StoreError> {
+        let mut tx = PostgresTx::begin(self.connection().await?, op.mode(), &self.shared.server);
         match op.run(&mut tx).await {
             Ok(out) => match tx.commit().await {
-                Ok(news) => Ok(Attempt::Done(out, news)),
+                Ok(news) => Ok(TxAttempt::Done(out, news)),
                 Err(error @ (StoreError::Changed | StoreError::Unavailable { .. })) => {
-                    Ok(Attempt::Undone(error))
+                    Ok(TxAttempt::Undone(error))
                 }
                 Err(error @ StoreError::Unreachable { .. }) if op.mode() == Mode::Read => {
-                    Ok(Attempt::Undone(error))
+                    Ok(TxAttempt::Undone(error))
                 }
                 // A connection that was lost here may or may not have committed: the caller has to know.
                 Err(error) => Err(error),
@@ -137,11 +137,11 @@ impl Postgres {
             // a server that takes no changes any more has a successor.
             Err(error @ (StoreError::Unavailable { .. } | StoreError::Unreachable { .. })) => {
                 drop(tx);
-                Ok(Attempt::Undone(error))
+                Ok(TxAttempt::Undone(error))
             }
             Err(error) => {
                 tx.roll_back().await;
-                if matches!(error, StoreError::Changed) { Ok(Attempt::Undone(error)) } else { Err(error) }
+                if matches!(error, StoreError::Changed) { Ok(TxAttempt::Undone(error)) } else { Err(error) }
             }
         }
     }
@@ -149,16 +149,16 @@ impl Postgres {
     async fn connection(&self) -> Result<deadpool_postgres::Object, StoreError> {
         connections::get(&self.shared.pool)
             .await
-            .map_err(|error| failure::explain_pool(&error, &self.shared.place, self.shared.handshake))
+            .map_err(|error| failure::explain_pool(&error, &self.shared.server.place, self.shared.handshake))
     }
 
     /// Brings the schema up to date; many processes on many machines may try at once.
     async fn migrate(&self) -> Result<(), StoreError> {
         let version = {
             let connection = self.connection().await?;
-            answered(Box::pin(schema_version(&connection)), &self.shared.place).await?
+            answered(Box::pin(schema_version(&connection)), &self.shared.server).await?
         };
-        let at = self.shared.place.clone();
+        let at = self.shared.server.place.clone();
         match version {
             migrate::LATEST => Ok(()),
             found if found > migrate::LATEST => Err(StoreError::TooNew { at, found, known: migrate::LATEST }),
@@ -167,7 +167,7 @@ impl Postgres {
     }
 
     async fn apply_missing(&self) -> Result<(), StoreError> {
-        let explained = |error: tokio_postgres::Error| explain(&error, &self.shared.place);
+        let explained = |error: tokio_postgres::Error| explain(&error, &self.shared.server.place);
         let mut connection = self.connection().await?;
         let transaction = connection.transaction().await.map_err(explained)?;
         let lock = Lock::Migration as i64;
@@ -186,15 +186,15 @@ impl Postgres {
 
     pub(crate) async fn watch(&self) -> Result<Watch, StoreError> {
         let shared = &self.shared;
-        doorbell::watch(shared.config.clone(), shared.tls.clone(), &shared.place).await
+        notifier::watch(shared.config.clone(), shared.tls.clone(), &shared.server.place).await
     }
 
     pub(crate) async fn describe(&self) -> Result<String, StoreError> {
         let connection = self.connection().await?;
         let row =
-            answered(Box::pin(connection.query_one("SHOW server_version", &[])), &self.shared.place).await?;
+            answered(Box::pin(connection.query_one("SHOW server_version", &[])), &self.shared.server).await?;
         let version: String = row.get(0);
-        Ok(format!("PostgreSQL {version} at {}, schema {}", self.shared.place, migrate::LATEST))
+        Ok(format!("PostgreSQL {version} at {}, schema {}", self.shared.server.place, migrate::LATEST))
     }
 }
 

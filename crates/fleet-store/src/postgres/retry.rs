@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::StoreError;
-use crate::store::PATIENCE;
+use crate::store::BUSY_TIMEOUT;
 
 /// Conflicts between transactions are tried again so often; each time the other one has made progress. A pool has fewer
 /// connections that were lost while nobody used them.
 const ATTEMPTS: u64 = 20;
-/// Lost connections are replaced at once or not at all: whoever asks a server that does not answer wants to know.
+/// Lost connections are replaced at once or not at all: a caller of a dead server wants to know.
 const LOST: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: u64 = 500;
 
@@ -16,7 +16,7 @@ const LONGEST_PAUSE: u64 = 500;
 pub(super) fn pause(error: &StoreError, attempt: u64, waited: Duration) -> Option<Duration> {
     let (is_worth_it, millis) = match error {
         // A failover takes a while.
-        StoreError::Unavailable { .. } => (waited < PATIENCE, (attempt * attempt).min(LONGEST_PAUSE)),
+        StoreError::Unavailable { .. } => (waited < BUSY_TIMEOUT, (attempt * attempt).min(LONGEST_PAUSE)),
         StoreError::Unreachable { .. } => (attempt < ATTEMPTS && waited < LOST, attempt),
         _ => (attempt < ATTEMPTS, attempt),
     };

@@ -1,22 +1,21 @@
 //! Numbers for events.
 //!
-//! Writers commit side by side: a number drawn at insert may become visible after a higher one, so a reader
-//! that remembers the highest number it saw would miss rows, and rolled back numbers leave gaps. So `seq` is
-//! given afterwards, by runners as they go and by whoever reads them all, one at a time, to the committed rows that have
-//! none; a row that commits later gets a higher number. `id` is drawn when a fact is written, after the rows that it rests on were
-//! locked, so ordering a batch by it keeps cause before effect. Rejected: one counter row that every writer
-//! locks until its commit is on disk (no group commit any more), and hiding rows until no older transaction
-//! runs (a long one in another database of the server would stop all readers).
+//! Writers commit side by side: a number drawn at insert may become visible after a higher one, so a reader that
+//! remembers the highest number it saw would miss rows, and rolled back numbers leave gaps. So `seq` is given
+//! afterwards, by runners as they go and by readers of all events, one at a time, to the committed rows that have none;
+//! a row that commits later gets a higher number. `id` is drawn when a fact is written, after the rows that it rests on
+//! were locked, so ordering a batch by it keeps cause before effect. Rejected: one counter row that every writer locks
+//! until its commit is on disk (no group commit any more), and hiding rows until no older transaction runs (a long one
+//! in another database of the server would stop all readers).
 
 use async_trait::async_trait;
 
 use crate::StoreError;
 use crate::tx::{Lock, Mode, Op, Tx, sql};
 
-/// So many numbers are given in one transaction: it holds a lock that other readers wait for.
+/// How many numbers one transaction gives: it holds a lock that other readers wait for.
 pub(super) const CHUNK: usize = 5_000;
 
-/// The newest event without a number, by its id.
 pub(super) struct NewestUnnumbered;
 
 #[async_trait]
@@ -30,8 +29,8 @@ impl Op for NewestUnnumbered {
     }
 }
 
-/// Gives numbers to events that have none, up to one of them; returns how many. What comes meanwhile is left to the
-/// next one: whoever waited for all of it would never be through while others write.
+/// Gives numbers to events that have none, up to one of them; returns how many. Later events are left to the next call:
+/// otherwise this would never end while others write.
 pub(super) struct GiveNumbers {
     pub(super) upto: i64,
 }

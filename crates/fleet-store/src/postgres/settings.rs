@@ -1,27 +1,26 @@
-//! How connections are made: what the URL says, and what nobody should have to say in it.
+//! How connections are made: what the URL says, and defaults that no one should have to write in it.
 
 use std::time::Duration;
 
 use tokio_postgres::Config;
 
 use super::{connections, tls};
-use crate::store::PATIENCE;
+use crate::store::BUSY_TIMEOUT;
 
 /// Every statement is written for one index, so it is planned once: planning a claim anew takes longer than the
 /// claim. A plan that is made once does not know how small a LIMIT will be, so it must not prefer whole scans.
 /// Statements without a transaction around them run at the level that those in one name.
 const PLANNING: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off \
                         -c jit=off -c default_transaction_isolation=read\\ committed";
-/// Nobody waits for a lock for ever, and whoever freezes in the middle of a transaction (a laptop that is closed)
-/// holds its locks only for a while. Other limits in the URL count more.
+/// No wait for a lock is endless, and a process that freezes in a transaction (a closed laptop) holds its locks only
+/// for a while. Limits in the URL take precedence.
 const LIMITS: &str = "-c lock_timeout=30s -c idle_in_transaction_session_timeout=30s";
-/// A peer that is gone is noticed within half a minute, also by whoever only listens. The driver's default is to look
-/// after two hours.
+/// A dead peer is noticed within half a minute, also by a connection that only listens. The driver's default is two
+/// hours.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_RETRIES: u32 = 4;
 
-/// What connections are made from.
 pub(super) struct Settings {
     pub(super) config: Config,
     /// How long a server may take to let us in; the driver itself only bounds the way to it.
@@ -53,7 +52,7 @@ fn config(url: &str) -> Result<Config, tokio_postgres::Error> {
 /// A network that is gone is noticed, instead of waited for as long as the kernel likes.
 fn keep_alive(config: &mut Config) {
     if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(PATIENCE);
+        config.tcp_user_timeout(BUSY_TIMEOUT);
     }
     if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
         config.keepalives_idle(KEEPALIVE_IDLE);
@@ -75,8 +74,8 @@ mod tests {
         let config = config("postgres://db.example/fleet").unwrap();
         let interval = config.get_keepalives_interval().unwrap();
         let noticed = config.get_keepalives_idle() + interval * config.get_keepalives_retries().unwrap();
-        assert!(config.get_keepalives() && noticed <= PATIENCE, "{noticed:?}");
-        assert!(*config.get_tcp_user_timeout().unwrap() <= PATIENCE);
+        assert!(config.get_keepalives() && noticed <= BUSY_TIMEOUT, "{noticed:?}");
+        assert!(*config.get_tcp_user_timeout().unwrap() <= BUSY_TIMEOUT);
     }
 
     #[test]

@@ -7,9 +7,9 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// "Prefer", the driver's default, is no choice: it would send a password in the clear to whoever answers for a
-/// remote server, and refuse the certificate that Debian makes for a local one. So it means plain to this
-/// machine and encrypted to any other; `sslmode=disable` and `require` mean what they say.
+/// "Prefer", the driver's default, is not an option: it would send a password in the clear to anyone who answers for a
+/// remote server, and refuse the certificate that Debian makes for a local one. So it means plain to this machine and
+/// encrypted to any other; `sslmode=disable` and `require` mean what they say.
 pub(super) fn choose_mode(config: &mut Config) {
     if config.get_ssl_mode() == SslMode::Prefer {
         // An address given by number counts more than a name.

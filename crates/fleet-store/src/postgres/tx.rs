@@ -9,14 +9,14 @@ use async_trait::async_trait;
 use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 
-use super::failure::{answered, explain};
+use super::failure::{Server, answered, explain};
 use super::types;
 use crate::StoreError;
 use crate::dialect::Dialect;
 use crate::tx::{Lock, Mode, Statement, Tx, sql};
 use crate::value::Row;
 
-/// Deferred statements travel at the latest when so many wait, so that a large import stays small in memory.
+/// Deferred statements are sent when this many wait, so that a large import needs little memory.
 const MOST_DEFERRED: usize = 512;
 
 pub(super) struct PostgresTx<'a> {
@@ -30,7 +30,7 @@ pub(super) struct PostgresTx<'a> {
     deferred: Vec<Statement>,
     /// Whether the operation has news.
     announced: bool,
-    place: &'a str,
+    server: &'a Server,
 }
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Reply, tokio_postgres::Error>> + Send + 'a>>;
@@ -41,7 +41,7 @@ enum Reply {
 }
 
 impl<'a> PostgresTx<'a> {
-    pub(super) fn begin(connection: Object, mode: Mode, place: &'a str) -> Self {
+    pub(super) fn begin(connection: Object, mode: Mode, server: &'a Server) -> Self {
         let begin = match mode {
             // Several statements of a read see one state.
             Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -55,7 +55,7 @@ impl<'a> PostgresTx<'a> {
             together: false,
             deferred: Vec::new(),
             announced: false,
-            place,
+            server,
         }
     }
 
@@ -78,13 +78,13 @@ impl<'a> PostgresTx<'a> {
         if self.begin.is_some() {
             drop(self.connection.take());
         } else if let Some(connection) = self.connection.take()
-            && answered(Box::pin(connection.batch_execute("ROLLBACK")), self.place).await.is_err()
+            && answered(Box::pin(connection.batch_execute("ROLLBACK")), self.server).await.is_err()
         {
             drop(Object::take(connection));
         }
     }
 
-    /// Sends what is due and `statements` in one go, and returns the rows of the latter.
+    /// Sends the deferred statements and `statements` together, and returns the rows of the latter.
     async fn travel(
         &mut self,
         statements: Vec<Statement>,
@@ -95,11 +95,11 @@ impl<'a> PostgresTx<'a> {
         let deferred = std::mem::take(&mut self.deferred);
         let skipped = deferred.len() + usize::from(self.begin.is_some());
         let batch: Vec<Statement> = deferred.into_iter().chain(statements).collect();
-        let place = self.place;
+        let server = self.server;
         let mut prepared = Vec::with_capacity(batch.len());
         for statement in &batch {
             let sql = Dialect::Postgres.adapt(statement.sql);
-            prepared.push(answered(Box::pin(connection.prepare_cached(&sql)), place).await?);
+            prepared.push(answered(Box::pin(connection.prepare_cached(&sql)), server).await?);
         }
         let mut answers: Vec<Answer<'_>> = Vec::with_capacity(batch.len() + 2);
         let command = |text| -> Answer<'_> {
@@ -111,7 +111,7 @@ impl<'a> PostgresTx<'a> {
             answers.push(Box::pin(async move { connection.query(prepared, &params).await.map(Reply::Rows) }));
         }
         answers.extend(end.map(command));
-        let replies = answered(Box::pin(in_order(answers)), place).await?;
+        let replies = answered(Box::pin(in_order(answers)), server).await?;
         let rows = replies.into_iter().skip(skipped).filter_map(|reply| match reply {
             Reply::Rows(rows) => Some(rows),
             Reply::Done => None,
@@ -120,7 +120,10 @@ impl<'a> PostgresTx<'a> {
     }
 
     fn rows(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, StoreError> {
-        rows.iter().map(types::row).collect::<Result<_, _>>().map_err(|error| explain(&error, self.place))
+        rows.iter()
+            .map(types::row)
+            .collect::<Result<_, _>>()
+            .map_err(|error| explain(&error, &self.server.place))
     }
 }
 

@@ -20,14 +20,14 @@ use crate::tx::{AnyOp, AnyOut};
 pub(crate) struct Client {
     requests: mpsc::Sender<String>,
     calls: Arc<Calls>,
-    /// What reads and what writes; the connection ends with them.
+    /// The reading and the writing task; the connection ends with them.
     tasks: [AbortHandle; 2],
     /// An answer that takes longer is not waited for.
     patience: Duration,
 }
 
 impl Client {
-    /// Has to be called inside the runtime that is to carry it.
+    /// Must be called inside the runtime that will run it.
     pub(crate) fn new(stream: UnixStream, patience: Duration) -> Self {
         let (read, write) = stream.into_split();
         let (requests, queue) = mpsc::channel(MOST_WAITING);
@@ -41,7 +41,7 @@ impl Client {
         Self { requests, calls, tasks, patience }
     }
 
-    /// What came of an operation. None: ask the store itself.
+    /// The result of an operation. `None`: ask the store itself.
     pub(crate) async fn ask(&self, op: &dyn AnyOp) -> Option<Result<AnyOut, StoreError>> {
         let (entry, json) = table::encode(op)?;
         let answer = self.exchange(entry.name, &json).await?;
@@ -81,7 +81,7 @@ impl Drop for Client {
     }
 }
 
-/// Passes answers on to those who wait for them.
+/// Passes answers to the waiting callers.
 async fn hear(from: OwnedReadHalf, calls: Arc<Calls>) {
     let mut lines = BufReader::new(from).lines();
     while let Ok(Some(line)) = lines.next_line().await {
@@ -92,7 +92,7 @@ async fn hear(from: OwnedReadHalf, calls: Arc<Calls>) {
     calls.close();
 }
 
-/// What was asked and not answered.
+/// Calls without an answer.
 #[derive(Default)]
 struct Calls(Mutex<Open>);
 
@@ -136,7 +136,7 @@ impl Calls {
         let _ = call.map(|call| call.reply.send(answer));
     }
 
-    /// Sends everybody who waits to the store itself.
+    /// Sends all waiting callers to the store itself.
     fn close(&self) {
         let mut calls = self.lock();
         calls.is_closed = true;

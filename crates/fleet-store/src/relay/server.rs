@@ -9,7 +9,6 @@ use super::table;
 use super::wire::{self, MOST_WAITING, Refused};
 use crate::Store;
 
-/// Runs what the other side asks for until it is gone.
 pub(crate) async fn serve(store: Store, stream: UnixStream) {
     let (read, write) = stream.into_split();
     let mut requests = BufReader::new(read);
@@ -22,7 +21,7 @@ pub(crate) async fn serve(store: Store, stream: UnixStream) {
     loop {
         line.clear();
         let is_heard = matches!(requests.read_line(&mut line).await, Ok(1..));
-        // Whoever has given up has gone to the store instead, perhaps long ago: this process may have been frozen.
+        // A client that gave up has gone to the store instead, perhaps long ago: this process may have been frozen.
         if !is_heard || is_gone(requests.get_ref().as_ref()) {
             return;
         }
@@ -35,7 +34,7 @@ pub(crate) async fn serve(store: Store, stream: UnixStream) {
     }
 }
 
-/// Whether nobody would hear an answer.
+/// Whether the client is gone.
 fn is_gone(stream: &UnixStream) -> bool {
     let mut polled = [PollFd::new(stream, PollFlags::empty())];
     let is_polled = poll(&mut polled, Some(&Timespec::default())).is_ok();
@@ -49,7 +48,7 @@ async fn answer(store: &Store, request: &str) -> Option<String> {
     Some(format!("{number} {answer}\n"))
 }
 
-/// None for what the other side has to ask the store itself.
+/// `None` for what the client has to ask the store itself.
 async fn run(store: &Store, call: &str) -> Option<String> {
     let (name, json) = call.split_once(' ')?;
     let (entry, op) = table::decode(name, json)?;

@@ -13,7 +13,7 @@ use crate::tx::{AnyOp, AnyOut, Op};
 const TABLE: &[Entry] = &[
     entry::<ops::ServerTime>("server_time"),
     entry::<ops::GetRun>("get_run"),
-    entry::<ops::StageInputs>("stage_inputs"),
+    entry::<ops::PartInputs>("stage_inputs"),
     entry::<ops::TaskMessages>("task_messages"),
     entry::<ops::PrepareRun>("prepare_run"),
     entry::<ops::AdvanceRun>("advance_run"),
@@ -56,7 +56,6 @@ pub(super) fn encode(op: &dyn AnyOp) -> Option<(&'static Entry, String)> {
     TABLE.iter().find_map(|entry| Some((entry, (entry.encode)(op)?)))
 }
 
-/// The operation of this name.
 pub(super) fn decode(name: &str, json: &str) -> Option<(&'static Entry, Box<dyn AnyOp>)> {
     let entry = TABLE.iter().find(|entry| entry.name == name)?;
     Some((entry, (entry.decode)(json)?))

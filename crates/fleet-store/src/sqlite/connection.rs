@@ -38,7 +38,6 @@ pub(super) fn prepare_files(path: &Path) -> Result<(), StoreError> {
     open_private(path).map(drop)
 }
 
-/// Opens or creates a file that only its owner can read.
 pub(super) fn open_private(path: &Path) -> Result<File, StoreError> {
     OpenOptions::new()
         .read(true)
@@ -60,7 +59,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
 }
 
 fn configure(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(crate::store::PATIENCE)?;
+    connection.busy_timeout(crate::store::BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(128);
     // Closing the last connection would merge and delete the WAL: three more syncs for every command.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -69,7 +68,7 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // Whoever writes sees to the log (see `log`).
+    // Writers keep the log small (see `log`).
     connection.pragma_update(None, "wal_autocheckpoint", 0)
 }
 
@@ -92,7 +91,7 @@ pub(super) fn schema_version(connection: &Connection, path: &Path) -> Result<i64
 /// read before would look like those of another program.
 fn look(connection: &Connection) -> rusqlite::Result<(i64, i64, i64)> {
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get(0));
-    // Whoever brings the schema up to date looks from inside its transaction.
+    // A migration reads it from inside its transaction.
     let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
     let version = pragma("user_version")?;
     let objects = match version {
@@ -119,20 +118,20 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<(), StoreE
     connection.execute_batch("BEGIN IMMEDIATE").map_err(explained)?;
     let applied = apply_missing(connection, path);
     applied.and_then(|()| connection.execute_batch("COMMIT").map_err(explained)).inspect_err(|_| {
-        // The engine may have rolled back by itself (a full disk); the cause is what is told.
+        // The engine may have rolled back by itself (a full disk); the cause is what the caller gets.
         if !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
     })
 }
 
-/// Somebody who only looks at a file whose maker was killed holds a lock for a moment, to clear away what that one
-/// left, and SQLite does not wait for this lock here as it does elsewhere.
+/// A reader of a file whose maker was killed holds a lock for a moment, to clear away what that one left, and SQLite
+/// does not wait for this lock here as it does elsewhere.
 fn use_log(connection: &Connection) -> rusqlite::Result<()> {
-    const LOOKS: u32 = 200;
+    const OPEN_TRIES: u32 = 200;
     const PAUSE: Duration = Duration::from_millis(5);
     let attempt = || connection.pragma_update(None, "journal_mode", "WAL");
-    for _ in 1..LOOKS {
+    for _ in 1..OPEN_TRIES {
         match attempt() {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
                 std::thread::sleep(PAUSE);

@@ -18,17 +18,16 @@ use tokio::sync::oneshot::error::RecvError;
 
 use super::connection::beside;
 use crate::StoreError;
-use crate::store::PATIENCE;
+use crate::store::BUSY_TIMEOUT;
 
-/// How often waiters look who keeps them waiting.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often waiters check who holds the lock.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// However long a lease is: after this long a stopped holder is ended while those who wait for it still do.
 const LONGEST_STOP: Duration = Duration::from_secs(25);
 
 /// The list of all locks is read page by page, and lines are missed when others lock and unlock meanwhile.
 const READS: usize = 3;
 
-/// The process that holds the lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Holder {
     pid: i32,
@@ -36,7 +35,6 @@ struct Holder {
     is_stopped: bool,
 }
 
-/// What a holder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Program {
     Keeper,
@@ -58,19 +56,18 @@ impl fmt::Display for Holder {
         };
         let pid = self.pid;
         write!(f, "process {pid}{program} holds it")?;
-        if self.is_stopped { write!(f, " and is stopped; `kill -CONT {pid}` lets it go on") } else { Ok(()) }
+        if self.is_stopped { write!(f, " and is stopped; `kill -CONT {pid}` continues it") } else { Ok(()) }
     }
 }
 
 /// Waits for the lock file of a store, with an eye on its holder.
 pub(super) struct LockWatch {
     lock: PathBuf,
-    /// How long a keeper or runner may be stopped before it is ended; nobody is ended while this is not known.
+    /// How long a keeper or runner may be stopped before it is ended; no process is ended while this is unknown.
     lease: OnceLock<Duration>,
 }
 
 impl LockWatch {
-    /// For the database at this path.
     pub(super) fn of(path: &Path) -> Self {
         Self { lock: beside(path, ".lock"), lease: OnceLock::new() }
     }
@@ -82,51 +79,53 @@ impl LockWatch {
 
     /// Waits for an answer of the writing thread; nothing when all patience is used up.
     pub(super) async fn wait<T>(&self, answer: &mut Receiver<T>) -> Option<Result<T, RecvError>> {
-        let mut stop = Stop::default();
-        for _ in 0..PATIENCE.as_secs() / LOOK.as_secs() {
-            if let Ok(answered) = tokio::time::timeout(LOOK, &mut *answer).await {
+        let mut stopped_for = StoppedFor::default();
+        for _ in 0..BUSY_TIMEOUT.as_secs() / POLL_INTERVAL.as_secs() {
+            if let Ok(answered) = tokio::time::timeout(POLL_INTERVAL, &mut *answer).await {
                 return Some(answered);
             }
-            if let Some(pid) = stop.process_to_end(find(&self.lock).as_ref(), self.lease.get().copied()) {
+            if let Some(pid) =
+                stopped_for.process_to_end(find(&self.lock).as_ref(), self.lease.get().copied())
+            {
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
             }
         }
         None
     }
 
-    /// That all patience is used up, and who is to blame.
+    /// The error that the wait is over, with the holder of the lock.
     pub(super) fn busy(&self) -> StoreError {
         busy(&self.lock)
     }
 
-    /// A sentence about a stopped process that keeps everybody from writing.
+    /// A sentence about a stopped process that blocks all writers.
     pub(super) fn stopped_holder(&self) -> Option<String> {
         find(&self.lock).filter(|holder| holder.is_stopped).map(|holder| holder.to_string())
     }
 }
 
-/// The same for somebody who waits for a lock file itself.
+/// The same for a caller that waits for a lock file itself.
 pub(super) fn busy(lock: &Path) -> StoreError {
     let holder = find(lock).map(|holder| holder.to_string());
-    StoreError::Busy { seconds: PATIENCE.as_secs(), holder }
+    StoreError::Busy { seconds: BUSY_TIMEOUT.as_secs(), holder }
 }
 
 /// How long the same process was seen stopped, in one wait.
 #[derive(Debug, Default)]
-struct Stop {
+struct StoppedFor {
     pid: Option<i32>,
-    looks: u32,
+    polls: u32,
 }
 
-impl Stop {
-    /// Whom to end, after one more look. Called once in each [`LOOK`].
+impl StoppedFor {
+    /// Which process to end, after one more check. Called once in each [`POLL_INTERVAL`].
     fn process_to_end(&mut self, holder: Option<&Holder>, lease: Option<Duration>) -> Option<Pid> {
         let stopped = holder.filter(|holder| holder.is_stopped);
         let pid = stopped.map(|holder| holder.pid);
-        self.looks = if pid.is_some() && pid == self.pid { self.looks + 1 } else { 0 };
+        self.polls = if pid.is_some() && pid == self.pid { self.polls + 1 } else { 0 };
         self.pid = pid;
         let is_ours = matches!(stopped?.program, Program::Keeper | Program::Runner | Program::Repair);
-        if is_ours && LOOK * self.looks >= lease? { Pid::from_raw(pid?) } else { None }
+        if is_ours && POLL_INTERVAL * self.polls >= lease? { Pid::from_raw(pid?) } else { None }
     }
 }
 
@@ -216,15 +215,15 @@ mod tests {
         Holder { pid, program, is_stopped: true }
     }
 
-    /// After how many looks somebody is ended, if each sees this.
+    /// After how many polls somebody is ended, if each sees this.
     fn ended_after(holder: &Holder, lease: Option<Duration>) -> Option<usize> {
-        let mut stop = Stop::default();
-        (1..100).find(|_| stop.process_to_end(Some(holder), lease).is_some())
+        let mut stopped_for = StoppedFor::default();
+        (1..100).find(|_| stopped_for.process_to_end(Some(holder), lease).is_some())
     }
 
     #[test]
     fn only_our_own_are_ended_and_only_after_a_lease() {
-        let lease = Some(LOOK * 3);
+        let lease = Some(POLL_INTERVAL * 3);
         assert_eq!(ended_after(&stopped(7, Program::Keeper), lease), Some(4));
         assert_eq!(ended_after(&stopped(7, Program::Runner), lease), Some(4));
         assert_eq!(ended_after(&stopped(7, Program::Command), lease), None);
@@ -236,20 +235,20 @@ mod tests {
 
     #[test]
     fn a_stop_counts_only_while_it_lasts() {
-        let (lease, keeper) = (Some(LOOK * 2), stopped(7, Program::Keeper));
+        let (lease, keeper) = (Some(POLL_INTERVAL * 2), stopped(7, Program::Keeper));
         for other in
             [None, Some(stopped(8, Program::Keeper)), Some(Holder { is_stopped: false, ..keeper.clone() })]
         {
-            let mut stop = Stop::default();
+            let mut stopped_for = StoppedFor::default();
             let seen = [Some(&keeper), Some(&keeper), other.as_ref(), Some(&keeper), Some(&keeper)];
-            assert_eq!(seen.map(|holder| stop.process_to_end(holder, lease)), [None; 5], "{other:?}");
-            assert_eq!(stop.process_to_end(Some(&keeper), lease), Pid::from_raw(7));
+            assert_eq!(seen.map(|holder| stopped_for.process_to_end(holder, lease)), [None; 5], "{other:?}");
+            assert_eq!(stopped_for.process_to_end(Some(&keeper), lease), Pid::from_raw(7));
         }
     }
 
     #[test]
     fn the_sentence_says_what_to_do() {
         let said = stopped(7, Program::Keeper).to_string();
-        assert_eq!(said, "process 7 (a fleet keeper) holds it and is stopped; `kill -CONT 7` lets it go on");
+        assert_eq!(said, "process 7 (a fleet keeper) holds it and is stopped; `kill -CONT 7` continues it");
     }
 }

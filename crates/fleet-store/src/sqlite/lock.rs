@@ -11,14 +11,14 @@ use super::connection::{beside, open_private};
 use super::failure::explain_io;
 use super::holder::busy;
 use crate::StoreError;
-use crate::store::PATIENCE;
+use crate::store::BUSY_TIMEOUT;
 
 /// A process that writes without end lets others go first for this long: time enough to wake up.
 const YIELD: Duration = Duration::from_millis(1);
 
-/// The lock, and a second one that everybody who waits for the first has a share of. The kernel wakes those who wait, but
-/// whoever is awake already takes the lock again before them: so a process that goes on writing looks whether it is
-/// wanted. One that is frozen while it waits slows such a process down, and blocks nobody.
+/// The lock, and a second one that every waiter shares. The kernel wakes the waiters, but a running process takes the
+/// lock again before they do: so a process that keeps writing checks whether others wait. One that is frozen while it
+/// waits slows such a process down, and blocks nobody.
 pub(super) struct WriteLock {
     lock: File,
     wanted: File,
@@ -32,7 +32,6 @@ impl WriteLock {
         Ok(Self { lock, wanted, path: database.to_owned() })
     }
 
-    /// Waits for the lock.
     pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
         let take = || -> Result<(), Errno> {
             if try_lock(&self.lock)? {
@@ -47,16 +46,24 @@ impl WriteLock {
         Ok(Held(&self.lock))
     }
 
-    /// Lets those write who wait, if anybody does.
+    /// Whether another process waits.
+    pub(super) fn is_wanted(&self) -> bool {
+        let is_free = try_lock(&self.wanted) == Ok(true);
+        if is_free {
+            unlock(&self.wanted);
+        }
+        !is_free
+    }
+
+    /// Lets waiting processes write.
     pub(super) fn let_others_in(&self) {
-        match try_lock(&self.wanted) {
-            Ok(true) => unlock(&self.wanted),
-            _ => std::thread::sleep(YIELD),
+        if self.is_wanted() {
+            std::thread::sleep(YIELD);
         }
     }
 }
 
-/// The lock, as long as this lives.
+/// The lock, until it is dropped.
 pub(super) struct Held<'a>(&'a File);
 
 impl Drop for Held<'_> {
@@ -69,7 +76,7 @@ impl Drop for Held<'_> {
 pub(super) fn wait(path: &Path) -> Result<File, StoreError> {
     const PAUSE: Duration = Duration::from_millis(5);
     let file = open_private(path)?;
-    for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
+    for _ in 0..BUSY_TIMEOUT.as_millis() / PAUSE.as_millis() {
         if try_lock(&file).map_err(|error| explain_io(&error.into(), path))? {
             return Ok(file);
         }

@@ -1,9 +1,9 @@
 //! SQLite: one file, many processes.
 //!
-//! Owns the file, its lock and its wake file. Writes of a process go through one thread that joins many
-//! operations into one commit ([`writer`]); whoever reads meanwhile has a connection of its own. Between processes a lock file
-//! is taken around every write transaction: the kernel queues the waiters and wakes them at once, where
-//! SQLite's own busy handler would sleep and starve them.
+//! Owns the file, its lock and its wake file. Writes of a process go through one thread that joins many operations into
+//! one commit ([`writer`]); readers have their own connections. Between processes a lock file is taken around every
+//! write transaction: the kernel queues the waiters and wakes them at once, where SQLite's own busy handler would sleep
+//! and starve them.
 
 mod connection;
 mod failure;

@@ -1,5 +1,5 @@
-//! Connections, kept for the next one who needs one, and reads on them. Whoever writes takes its own from here, too: a
-//! command that looks first and writes then, as most do, opens the file once.
+//! Reads, on connections that are kept for reuse. The writer takes its own from here, too: a command that reads first
+//! and then writes, as most do, opens the file once.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};

@@ -16,7 +16,7 @@ use crate::tx::{Lock, Statement, Tx};
 use crate::value::{Row, Value};
 
 pub(super) struct SqliteTx<'a> {
-    /// Held alone: a shared connection could not travel between threads.
+    /// Exclusive: a shared connection could not be sent between threads.
     pub(super) connection: &'a mut Connection,
     pub(super) path: &'a Path,
     /// Whether the operation that runs has news.

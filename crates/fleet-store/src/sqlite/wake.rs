@@ -12,13 +12,13 @@ use super::connection::{beside, open_private};
 use crate::{StoreError, Watch};
 
 /// Tells every waiting process that something changed.
-pub(super) struct Bell {
+pub(super) struct WakeFile {
     file: Option<File>,
 }
 
-impl Bell {
+impl WakeFile {
     pub(super) fn new(path: &Path) -> Self {
-        // Without the file nobody is woken, and the slow poll of those who wait covers for it.
+        // Without the file no process is woken, and the slow poll of the waiters covers for it.
         Self { file: open_private(&beside(path, ".wake")).ok() }
     }
 
@@ -34,8 +34,8 @@ pub(super) fn watch(path: &Path) -> Result<Watch, StoreError> {
     drop(open_private(&file)?);
     let bell = Arc::new(Notify::new());
     let rung = Arc::clone(&bell);
-    // That somebody opens or closes the file says nothing. An error from the kernel (a full queue) may hide a
-    // change: look then, too.
+    // Opening or closing the file means nothing. An error from the kernel (a full queue) may hide a change: check then,
+    // too.
     let hear = move |event: notify::Result<notify::Event>| {
         if event.map_or(true, |event| !event.kind.is_access()) {
             rung.notify_one();

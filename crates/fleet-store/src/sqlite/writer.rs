@@ -13,14 +13,17 @@ use super::lock::WriteLock;
 use super::log::Log;
 use super::reader::Readers;
 use super::tx::{SqliteTx, finish};
-use super::wake::Bell;
+use super::wake::WakeFile;
 use crate::StoreError;
 use crate::tx::{AnyOp, AnyOut};
 
-/// At most this many operations share a commit: each waits for those before it, and so do other processes.
+/// At most this many operations share a commit: each waits for those before it.
 const BATCH: usize = 128;
 
-/// Far more than callers wait at once.
+/// At most this many, while another process waits for its turn.
+const BATCH_WHILE_WANTED: usize = 16;
+
+/// Far more than ever wait at once.
 const MOST_WAITING: usize = 4_096;
 
 /// Hands operations to the writing thread, which ends with the last clone of the store.
@@ -42,8 +45,8 @@ impl Writer {
     pub(super) async fn call(&self, op: Box<dyn AnyOp>) -> Result<AnyOut, StoreError> {
         let gone = || StoreError::Failed("the writing thread is gone".to_owned());
         let (reply, answer) = oneshot::channel();
-        let turn = Arc::new(Turn::default());
-        let job = Job { op, turn: Arc::clone(&turn), reply, result: None, rings: false };
+        let owner = Arc::new(Owner::default());
+        let job = Job { op, owner: Arc::clone(&owner), reply, result: None, announces: false };
         self.jobs.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => self.watch.busy(),
             TrySendError::Disconnected(_) => gone(),
@@ -52,52 +55,51 @@ impl Writer {
         match self.watch.wait(&mut answer).await {
             Some(answer) => answer.map_err(|_| gone())?,
             // Not begun: it never will be. Begun: the outcome is near, and must be told as it is.
-            None if turn.take(Turn::ABANDONED) => Err(self.watch.busy()),
+            None if owner.take(Owner::CALLER) => Err(self.watch.busy()),
             None => answer.await.map_err(|_| gone())?,
         }
     }
 }
 
-/// Who has the say over a job: the writer that begins it or the caller that gives up. The first one wins.
+/// Who decides about a job: the writer that begins it, or the caller that gives up. The first one wins.
 #[derive(Default)]
-struct Turn(AtomicU8);
+struct Owner(AtomicU8);
 
-impl Turn {
-    const BEGUN: u8 = 1;
-    const ABANDONED: u8 = 2;
+impl Owner {
+    const WRITER: u8 = 1;
+    const CALLER: u8 = 2;
 
     fn take(&self, by: u8) -> bool {
         self.0.compare_exchange(0, by, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
 
-/// An operation on its way.
 struct Job {
     op: Box<dyn AnyOp>,
-    turn: Arc<Turn>,
+    owner: Arc<Owner>,
     reply: oneshot::Sender<Result<AnyOut, StoreError>>,
     result: Option<Result<AnyOut, StoreError>>,
-    /// Whether waiting processes are to be told.
-    rings: bool,
+    /// Whether waiting processes must be woken.
+    announces: bool,
 }
 
 impl Job {
     /// Whether the caller still waits.
     fn begin(&self) -> bool {
-        self.turn.take(Turn::BEGUN)
+        self.owner.take(Owner::WRITER)
     }
 
     /// Runs it inside the open transaction; an error says that its changes are not to be kept.
     fn run(&mut self, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
         tx.announced = false;
         let result = finish(self.op.run(tx));
-        self.rings = tx.announced && result.is_ok();
+        self.announces = tx.announced && result.is_ok();
         let verdict = result.as_ref().map(drop).map_err(Clone::clone);
         self.result = Some(result);
         verdict
     }
 
-    /// Tells the caller: its own outcome, or that the commit failed.
+    /// Replies to the caller: with its own outcome, or that the commit failed.
     fn reply(self, commit: &Result<(), StoreError>) {
         let outcome = match (self.result, commit) {
             // An operation that failed by itself says why; what became of the others is not its business.
@@ -111,27 +113,27 @@ impl Job {
     }
 }
 
-/// What the writing thread holds; opened at its first job, opened again if that failed.
-struct Desk {
+/// The files beside the database. Opened at the first job, and again if that failed.
+struct Files {
     lock: WriteLock,
-    bell: Bell,
+    bell: WakeFile,
     log: Log,
 }
 
-impl Desk {
+impl Files {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self { lock: WriteLock::of(path)?, bell: Bell::new(path), log: Log::of(path) })
+        Ok(Self { lock: WriteLock::of(path)?, bell: WakeFile::new(path), log: Log::of(path) })
     }
 }
 
 fn serve(path: &Path, connections: &Readers, queue: &Receiver<Job>) {
-    let (mut desk, mut next) = (None::<Desk>, None);
+    let (mut files, mut next) = (None::<Files>, None);
     while let Some(first) = next.take().or_else(|| queue.recv().ok()) {
-        let opened = match desk.take() {
-            Some(desk) => Ok(desk),
-            None => Desk::open(path),
+        let opened = match files.take() {
+            Some(files) => Ok(files),
+            None => Files::open(path),
         };
-        match opened.and_then(|desk| Ok((desk, connections.take()?))) {
+        match opened.and_then(|files| Ok((files, connections.take()?))) {
             Ok((ready, mut connection)) => {
                 let ready = serve_batch((ready, &mut connection), path, first, queue);
                 connections.give_back(connection);
@@ -139,7 +141,7 @@ fn serve(path: &Path, connections: &Readers, queue: &Receiver<Job>) {
                 if next.is_some() {
                     ready.lock.let_others_in();
                 }
-                desk = Some(ready);
+                files = Some(ready);
             }
             Err(error) => first.reply(&Err(error)),
         }
@@ -148,32 +150,63 @@ fn serve(path: &Path, connections: &Readers, queue: &Receiver<Job>) {
 
 /// One transaction: the first job and those that came meanwhile.
 fn serve_batch(
-    (mut desk, connection): (Desk, &mut Connection),
+    (mut files, connection): (Files, &mut Connection),
     path: &Path,
     first: Job,
     queue: &Receiver<Job>,
-) -> Desk {
-    let locked = desk.lock.hold();
-    let mut jobs: Vec<_> =
-        std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)).filter(Job::begin).collect();
-    let outcome = locked
-        .and_then(|_lock| run_batch(connection, path, &mut jobs).inspect(|()| desk.log.tend(connection)));
-    if outcome.is_ok() && jobs.iter().any(|job| job.rings) {
-        desk.bell.ring();
+) -> Files {
+    let Files { lock, bell, log } = &mut files;
+    let mut jobs = Vec::new();
+    let outcome = match lock.hold() {
+        Ok(_held) => {
+            let waiting = waiting_jobs(first, queue, lock);
+            let outcome = run_batch(connection, path, waiting, &mut jobs);
+            if outcome.is_ok() {
+                log.tend_now(connection);
+            }
+            outcome
+        }
+        // Every caller learns why.
+        Err(error) => {
+            jobs.extend(std::iter::once(first).chain(queue.try_iter()).filter(Job::begin));
+            Err(error)
+        }
+    };
+    if outcome.is_ok() && jobs.iter().any(|job| job.announces) {
+        bell.ring();
     }
-    // Also when there was no lock to be had: everybody is told why.
     for job in jobs {
         job.reply(&outcome);
     }
-    desk
+    log.tend(connection, lock);
+    files
 }
 
-fn run_batch(connection: &mut Connection, path: &Path, jobs: &mut [Job]) -> Result<(), StoreError> {
+/// The first job and those that wait behind it, as many as may share a commit.
+fn waiting_jobs(first: Job, queue: &Receiver<Job>, lock: &WriteLock) -> impl Iterator<Item = Job> {
+    let others = (1..BATCH).map_while(move |number| {
+        let is_turn_over = number >= BATCH_WHILE_WANTED && lock.is_wanted();
+        if is_turn_over { None } else { queue.try_recv().ok() }
+    });
+    std::iter::once(first).chain(others).filter(Job::begin)
+}
+
+/// Runs jobs as they come, in one transaction; `done` has all that were begun.
+fn run_batch(
+    connection: &mut Connection,
+    path: &Path,
+    jobs: impl Iterator<Item = Job>,
+    done: &mut Vec<Job>,
+) -> Result<(), StoreError> {
     let mut tx = SqliteTx::new(connection, path);
     let mut outcome = tx.command("BEGIN IMMEDIATE");
-    for job in jobs {
+    for mut job in jobs {
         if outcome.is_ok() {
-            outcome = run_job(job, &mut tx);
+            outcome = run_job(&mut job, &mut tx);
+        }
+        done.push(job);
+        if outcome.is_err() {
+            break;
         }
     }
     outcome.and_then(|()| tx.command("COMMIT")).inspect_err(|_| {
@@ -195,4 +228,35 @@ fn run_job(job: &mut Job, tx: &mut SqliteTx<'_>) -> Result<(), StoreError> {
         tx.command("ROLLBACK TO job")?;
     }
     tx.command("RELEASE job")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops;
+
+    fn job() -> Job {
+        let (reply, _) = oneshot::channel();
+        Job { op: Box::new(ops::ServerTime), owner: Arc::default(), reply, result: None, announces: false }
+    }
+
+    #[test]
+    fn a_batch_is_short_while_another_process_waits() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fleet.db");
+        let (jobs, queue) = sync_channel(MOST_WAITING);
+        (0..2 * BATCH).for_each(|_| jobs.send(job()).unwrap());
+        let lock = WriteLock::of(&path).unwrap();
+        let batch = || waiting_jobs(job(), &queue, &lock).count();
+        let held = lock.hold().unwrap();
+        assert_eq!(batch(), BATCH);
+        std::thread::scope(|scope| {
+            scope.spawn(|| drop(WriteLock::of(&path).unwrap().hold().unwrap()));
+            while !lock.is_wanted() {
+                std::thread::yield_now();
+            }
+            assert_eq!(batch(), BATCH_WHILE_WANTED);
+            drop(held);
+        });
+    }
 }

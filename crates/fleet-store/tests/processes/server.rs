@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use fleet_core::id::IdMaker;
-use fleet_core::project::Sighting;
+use fleet_core::project::RepositoryFacts;
 use fleet_store::StoreError;
-use fleet_store::ops::{Checkout, EnsureProject};
+use fleet_store::ops::{EnsureProject, ProjectCheckout};
 use fleet_testkit::wait_until;
 
 use crate::block_on;
@@ -171,12 +171,12 @@ fn a_lock_that_is_never_freed_is_not_waited_for_for_ever_postgres() {
         let store = place.open().await;
         let project = EnsureProject {
             id: IdMaker::default().next(now(), 1),
-            checkout: Checkout {
+            checkout: ProjectCheckout {
                 place: "here".to_owned(),
                 common_dir: "/the/repository".to_owned(),
                 name: "the repository".to_owned(),
             },
-            seen: Sighting::default(),
+            seen: RepositoryFacts::default(),
             now: now(),
         };
         let config: tokio_postgres::Config = place.url.parse().unwrap();

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use fleet_core::id::IdMaker;
-use fleet_core::project::Sighting;
-use fleet_store::ops::{Checkout, EnsureProject};
+use fleet_core::project::RepositoryFacts;
+use fleet_store::ops::{EnsureProject, ProjectCheckout};
 use fleet_testkit::wait_until;
 use rustix::fs::FlockOperation;
 use rustix::process::{Signal, getpid, kill_process};
@@ -65,12 +65,12 @@ fn lock_of(place: &Place) -> Option<PathBuf> {
 fn write() -> EnsureProject {
     EnsureProject {
         id: IdMaker::default().next(now(), 1),
-        checkout: Checkout {
+        checkout: ProjectCheckout {
             place: "here".to_owned(),
             common_dir: "/the/repository".to_owned(),
             name: "the repository".to_owned(),
         },
-        seen: Sighting::default(),
+        seen: RepositoryFacts::default(),
         now: now(),
     }
 }

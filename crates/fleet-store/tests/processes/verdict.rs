@@ -9,7 +9,7 @@ use fleet_core::run::Run;
 use fleet_core::task::TaskState;
 use fleet_core::time::Millis;
 use fleet_store::Store;
-use fleet_store::ops::{Audit, ExportTasks, ListRuns, RunFilter, Spending, Tail};
+use fleet_store::ops::{Audit, EventsAfter, ExportTasks, ListRuns, RunFilter, Spending};
 
 use crate::evidence::Evidence;
 use crate::worker::used;
@@ -55,8 +55,8 @@ impl Verdict {
                 _ => {}
             }
         }
-        for (task, (state, fence)) in &self.tasks {
-            assert_eq!(claims.get(task).unwrap_or(&0), fence, "{task} was claimed without an event");
+        for (task, (state, attempt)) in &self.tasks {
+            assert_eq!(claims.get(task).unwrap_or(&0), attempt, "{task} was claimed without an event");
             assert_eq!(done.contains_key(task), *state == TaskState::Done, "{task} is {state}");
         }
     }
@@ -79,8 +79,8 @@ impl Verdict {
 
     /// For people who want to know how much happened.
     pub(crate) fn summary(&self, evidence: &Evidence) -> String {
-        let claims: i64 = self.tasks.values().map(|(_, fence)| fence).sum();
-        let most = self.tasks.values().map(|(_, fence)| *fence).max().unwrap_or(0);
+        let claims: i64 = self.tasks.values().map(|(_, attempt)| attempt).sum();
+        let most = self.tasks.values().map(|(_, attempt)| *attempt).max().unwrap_or(0);
         let Evidence { expired, lost, unreachable, slowest: (millis, what), .. } = evidence;
         format!(
             "{} tasks, {claims} claims, {most} at most, {} events, {expired} leases expired, {lost} found lost, \
@@ -101,19 +101,19 @@ impl Verdict {
         for task in evidence.tasks() {
             assert!(self.tasks.contains_key(&task), "{task} was added and is not there");
         }
-        let claims = counted(evidence.claimed.iter().map(|(task, fence)| (*task, *fence)));
-        for ((task, fence), times) in claims {
-            assert_eq!(times, 1, "claim {fence} of {task} was given to several");
-            assert!(fence <= self.tasks[&task].1, "claim {fence} of {task} is not there");
+        let claims = counted(evidence.claimed.iter().map(|(task, attempt)| (*task, *attempt)));
+        for ((task, attempt), times) in claims {
+            assert_eq!(times, 1, "claim {attempt} of {task} was given to several");
+            assert!(attempt <= self.tasks[&task].1, "claim {attempt} of {task} is not there");
         }
-        let ends = counted(evidence.ended.iter().map(|(task, fence, _)| (*task, *fence)));
-        for ((task, fence), times) in ends {
-            assert_eq!(times, 1, "claim {fence} of {task} was ended by several");
+        let ends = counted(evidence.ended.iter().map(|(task, attempt, _)| (*task, *attempt)));
+        for ((task, attempt), times) in ends {
+            assert_eq!(times, 1, "claim {attempt} of {task} was ended by several");
         }
-        for (task, fence, word) in &evidence.ended {
+        for (task, attempt, word) in &evidence.ended {
             let (state, newest) = self.tasks[task];
             if word == "done" {
-                assert_eq!((state, newest), (TaskState::Done, *fence), "{task} was done and then not");
+                assert_eq!((state, newest), (TaskState::Done, *attempt), "{task} was done and then not");
             }
         }
         for (follower, followed) in &evidence.followed {
@@ -154,7 +154,7 @@ async fn all_tasks(store: &Store) -> BTreeMap<TaskId, (TaskState, i64)> {
         if page.is_empty() {
             return tasks;
         }
-        tasks.extend(page.into_iter().map(|(task, _)| (task.id, (task.state(), task.history.fence))));
+        tasks.extend(page.into_iter().map(|(task, _)| (task.id, (task.state(), task.history.attempts))));
     }
 }
 
@@ -167,7 +167,7 @@ async fn all_events(store: &Store) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     loop {
         let since = events.last().map_or(0, |event| event.seq);
-        let page = store.call(Tail { since, project: None, limit: 2_000 }).await.unwrap();
+        let page = store.call(EventsAfter { since, project: None, limit: 2_000 }).await.unwrap();
         if page.is_empty() {
             return events;
         }

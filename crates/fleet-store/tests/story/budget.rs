@@ -48,7 +48,7 @@ fn using(rig: &Rig, run: &Run, (from, to): (i64, i64), (tokens, micro_usd): (u64
     let usage = Totals { input_tokens: tokens - tokens / 4, output_tokens: tokens / 4, micro_usd };
     AppendRunEvents {
         run: run.id,
-        fence: run.fence,
+        attempt: run.attempt,
         from,
         to,
         batch: 1,
@@ -175,7 +175,7 @@ async fn a_run_that_needs_more_gets_it_while_there_is_enough(rig: &Rig) {
     let claimed = rig.ok(within(rig, budget, 2)).await;
     let more = |n: usize| {
         let run = &claimed[n].run;
-        ReserveMore { run: run.id, fence: run.fence, budget, now: rig.now() }
+        ReserveMore { run: run.id, attempt: run.attempt, budget, now: rig.now() }
     };
     let dollars = |dollars| Bounds { micro_usd: Some(dollars * DOLLAR), tokens: None };
     rig.ok(using(rig, &claimed[0].run, (0, 1), (1, 900_000))).await;

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use fleet_core::Current;
 use fleet_core::budget::Bounds;
 use fleet_core::event::Fact;
 use fleet_core::id::{RunId, TaskId};
-use fleet_core::run::{Ending, Run, RunState, Totals};
+use fleet_core::run::{Ending, Run, Totals};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Status, Task, TaskEdit, TaskMove, TaskState};
 use fleet_store::ops::{
@@ -88,8 +89,8 @@ async fn a_claimed_task_has_a_run_with_a_lease(rig: &Rig) {
         id,
         task,
         project,
-        fence: 1,
-        state: RunState::Preparing,
+        attempt: 1,
+        state: Current::first(),
         reason: None,
         detail: None,
         runner: "runner".to_owned(),
@@ -120,7 +121,7 @@ async fn a_claimed_task_has_a_run_with_a_lease(rig: &Rig) {
         assert_eq!(claimed.run, *expected);
         let detail = rig.get(expected.task).await;
         assert_eq!(detail.runs, std::slice::from_ref(expected));
-        assert_eq!((detail.task.state(), detail.task.history.fence), (TaskState::Running, 1));
+        assert_eq!((detail.task.state(), detail.task.history.attempts), (TaskState::Running, 1));
         assert_eq!((detail.task.version, detail.task.updated_at), (2, now));
         assert_eq!((&claimed.task.spec, claimed.task.state()), (&detail.task.spec, TaskState::Running));
     }
@@ -161,7 +162,7 @@ async fn a_claim_under_caps_writes_what_a_free_one_writes(rig: &Rig) {
         for (id, total) in tasks.iter().zip([None, Some(2)]) {
             let caps = Caps { total, ..Caps::default() };
             let claimed = rig.ok(Claim { caps, ..rig.claiming(1) }).await.pop().unwrap();
-            assert_eq!((claimed.task.id, claimed.run.fence), (*id, attempt));
+            assert_eq!((claimed.task.id, claimed.run.attempt), (*id, attempt));
             let stored = rig.get(*id).await;
             assert_eq!((Some(&claimed.run), &claimed.task.spec), (stored.runs.last(), &stored.task.spec));
             runs.push(claimed.run);
@@ -177,14 +178,18 @@ async fn a_claim_under_caps_writes_what_a_free_one_writes(rig: &Rig) {
 
 async fn each_claim_has_a_higher_fencing_number(rig: &Rig) {
     let id = rig.task("one").await;
-    for fence in 1..=5 {
+    for attempt in 1..=5 {
         let run = rig.start(id).await;
-        assert_eq!(run.fence, fence);
+        assert_eq!(run.attempt, attempt);
         rig.end(&run, Ending::Released("again".to_owned())).await;
     }
     let detail = rig.get(id).await;
-    assert_eq!(detail.runs.iter().map(|run| run.fence).collect::<Vec<_>>(), [1, 2, 3, 4, 5], "oldest first");
-    assert_eq!(detail.task.history.fence, 5);
+    assert_eq!(
+        detail.runs.iter().map(|run| run.attempt).collect::<Vec<_>>(),
+        [1, 2, 3, 4, 5],
+        "oldest first"
+    );
+    assert_eq!(detail.task.history.attempts, 5);
     assert_eq!(rig.kinds().await[2..], ["task.started", "task.requeued"].repeat(5));
 }
 
@@ -260,6 +265,6 @@ async fn many_claimers_never_take_a_task_twice(rig: &Rig) {
     assert_eq!(all.iter().copied().collect::<BTreeSet<_>>(), tasks.into_iter().collect());
     let runs: BTreeSet<RunId> = claimed.iter().flatten().map(|claimed| claimed.run.id).collect();
     assert_eq!(runs.len(), 300);
-    assert!(claimed.iter().flatten().all(|claimed| claimed.run.fence == 1));
+    assert!(claimed.iter().flatten().all(|claimed| claimed.run.attempt == 1));
     assert_eq!(rig.kinds().await, vec!["task.started"; 300]);
 }

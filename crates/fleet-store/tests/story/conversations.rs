@@ -17,7 +17,7 @@ const METER: Meter =
 fn hearing(run: &Run, to: i64, session: Option<&str>, meter: Option<Meter>) -> AppendRunEvents {
     AppendRunEvents {
         run: run.id,
-        fence: run.fence,
+        attempt: run.attempt,
         from: run.decoded,
         to,
         batch: run.batches + 1,

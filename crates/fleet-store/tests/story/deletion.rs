@@ -117,7 +117,7 @@ async fn a_task_that_comes_back_is_claimed_with_new_numbers(rig: &Rig) {
     let added = rig.ok(rig.adding(drafts)).await.pop().unwrap();
     assert_eq!(rig.get(id).await.task, added);
     let new = rig.start(id).await;
-    assert_eq!((old.fence, new.fence), (1, 2), "a fencing number is never given twice");
+    assert_eq!((old.attempt, new.attempt), (1, 2), "a fencing number is never given twice");
     let error = rig.refused(rig.ending(&old, Ending::Succeeded)).await;
     assert!(matches!(error, StoreError::LeaseLost { .. }), "{error}");
     rig.succeed(&new).await;

@@ -7,7 +7,7 @@ use fleet_core::event::{Event, Fact};
 use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, RunMove};
 use fleet_core::task::TaskMove;
-use fleet_store::ops::{AppendRunEvents, Newest, PauseAccount, RunEventsOf, Tail, TaskEvents};
+use fleet_store::ops::{AppendRunEvents, EventsAfter, NewestEvents, PauseAccount, RunEventsOf, TaskEvents};
 
 use crate::harness::{Engine, Rig, together};
 
@@ -25,7 +25,7 @@ async fn a_tail_begins_after_what_was_seen(rig: &Rig) {
     rig.tasks(9).await;
     let all = rig.events_since(0).await;
     assert_eq!(all.iter().map(|event| event.seq).collect::<Vec<_>>(), (1..=10).collect::<Vec<_>>());
-    let tail = async |since, limit| rig.ok(Tail { since, project: None, limit }).await;
+    let tail = async |since, limit| rig.ok(EventsAfter { since, project: None, limit }).await;
     assert_eq!(tail(0, 3).await, all[..3]);
     assert_eq!(tail(3, 3).await, all[3..6]);
     assert_eq!(tail(9, 100).await, all[9..]);
@@ -47,7 +47,11 @@ async fn a_tail_of_one_project_leaves_the_others_out(rig: &Rig) {
     rig.add(vec![rig.draft_in(one, "a"), rig.draft_in(two, "b"), rig.draft_in(one, "c")]).await;
     rig.ok(pausing(rig)).await;
     let seqs = async |since, project, limit| -> Vec<i64> {
-        rig.ok(Tail { since, project: Some(project), limit }).await.iter().map(|event| event.seq).collect()
+        rig.ok(EventsAfter { since, project: Some(project), limit })
+            .await
+            .iter()
+            .map(|event| event.seq)
+            .collect()
     };
     assert_eq!(seqs(0, one, 100).await, [1, 3, 5, 6], "with what concerns all projects");
     assert_eq!(seqs(0, two, 100).await, [2, 4, 6]);
@@ -60,7 +64,7 @@ async fn the_newest_events_come_oldest_first(rig: &Rig) {
     rig.add(vec![rig.draft_in(one, "a"), rig.draft_in(two, "b"), rig.draft_in(one, "c")]).await;
     rig.ok(pausing(rig)).await;
     let seqs = async |project, limit| -> Vec<i64> {
-        rig.ok(Newest { project, limit }).await.iter().map(|event| event.seq).collect()
+        rig.ok(NewestEvents { project, limit }).await.iter().map(|event| event.seq).collect()
     };
     assert_eq!(seqs(None, 2).await, [5, 6]);
     assert_eq!(seqs(None, 100).await, [1, 2, 3, 4, 5, 6]);
@@ -95,7 +99,7 @@ async fn the_history_of_a_task_or_run_needs_no_numbers(rig: &Rig) {
     let note = |text: &str| Fact::RunNote { text: text.to_owned() };
     let append = AppendRunEvents {
         run: run.id,
-        fence: run.fence,
+        attempt: run.attempt,
         from: 0,
         to: 5,
         batch: 1,
@@ -147,7 +151,7 @@ async fn follow(rig: Rig, end: Arc<AtomicI64>) -> Vec<Event> {
         if end.load(Ordering::SeqCst) == since {
             return seen;
         }
-        seen.extend(rig.ok(Tail { since, project: None, limit: 17 }).await);
+        seen.extend(rig.ok(EventsAfter { since, project: None, limit: 17 }).await);
         tokio::task::yield_now().await;
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
-use fleet_core::policy::{Failure, Policy, RetryPolicy, Verdict};
+use fleet_core::policy::{FailedRun, FailureDecision, Policy, RetryPolicy};
 use fleet_core::run::{Ending, Reason, RunState};
 use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_store::ops::{EndRun, LiftPause};
@@ -26,8 +26,8 @@ async fn patient_task(rig: &Rig, retry: RetryPolicy) -> TaskId {
 }
 
 /// What the usual policy says when nobody can take over.
-fn verdict(reason: Reason, failures: u32, retry: RetryPolicy, jitter: u64) -> Verdict {
-    Policy::default().after_failure(&Failure { reason, failures, waits: 0, retry, jitter }, None)
+fn verdict(reason: Reason, failures: u32, retry: RetryPolicy, jitter: u64) -> FailureDecision {
+    Policy::default().after_failure(&FailedRun { reason, failures, waits: 0, retry, jitter }, None)
 }
 
 async fn a_good_end_finishes_the_task(rig: &Rig) {
@@ -41,7 +41,7 @@ async fn a_good_end_finishes_the_task(rig: &Rig) {
     assert_eq!((told.state(), detail.task.state()), (TaskState::Done, TaskState::Done));
     assert_eq!((detail.task.history.failures, detail.task.history.reason), (0, None));
     let run = &detail.runs[0];
-    assert_eq!((run.state, run.reason, &run.detail), (RunState::Succeeded, None, &None));
+    assert_eq!((run.state(), run.reason, &run.detail), (RunState::Succeeded, None, &None));
     assert_eq!((run.ended_at, detail.task.updated_at), (Some(rig.now()), rig.now()));
     let news = rig.news().await;
     assert_eq!(news.iter().map(|event| event.fact.clone()).collect::<Vec<_>>(), [Fact::TaskDone {}]);
@@ -71,7 +71,7 @@ async fn a_released_run_does_not_count_as_a_failure(rig: &Rig) {
             (Status::Ready, Some("shutdown"))
         );
         let ended = rig.get(id).await.runs.pop().unwrap();
-        assert_eq!((ended.state, ended.detail.as_deref()), (RunState::Cancelled, Some("shutdown")));
+        assert_eq!((ended.state(), ended.detail.as_deref()), (RunState::Cancelled, Some("shutdown")));
         let detail = "shutdown".to_owned();
         assert_eq!(
             rig.facts().await,
@@ -95,11 +95,11 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
         let end = EndRun { jitter, ..rig.ending(&run, Ending::Failed(reason, detail.clone())) };
         let task = rig.ok(end).await;
         let expected = match failed {
-            Verdict::GiveUp => {
+            FailureDecision::GiveUp => {
                 assert_eq!(task.state(), TaskState::Failed, "{reason}");
                 Fact::TaskFailed { reason, detail: detail.clone(), failures }
             }
-            Verdict::RetryAfter(wait) => {
+            FailureDecision::RetryAfter(wait) => {
                 let not_before = Some(rig.now().plus(wait));
                 assert_eq!(
                     (task.state(), task.history.retry_at),
@@ -108,7 +108,7 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
                 );
                 Fact::TaskRequeued { reason: Some(reason), detail: detail.clone(), failures, not_before }
             }
-            Verdict::Pause => {
+            FailureDecision::Pause => {
                 assert_eq!(
                     (task.status(rig.now()), task.history.retry_at),
                     (Status::Ready, None),
@@ -117,7 +117,7 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
                 let detail = detail.clone();
                 Fact::TaskRequeued { reason: Some(reason), detail, failures, not_before: None }
             }
-            Verdict::HandOver(to) => panic!("handed over to {to}"),
+            FailureDecision::HandOver(to) => panic!("handed over to {to}"),
         };
         assert_eq!(rig.facts().await.pop(), Some(expected));
         assert_eq!((task.history.failures, task.history.waits), (failures, waits), "{reason}");
@@ -129,7 +129,7 @@ async fn every_reason_follows_the_policy(rig: &Rig) {
             Reason::Lost => RunState::Lost,
             _ => RunState::Failed,
         };
-        assert_eq!((ended.state, ended.reason, ended.detail), (state, Some(reason), Some(detail)));
+        assert_eq!((ended.state(), ended.reason, ended.detail), (state, Some(reason), Some(detail)));
         // Neither the pause nor the task is in the way of the next.
         rig.ok(LiftPause { account: "claude".to_owned(), now: rig.now() }).await;
         if !task.state().is_settled() {
@@ -144,7 +144,7 @@ async fn failures_add_up_until_the_policy_gives_up(rig: &Rig) {
     for earlier in 0..3 {
         let run = rig.start(id).await;
         let task = rig.end(&run, Ending::Failed(Reason::AgentError, "no".to_owned())).await;
-        let Verdict::RetryAfter(wait) = verdict(Reason::AgentError, earlier, policy, 0) else {
+        let FailureDecision::RetryAfter(wait) = verdict(Reason::AgentError, earlier, policy, 0) else {
             panic!("the policy gave up early")
         };
         assert_eq!((task.history.failures, task.status(rig.now())), (earlier + 1, Status::Scheduled));

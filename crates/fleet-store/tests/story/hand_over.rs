@@ -9,7 +9,8 @@ use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{AgentName, Task, TaskEdit, TaskMove, TaskState};
 use fleet_store::ops::{
-    After, Claim, EditTask, EndRun, HandOverWaiting, ListPauses, PauseAccount, Waiting, WaitingWork,
+    Claim, EditTask, EndRun, FailureSettings, HandOverWaiting, ListPauses, PauseAccount, WaitingTasks,
+    WaitingWork,
 };
 
 use crate::harness::{HERE, Rig};
@@ -31,15 +32,15 @@ fn name(agent: &str) -> AgentName {
     agent.parse().unwrap()
 }
 
-fn fallback(agents: &[&str]) -> After {
-    After {
+fn fallback(agents: &[&str]) -> FailureSettings {
+    FailureSettings {
         default_agent: Some(name("claude")),
         fallback: agents.iter().map(|agent| name(agent)).collect(),
-        ..After::default()
+        ..FailureSettings::default()
     }
 }
 
-async fn exhausted(rig: &Rig, run: &Run, after: After) -> Task {
+async fn exhausted(rig: &Rig, run: &Run, after: FailureSettings) -> Task {
     let ending = Ending::Failed(Reason::QuotaExhausted, "come back later".to_owned());
     rig.ok(EndRun { after, ..rig.ending(run, ending) }).await
 }
@@ -101,10 +102,10 @@ async fn when_all_are_paused_the_first_to_be_free_goes_on(rig: &Rig) {
     let id = rig.task("one").await;
     let run = claim_by(rig, id, "claude").await;
     let until = |minutes| Some(rig.now().plus(Duration::from_mins(minutes)));
-    let task = exhausted(rig, &run, After { reset: until(60), ..fallback(&["codex"]) }).await;
+    let task = exhausted(rig, &run, FailureSettings { reset: until(60), ..fallback(&["codex"]) }).await;
     assert_eq!(handed_to(&task), Some("codex"));
     let run = claim_by(rig, id, "codex").await;
-    let task = exhausted(rig, &run, After { reset: until(600), ..fallback(&["codex"]) }).await;
+    let task = exhausted(rig, &run, FailureSettings { reset: until(600), ..fallback(&["codex"]) }).await;
     assert_eq!((handed_to(&task), task.history.waits), (None, 2), "its own agent is back before the other");
     assert!(rig.claim(1).await.is_empty());
     rig.pass(Duration::from_mins(59));
@@ -129,7 +130,7 @@ async fn back_to_the_author_s_agent_is_no_longer_handed_over(rig: &Rig) {
 
 async fn without_anybody_else_the_task_waits(rig: &Rig) {
     let id = rig.task("one").await;
-    for after in [After::default(), fallback(&[]), fallback(&["claude"])] {
+    for after in [FailureSettings::default(), fallback(&[]), fallback(&["claude"])] {
         let run = claim_by(rig, id, "claude").await;
         let task = exhausted(rig, &run, after).await;
         assert_eq!((task.state(), handed_to(&task)), (TaskState::Queued, None));
@@ -146,7 +147,7 @@ async fn an_agent_that_failed_by_itself_hands_over_and_that_counts(rig: &Rig) {
     let policy = Policy::default().with(Reason::Stale, Action::HandOver);
     let stale = async |agent: &str| {
         let run = claim_by(rig, id, agent).await;
-        let after = After { policy: policy.clone(), ..fallback(&["codex"]) };
+        let after = FailureSettings { policy: policy.clone(), ..fallback(&["codex"]) };
         let ending = Ending::Failed(Reason::Stale, "silence".to_owned());
         rig.ok(EndRun { after, ..rig.ending(&run, ending) }).await
     };
@@ -195,7 +196,7 @@ async fn the_way_of_the_claim_makes_no_difference(rig: &Rig) {
     assert!(rig.ok(Claim { able: others, ..rig.claiming(1) }).await.is_empty());
 }
 
-async fn waiting(rig: &Rig) -> Vec<Waiting> {
+async fn waiting(rig: &Rig) -> Vec<WaitingTasks> {
     let accounts = std::iter::once((name("claude"), "anthropic".to_owned())).collect();
     rig.ok(WaitingWork { place: HERE.to_owned(), default_agent: name("claude"), accounts, now: rig.now() })
         .await

@@ -44,7 +44,7 @@ async fn only_tasks_of_projects_that_are_here_are_taken(rig: &Rig) {
     assert_eq!(ids(&rig.ok(having(rig, 2, &[a, c])).await), [tasks[0], tasks[3]], "all heads fit");
     assert_eq!(ids(&rig.claim(9).await), [tasks[5], tasks[6], tasks[8]], "any project");
     let untouched = rig.get(tasks[0]).await.task.history;
-    assert_eq!((untouched.fence, untouched.failures), (1, 0), "who passed it over left no trace");
+    assert_eq!((untouched.attempts, untouched.failures), (1, 0), "who passed it over left no trace");
 }
 
 async fn a_claimer_without_projects_takes_nothing(rig: &Rig) {

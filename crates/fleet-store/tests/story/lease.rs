@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use fleet_core::Machine as _;
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
 use fleet_core::run::{Ending, Reason, Run, RunMove, RunState};
 use fleet_core::task::{Task, TaskMove, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{All, Claim, Elsewhere, ExpireLeases, LiveRuns, Prepared};
+use fleet_store::ops::{All, Claim, ExpireLeases, LiveRuns, OtherPlaces, Prepared};
 
 use crate::harness::{HERE, LEASE, Rig, together};
 
@@ -76,7 +77,7 @@ async fn an_expired_lease_queues_the_task_again(rig: &Rig) {
         assert_eq!((task.history.failures, task.history.reason), (failures, Some(Reason::Lost)));
         let lost = rig.get(id).await.runs.pop().unwrap();
         assert_eq!(
-            (lost.state, lost.reason, lost.ended_at),
+            (lost.state(), lost.reason, lost.ended_at),
             (RunState::Lost, Some(Reason::Lost), Some(rig.now()))
         );
         let detail = lost.detail.unwrap();
@@ -123,7 +124,7 @@ async fn a_keeper_that_lost_its_lease_changes_nothing(rig: &Rig) {
     all_refused(rig, &old).await;
     rig.pass(Duration::from_secs(10));
     let new = rig.start(id).await;
-    assert_eq!((old.fence, new.fence), (1, 2));
+    assert_eq!((old.attempt, new.attempt), (1, 2));
     all_refused(rig, &old).await;
     rig.succeed(&new).await;
     all_refused(rig, &old).await;
@@ -148,8 +149,8 @@ async fn a_wrong_fencing_number_changes_nothing(rig: &Rig) {
     let run = rig.start(id).await;
     rig.end(&run, Ending::Released("again".to_owned())).await;
     let run = rig.start(id).await;
-    for fence in [1, 3, 0, -1, i64::MAX] {
-        all_refused(rig, &Run { fence, ..run.clone() }).await;
+    for attempt in [1, 3, 0, -1, i64::MAX] {
+        all_refused(rig, &Run { attempt, ..run.clone() }).await;
     }
     rig.succeed(&run).await;
     assert_eq!(rig.kinds().await.last().map(String::as_str), Some("task.done"));
@@ -218,7 +219,7 @@ async fn each_place_looks_after_its_own(rig: &Rig) {
     let there = rig.ok(there).await.pop().unwrap().run;
     let grace = Duration::from_secs(90);
     let seen_from = |place: &str| {
-        let elsewhere = Some(Elsewhere { here: place.to_owned(), grace });
+        let elsewhere = Some(OtherPlaces { here: place.to_owned(), grace });
         ExpireLeases { elsewhere, ..rig.expiring() }
     };
     rig.pass(LEASE + grace);
@@ -272,7 +273,7 @@ async fn a_renewal_and_an_expiry_that_meet_agree(rig: &Rig) {
         let state = rig.state(claimed.task.id).await;
         match renewed {
             Ok(_) if state == TaskState::Running => assert!(!expired.contains(&claimed.run.id)),
-            // Renewed with a fencing number that still held, then cancelled by nobody: it must run.
+            // Renewed with an attempt number that still held, then cancelled by nobody: it must run.
             Ok(_) => panic!("a renewed run was ended"),
             Err(StoreError::LeaseLost { .. }) => {
                 assert!(expired.contains(&claimed.run.id) && state == TaskState::Queued);

@@ -121,9 +121,10 @@ impl World {
     }
 
     async fn take(&mut self, rig: &Rig) -> Vec<i64> {
-        let Run { id: run, fence, .. } = self.keeper.run;
+        let Run { id: run, attempt, .. } = self.keeper.run;
         let after = self.keeper.last;
-        let taken = rig.ok(TakeMessages { run, fence, channel: Channel::Input, after, now: rig.now() }).await;
+        let taken =
+            rig.ok(TakeMessages { run, attempt, channel: Channel::Input, after, now: rig.now() }).await;
         let taken: Vec<i64> = taken.iter().map(|message| message.id.seq).collect();
         let waits = |(seq, receipts): (&i64, &Receipts)| {
             (*seq > after && receipts.state() != MessageState::Seen).then_some(*seq)
@@ -136,9 +137,9 @@ impl World {
     }
 
     async fn record(&mut self, rig: &Rig, receipt: Receipt) {
-        let Run { id: run, fence, .. } = self.keeper.run;
+        let Run { id: run, attempt, .. } = self.keeper.run;
         let seqs = self.keeper.told(receipt);
-        let news = rig.ok(RecordReceipts { run, fence, receipt, seqs: seqs.clone(), now: rig.now() }).await;
+        let news = rig.ok(RecordReceipts { run, attempt, receipt, seqs: seqs.clone(), now: rig.now() }).await;
         let before = self.receipts.clone();
         for seq in &seqs {
             self.moved(*seq, receipt.into(), rig);

@@ -5,13 +5,13 @@ use std::time::Duration;
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
 use fleet_core::message::{
-    Channel, MOST_WAITING, Message, MessageKind, MessageState, Receipt, Reception, Refusal,
+    Channel, MOST_WAITING, Message, MessageKind, MessageRefusal, MessageState, Receipt, Reception,
 };
-use fleet_core::run::{Ending, Reason, Run, Stop, StopKind};
+use fleet_core::run::{Ending, Reason, Run, StopKind, StopRequest};
 use fleet_core::task::{TaskMove, TaskState};
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
-use fleet_store::ops::{RecordReceipts, RequestStop, SendMessage, Sent, TakeMessages, TaskMessages};
+use fleet_store::ops::{RecordReceipts, RequestStop, SendMessage, SentMessage, TakeMessages, TaskMessages};
 
 use crate::harness::{LEASE, Rig, together};
 
@@ -34,16 +34,16 @@ story! {
     a_follow_up_waits_for_the_next_run
 }
 
-async fn say(rig: &Rig, task: TaskId, text: &str) -> Sent {
+async fn say(rig: &Rig, task: TaskId, text: &str) -> SentMessage {
     rig.ok(rig.saying(task, text)).await
 }
 
 fn taking(rig: &Rig, run: &Run, after: i64) -> TakeMessages {
-    TakeMessages { run: run.id, fence: run.fence, channel: Channel::Start, after, now: rig.now() }
+    TakeMessages { run: run.id, attempt: run.attempt, channel: Channel::Start, after, now: rig.now() }
 }
 
 fn receipt(rig: &Rig, run: &Run, receipt: Receipt, seqs: &[i64]) -> RecordReceipts {
-    RecordReceipts { run: run.id, fence: run.fence, receipt, seqs: seqs.to_vec(), now: rig.now() }
+    RecordReceipts { run: run.id, attempt: run.attempt, receipt, seqs: seqs.to_vec(), now: rig.now() }
 }
 
 fn seen(rig: &Rig, run: &Run, seq: i64) -> RecordReceipts {
@@ -175,7 +175,7 @@ async fn what_is_over_is_queued_again_with_a_clean_record(rig: &Rig) {
         assert_eq!(rig.kinds().await, ["task.prompted", "task.reopened"]);
     }
     let again = rig.start(done).await;
-    assert_eq!((again.fence, texts(&rig.ok(taking(rig, &again, 0)).await)), (2, vec![(1, "go on")]));
+    assert_eq!((again.attempt, texts(&rig.ok(taking(rig, &again, 0)).await)), (2, vec![(1, "go on")]));
 }
 
 async fn those_who_waited_for_a_task_wait_again(rig: &Rig) {
@@ -222,7 +222,7 @@ async fn a_branch_that_another_task_has_is_not_taken_back(rig: &Rig) {
 }
 
 async fn some_tasks_take_no_message(rig: &Rig) {
-    let refused = async |id: TaskId, why: Refusal| {
+    let refused = async |id: TaskId, why: MessageRefusal| {
         let error = rig.refused(rig.saying(id, "x")).await;
         let told =
             matches!(error, StoreError::MessageRefused { task, refusal } if task == id && refusal == why);
@@ -232,20 +232,21 @@ async fn some_tasks_take_no_message(rig: &Rig) {
     let run = rig.start(asking).await;
     rig.work(&run).await;
     rig.end(&run, Ending::Asked).await;
-    refused(asking, Refusal::WaitsForAnswer).await;
+    refused(asking, MessageRefusal::WaitsForAnswer).await;
     let stopping = rig.task("stopping").await;
     let run = rig.start(stopping).await;
-    let stop = |kind| RequestStop { run: run.id, stop: Stop { kind, why: "why".to_owned() }, now: rig.now() };
+    let stop =
+        |kind| RequestStop { run: run.id, stop: StopRequest { kind, why: "why".to_owned() }, now: rig.now() };
     rig.ok(stop(StopKind::Release)).await;
     assert_eq!(say(rig, stopping, "for the next attempt").await.reception, Reception::Live);
     rig.ok(stop(StopKind::Cancel)).await;
-    refused(stopping, Refusal::IsStopping).await;
+    refused(stopping, MessageRefusal::IsStopping).await;
     let busy = rig.task("busy").await;
     rig.moved(busy, TaskMove::Hold).await;
     for _ in 0..MOST_WAITING {
         assert_eq!(say(rig, busy, "x").await.reception, Reception::Held);
     }
-    refused(busy, Refusal::TooMany).await;
+    refused(busy, MessageRefusal::TooMany).await;
     let unknown: TaskId = rig.id();
     let error = rig.refused(rig.saying(unknown, "x")).await;
     assert!(matches!(error, StoreError::TaskNotFound(_)), "{error}");

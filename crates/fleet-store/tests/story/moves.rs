@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use fleet_core::Machine as _;
 use fleet_core::event::Fact;
 use fleet_core::id::TaskId;
 use fleet_core::policy::RetryPolicy;
@@ -126,11 +127,12 @@ async fn cancelling_a_running_task_ends_its_run(rig: &Rig) {
     assert_eq!(cancelled.fact, Fact::TaskCancelled { remark: None });
     assert_eq!(cancelled.subject.run, Some(run.id), "the run that it ended is named");
     let ended = rig.get(id).await.runs.pop().unwrap();
-    assert_eq!((ended.state, ended.ended_at), (RunState::Cancelled, Some(rig.now())));
+    assert_eq!((ended.state(), ended.ended_at), (RunState::Cancelled, Some(rig.now())));
 
     let lost = |error: &StoreError| matches!(error, StoreError::LeaseLost { run: lost } if *lost == run.id);
     assert!(lost(&rig.refused(rig.advancing(&run, RunMove::Exit)).await));
-    let renew = RenewLease { run: run.id, fence: run.fence, lease: Duration::from_secs(9), now: rig.now() };
+    let renew =
+        RenewLease { run: run.id, attempt: run.attempt, lease: Duration::from_secs(9), now: rig.now() };
     assert!(lost(&rig.refused(renew).await));
     for ending in [
         Ending::Succeeded,
@@ -163,8 +165,8 @@ async fn cancelling_works_at_every_stage_of_a_run(rig: &Rig) {
         rig.moved(id, TaskMove::Cancel).await;
         assert_eq!(rig.get(id).await.runs[0].state, RunState::Cancelled);
         let again = rig.moved(id, TaskMove::Retry).await;
-        assert_eq!(again.history.fence, 1, "the next claim counts on");
-        assert_eq!(rig.start(id).await.fence, 2);
+        assert_eq!(again.history.attempts, 1, "the next claim counts on");
+        assert_eq!(rig.start(id).await.attempt, 2);
         rig.moved(id, TaskMove::Cancel).await;
     }
     let kinds = rig.kinds().await;
@@ -186,7 +188,7 @@ async fn a_retry_starts_with_a_clean_record(rig: &Rig) {
     assert_eq!((failed.state(), failed.history.retry_at.is_some()), (TaskState::Failed, true));
     rig.news().await;
     let task = rig.moved(id, TaskMove::Retry).await;
-    assert_eq!(task.history, TaskHistory { fence: 2, ..TaskHistory::default() });
+    assert_eq!(task.history, TaskHistory { attempts: 2, ..TaskHistory::default() });
     assert_eq!((task.state(), task.due()), (TaskState::Queued, None));
     assert_eq!(rig.facts().await, [Fact::TaskRetried {}]);
     let run = rig.start(id).await;

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use fleet_core::id::IdMaker;
-use fleet_core::project::Sighting;
+use fleet_core::project::RepositoryFacts;
 use fleet_store::ops::{EnsureProject, ListProjects, NewerSchema};
 use fleet_store::{Store, StoreError, StoreUrl};
 
@@ -15,7 +15,6 @@ story! {
     a_store_of_a_newer_version_is_refused
     a_store_of_another_program_is_refused
     a_store_says_what_it_is
-    a_store_of_an_older_version_keeps_what_it_has
 }
 
 async fn opening_again_changes_nothing(rig: &Rig) {
@@ -86,30 +85,6 @@ async fn a_store_says_what_it_is(rig: &Rig) {
     );
 }
 
-async fn a_store_of_an_older_version_keeps_what_it_has(rig: &Rig) {
-    let id = rig.task("one").await;
-    let run = rig.start(id).await;
-    let (known, schema) = (rig.place().version().await, rig.place().schema().await);
-    rig.place()
-        .execute(
-            "DROP VIEW prompts; DROP TABLE messages; \
-             ALTER TABLE runs DROP COLUMN meter; ALTER TABLE runs DROP COLUMN batches",
-        )
-        .await;
-    for column in ["parent", "depth", "spawn_depth", "workflow", "part", "may_be_empty"] {
-        rig.place().execute(&format!("ALTER TABLE tasks DROP COLUMN {column}")).await;
-    }
-    rig.place().execute("DROP TABLE stages; DROP TABLE workflow_texts; DROP TABLE workflows").await;
-    rig.place()
-        .execute("DROP TABLE hosts; DROP TABLE checkouts; ALTER TABLE projects DROP COLUMN root")
-        .await;
-    rig.place().set_version(2).await;
-    let newer = rig.elsewhere().await;
-    assert_eq!((newer.place().version().await, newer.place().schema().await), (known, schema));
-    assert_eq!(newer.get(id).await.runs, std::slice::from_ref(&run));
-    assert_eq!(newer.ok(newer.renewing(&run)).await.messages, 0);
-}
-
 const MANY: usize = 24;
 const STEP: Duration = Duration::from_micros(400);
 
@@ -125,7 +100,7 @@ fn open_at_once(engine: Engine) {
             let store = Store::open(&url).await.unwrap_or_else(|error| panic!("opening number {n}: {error}"));
             let now = START;
             let id = IdMaker::default().next(now, u64::try_from(n).unwrap());
-            let (checkout, seen) = (checkout(HERE, "/one/.git", "one"), Sighting::default());
+            let (checkout, seen) = (checkout(HERE, "/one/.git", "one"), RepositoryFacts::default());
             let ensure = EnsureProject { id, checkout, seen, now };
             let project = store.call(ensure).await.unwrap();
             assert_eq!(

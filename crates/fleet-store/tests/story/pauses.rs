@@ -10,7 +10,9 @@ use fleet_core::id::TaskId;
 use fleet_core::policy::{Action, MOST_WAITS, Policy, RetryPolicy};
 use fleet_core::run::{Ending, Reason, Run};
 use fleet_core::task::{AgentName, TaskMove, TaskState};
-use fleet_store::ops::{After, Claim, Claimed, EndRun, LiftPause, ListPauses, NewTask, Pause, PauseAccount};
+use fleet_store::ops::{
+    Claim, Claimed, EndRun, FailureSettings, LiftPause, ListPauses, NewTask, Pause, PauseAccount,
+};
 
 use crate::harness::{Rig, together};
 
@@ -216,8 +218,10 @@ async fn strikes_make_pauses_longer_until_a_run_succeeds(rig: &Rig) {
 async fn the_end_that_the_provider_names_counts(rig: &Rig) {
     rig.tasks(2).await;
     let runs = rig.claim(2).await;
-    let after =
-        |seconds| After { reset: Some(rig.now().plus(Duration::from_secs(seconds))), ..After::default() };
+    let after = |seconds| FailureSettings {
+        reset: Some(rig.now().plus(Duration::from_secs(seconds))),
+        ..FailureSettings::default()
+    };
     rig.ok(EndRun { after: after(7_200), ..refused(rig, &runs[0].run, Reason::QuotaExhausted) }).await;
     assert_eq!(paused_for(rig).await, (7_200, 1));
     rig.ok(EndRun { after: after(60), ..refused(rig, &runs[1].run, Reason::RateLimited) }).await;
@@ -244,7 +248,7 @@ async fn the_policy_of_the_caller_counts(rig: &Rig) {
     let runs = rig.claim(2).await;
     let policy =
         Policy::default().with(Reason::RateLimited, Action::GiveUp).with(Reason::Auth, Action::Pause);
-    let after = After { policy, ..After::default() };
+    let after = FailureSettings { policy, ..FailureSettings::default() };
     let limited = EndRun { after: after.clone(), ..refused(rig, &runs[0].run, Reason::RateLimited) };
     assert_eq!(rig.ok(limited).await.state(), TaskState::Failed);
     assert_eq!(pauses(rig).await, []);

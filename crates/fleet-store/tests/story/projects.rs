@@ -2,7 +2,7 @@
 
 use fleet_core::event::{Fact, Subject};
 use fleet_core::id::ProjectId;
-use fleet_core::project::{Project, Sighting};
+use fleet_core::project::{Project, RepositoryFacts};
 use fleet_store::ops::{
     EnsureProject, FindProject, Host, ListHosts, ListProjects, OfferHost, Probe, ProjectsAt,
 };
@@ -22,7 +22,7 @@ story! {
 const THERE: &str = "there:/home/.fleet";
 
 fn ensuring(rig: &Rig, (place, dir, name): (&str, &str, &str), root: Option<&str>) -> EnsureProject {
-    let seen = Sighting { root: root.map(str::to_owned), ..Sighting::default() };
+    let seen = RepositoryFacts { root: root.map(str::to_owned), ..RepositoryFacts::default() };
     EnsureProject { id: rig.id(), checkout: checkout(place, dir, name), seen, now: rig.now() }
 }
 

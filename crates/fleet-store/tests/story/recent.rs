@@ -2,8 +2,8 @@
 
 use fleet_core::id::TaskId;
 use fleet_core::run::{Ending, Reason};
-use fleet_core::task::TaskState;
-use fleet_store::ops::{RecentTasks, TaskKind};
+use fleet_core::task::{TaskKind, TaskState};
+use fleet_store::ops::RecentTasks;
 
 use crate::harness::Rig;
 

@@ -33,7 +33,7 @@ fn said(text: &str) -> Fact {
 fn stretch(run: &Run, from: i64, to: i64) -> AppendRunEvents {
     AppendRunEvents {
         run: run.id,
-        fence: run.fence,
+        attempt: run.attempt,
         from,
         to,
         batch: 1,
@@ -158,7 +158,7 @@ async fn a_gap_is_refused(rig: &Rig) {
 
 async fn a_lost_lease_appends_nothing(rig: &Rig) {
     let (_, run) = started(rig).await;
-    let wrong = Run { fence: 2, ..run.clone() };
+    let wrong = Run { attempt: 2, ..run.clone() };
     let lost = |error: &StoreError| matches!(error, StoreError::LeaseLost { run: named } if *named == run.id);
     assert!(lost(&rig.refused(saying(&wrong, 0, 10, &["one"])).await));
     rig.ok(saying(&run, 0, 10, &["one"])).await;
@@ -255,7 +255,7 @@ async fn the_last_words_and_the_end_come_together_or_not_at_all(rig: &Rig) {
     let moved = Fact::RunMoved { state: RunState::Finishing };
     assert_eq!(facts, [said("bye"), moved, Fact::TaskDone {}]);
     let found = rig.detail(&run).await.run;
-    assert_eq!((found.state, found.decoded), (RunState::Succeeded, 10));
+    assert_eq!((found.state(), found.decoded), (RunState::Succeeded, 10));
     rig.pass(Duration::from_millis(1));
     assert!(matches!(rig.refused(close(10, false)).await, StoreError::LeaseLost { .. }));
 }

@@ -72,7 +72,7 @@ async fn world(rig: &Rig) -> (Vec<Known>, [BatchId; 2]) {
             known.push(Known { run: run.clone(), batch, live, newest: !again });
             // Ends only after all of a round are claimed: it would be claimed again at once.
         }
-        for one in known.iter().filter(|one| !one.live && one.run.fence == round + 1) {
+        for one in known.iter().filter(|one| !one.live && one.run.attempt == round + 1) {
             let ending = if one.newest { Ending::Succeeded } else { Ending::Released("again".to_owned()) };
             if one.newest {
                 rig.work(&one.run).await;

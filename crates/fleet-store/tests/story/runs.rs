@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fleet_core::event::Fact;
-use fleet_core::run::{Ending, Reason, RunMove, RunState, Stop, StopKind};
+use fleet_core::run::{Ending, Reason, RunMove, RunState, StopKind, StopRequest};
 use fleet_core::task::{TaskMove, TaskState};
 use fleet_store::StoreError;
 use fleet_store::ops::{GetRun, LiveRuns, Prepared, RequestStop};
@@ -72,7 +72,7 @@ async fn a_run_is_read_with_what_surrounds_it(rig: &Rig) {
     let end = rig.ending(&run, Ending::Succeeded);
     rig.ok(fleet_store::ops::EndRun { result: text(result), ..end }).await;
     let detail = rig.detail(&run).await;
-    assert_eq!((detail.run.state, detail.result.as_deref()), (RunState::Succeeded, Some(result)));
+    assert_eq!((detail.run.state(), detail.result.as_deref()), (RunState::Succeeded, Some(result)));
     rig.ok(rig.deleting(id)).await;
     let detail = rig.detail(&run).await;
     assert!(detail.task.is_none() && detail.run.task == id, "what happened stays");
@@ -109,8 +109,8 @@ async fn live_runs_are_those_of_a_place(rig: &Rig) {
     assert!(live("nowhere").await.is_empty());
 }
 
-fn stop(kind: StopKind, why: &str) -> Stop {
-    Stop { kind, why: why.to_owned() }
+fn stop(kind: StopKind, why: &str) -> StopRequest {
+    StopRequest { kind, why: why.to_owned() }
 }
 
 async fn a_stop_reaches_the_keeper_with_its_renewal(rig: &Rig) {
@@ -167,11 +167,11 @@ async fn a_cancelled_run_cancels_its_task(rig: &Rig) {
     assert_eq!((task.state(), task.history.remark.as_deref()), (TaskState::Cancelled, Some("not needed")));
     assert_eq!((task.history.failures, task.history.reason), (0, None), "nobody failed");
     let ended = rig.detail(&run).await.run;
-    assert_eq!((ended.state, ended.reason), (RunState::Cancelled, None));
+    assert_eq!((ended.state(), ended.reason), (RunState::Cancelled, None));
     assert_eq!(ended.detail.as_deref(), Some("not needed"));
     assert_eq!(rig.facts().await, [Fact::TaskCancelled { remark: text("not needed") }]);
     assert_eq!(rig.moved(id, TaskMove::Retry).await.history.remark, None);
-    assert_eq!(rig.start(id).await.fence, 2);
+    assert_eq!(rig.start(id).await.attempt, 2);
 }
 
 async fn whatever_an_agent_says_can_be_kept(rig: &Rig) {

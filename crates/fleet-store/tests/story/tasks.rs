@@ -8,8 +8,8 @@ use fleet_core::limits::Limits;
 use fleet_core::policy::RetryPolicy;
 use fleet_core::scope::FileScope;
 use fleet_core::task::{
-    Complexity, EditRefused, Label, Labels, Meta, Status, TaskEdit, TaskHistory, TaskMove, TaskSpec,
-    TaskState,
+    Complexity, EditRefused, Label, Labels, Meta, Setup, Status, TaskEdit, TaskHistory, TaskMove, TaskSpec,
+    TaskState, Tuning,
 };
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
@@ -26,7 +26,7 @@ story! {
     a_task_that_does_not_exist_is_named
 }
 
-/// Every field filled in, with what could trip an engine: quotes, wide characters, large numbers.
+/// Every field that can be edited, with what could trip an engine: quotes, wide characters, large numbers.
 fn rich(rig: &Rig) -> TaskSpec {
     let meta = |n: usize| (format!("key-{n}").parse().unwrap(), "värde '\"{}$1 \u{1F600}".parse().unwrap());
     TaskSpec {
@@ -51,8 +51,10 @@ fn rich(rig: &Rig) -> TaskSpec {
         meta: (0..64).map(meta).collect(),
         batch: Some(rig.id()),
         read_only: true,
-        // Only workflows say so, and nobody edits it.
-        may_be_empty: false,
+        tuning: Tuning { effort: Some("high".to_owned()), args: vec!["-v".to_owned()] },
+        setup: Setup::Skip,
+        // Nobody edits the others.
+        ..TaskSpec::new("x".parse().unwrap())
     }
 }
 
@@ -89,38 +91,21 @@ fn editing(rig: &Rig, id: fleet_core::id::TaskId, edit: TaskEdit) -> EditTask {
     EditTask { id, edit, now: rig.now() }
 }
 
-/// An edit that sets every field of `spec`.
-fn whole_edit(spec: TaskSpec) -> TaskEdit {
-    TaskEdit {
-        title: Some(spec.title),
-        description: Some(spec.description),
-        priority: Some(spec.priority),
-        labels: Some(spec.labels),
-        scope: Some(spec.scope),
-        complexity: Some(spec.complexity),
-        agent: Some(spec.agent),
-        model: Some(spec.model),
-        base: Some(spec.base),
-        branch: Some(spec.branch),
-        limits: Some(spec.limits),
-        retry: Some(spec.retry),
-        not_before: Some(spec.not_before),
-        meta: Some(spec.meta),
-        batch: Some(spec.batch),
-        read_only: Some(spec.read_only),
-    }
+macro_rules! edits {
+    ($($field:ident: $type:ty,)+) => {
+        /// An edit that sets every field of `spec`.
+        fn whole_edit(spec: TaskSpec) -> TaskEdit {
+            TaskEdit { $($field: Some(spec.$field),)+ }
+        }
+
+        /// The edits of `edit`, one field at a time.
+        fn single_edits(edit: &TaskEdit) -> Vec<(&'static str, TaskEdit)> {
+            vec![$((stringify!($field), TaskEdit { $field: edit.$field.clone(), ..TaskEdit::default() })),+]
+        }
+    };
 }
 
-/// The edits of `edit`, one field at a time.
-fn single_edits(edit: &TaskEdit) -> Vec<(&'static str, TaskEdit)> {
-    macro_rules! each {
-        ($($field:ident)+) => {
-            vec![$((stringify!($field), TaskEdit { $field: edit.$field.clone(), ..TaskEdit::default() })),+]
-        };
-    }
-    each!(title description priority labels scope complexity agent model base branch limits retry not_before meta
-        batch read_only)
-}
+fleet_core::for_each_editable_field!(edits);
 
 async fn every_field_can_be_changed_and_emptied(rig: &Rig) {
     let id = rig.task("plain").await;

@@ -2,7 +2,7 @@
 //! late, after others. See `relay::table`.
 
 use fleet_core::event::{AgentEvent, Fact};
-use fleet_core::run::{Ending, Reason, Run, RunMove, Stop, StopKind};
+use fleet_core::run::{Ending, Reason, Run, RunMove, StopKind, StopRequest};
 use fleet_store::ops::{AppendRunEvents, CloseRun, Prepared, RequestStop};
 use fleet_store::{Op, StoreError};
 
@@ -48,7 +48,7 @@ fn known() -> Prepared {
 fn stretch(rig: &Rig, run: &Run, (from, to): (i64, i64), batch: i64) -> AppendRunEvents {
     AppendRunEvents {
         run: run.id,
-        fence: run.fence,
+        attempt: run.attempt,
         from,
         to,
         batch,
@@ -160,7 +160,7 @@ async fn an_end_whose_task_goes_on_meanwhile_leaves_it_alone(rig: &Rig) {
     let end = rig.ending(&run, Ending::Released("shutdown".to_owned()));
     rig.ok(end.clone()).await;
     let next = rig.start(run.task).await;
-    let stop = Stop { kind: StopKind::Cancel, why: "enough".to_owned() };
+    let stop = StopRequest { kind: StopKind::Cancel, why: "enough".to_owned() };
     rig.ok(RequestStop { run: next.id, stop, now: rig.now() }).await;
     let before = rig.place().dump().await;
     rig.ok(end).await;

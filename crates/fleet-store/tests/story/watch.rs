@@ -78,7 +78,7 @@ async fn a_change_before_the_wait_is_not_lost(rig: &Rig) {
 /// Everything that a runner does on its rounds when there is nothing to do. If any of it rang, idle runners
 /// would wake each other for ever.
 async fn idle_round(rig: &Rig, run: &Run) {
-    rig.ok(RenewLease { run: run.id, fence: run.fence, lease: LEASE, now: rig.now() }).await;
+    rig.ok(RenewLease { run: run.id, attempt: run.attempt, lease: LEASE, now: rig.now() }).await;
     assert!(rig.claim(3).await.is_empty());
     assert!(rig.ok(rig.expiring()).await.is_empty());
     rig.ok(GetTask { id: run.task }).await;

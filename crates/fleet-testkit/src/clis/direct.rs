@@ -27,16 +27,13 @@ pub struct Direct {
     plan: bool,
 }
 
-/// What an agent left.
 #[derive(Debug, Clone)]
 pub struct Ended {
     /// The exit status; 128 + the signal's number when a signal ended it.
     pub code: i32,
     /// The lines of its standard output that are JSON.
     pub events: Vec<Value>,
-    /// All of its standard output.
     pub stdout: String,
-    /// All of its standard error.
     pub stderr: String,
 }
 
@@ -65,7 +62,6 @@ impl Direct {
         Self { base, ..self.clone() }
     }
 
-    /// Where it works.
     pub fn cwd(&self) -> &Path {
         &self.cwd
     }
@@ -97,7 +93,6 @@ impl Direct {
         Self { plan: true, ..self.clone() }
     }
 
-    /// Starts it.
     pub fn start(&self, prompt: &str) -> Running {
         let mut command = Command::new(&self.program);
         command.args(self.arguments(prompt)).current_dir(&self.cwd).env_clear();
@@ -112,7 +107,6 @@ impl Direct {
         Running { child, stdout, stderr }
     }
 
-    /// Runs it to its end.
     #[track_caller]
     pub fn run(&self, prompt: &str, bound: Duration) -> Ended {
         self.start(prompt).wait(bound)
@@ -174,7 +168,6 @@ impl Running {
         events(&self.stdout.text())
     }
 
-    /// Whether it has not ended yet.
     pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }

@@ -28,21 +28,15 @@ pub const SKIPPED_VARIABLE: &str = "FLEET_TEST_AGENTS_SKIPPED";
 /// The oldest node that gemini runs on.
 pub const OLDEST_NODE: u32 = 20;
 
-/// An agent that the tests run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cli {
-    /// Claude Code.
     Claude,
-    /// OpenAI's Codex.
     Codex,
-    /// Google's Gemini.
     Gemini,
-    /// opencode.
     Opencode,
 }
 
 impl Cli {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
 
     /// The name of its program, which is also codefleet's name for the agent.
@@ -92,7 +86,7 @@ pub fn programs(directory: &Path) -> PathBuf {
 
 /// What a test needs; none when the test is to be skipped for the want of it, which is said. In CI it panics.
 #[track_caller]
-pub(crate) fn present_or_skip<T>(needed: Result<T, String>) -> Option<T> {
+pub fn present_or_skip<T>(needed: Result<T, String>) -> Option<T> {
     match needed {
         Ok(needed) => Some(needed),
         Err(why) if in_ci() => panic!("must not be skipped in CI: {why}"),

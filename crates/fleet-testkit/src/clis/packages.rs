@@ -20,18 +20,13 @@ const STAMP: &str = "installed.json";
 /// A kind of machine for which there are packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
-    /// Linux on x86-64.
     LinuxX64,
-    /// Linux on 64-bit ARM.
     LinuxArm64,
-    /// macOS on Apple's processors.
     DarwinArm64,
-    /// macOS on Intel's.
     DarwinX64,
 }
 
 impl Platform {
-    /// This machine's.
     pub fn this() -> Option<Self> {
         match (env::consts::OS, env::consts::ARCH) {
             ("linux", "x86_64") => Some(Self::LinuxX64),

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::talk::{Talk, Tool};
 
-/// A call that the model makes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
     pub(super) name: String,
@@ -14,7 +13,6 @@ pub(super) struct Call {
     pub(super) input: Input,
 }
 
-/// What is given to a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Input {
     Arguments(Value),

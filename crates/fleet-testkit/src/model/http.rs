@@ -113,7 +113,6 @@ pub(super) fn open(to: &mut impl Write, headers: &Headers) -> io::Result<()> {
     to.flush()
 }
 
-/// One event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     /// The protocols that name their events do so twice: here and in the data.

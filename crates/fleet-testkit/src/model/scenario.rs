@@ -54,7 +54,6 @@ pub(super) enum Wait {
     Millis(u32),
 }
 
-/// A word that is no scenario.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no scenario `{0}`; see the table at `ModelServer`")]
 pub(super) struct UnknownScenario(String);

@@ -15,7 +15,6 @@ pub const DEFAULT_TARGET: &str = "scripted.txt";
 /// What `sleep` runs: claude refuses a plain `sleep`.
 pub const SLEEP_COMMAND: &str = "tail -f /dev/null";
 
-/// What a request is answered with.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
     /// Nothing, until the peer gives up.
@@ -24,7 +23,6 @@ pub(super) enum Answer {
     Reply(Reply),
 }
 
-/// An error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) code: u16,
@@ -43,7 +41,6 @@ pub(super) enum Why {
     Quota,
 }
 
-/// Something said.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reply {
     pub(super) blocks: Vec<Block>,
@@ -57,7 +54,6 @@ pub(super) enum Block {
     Call(Call),
 }
 
-/// How a reply is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
     Whole,

@@ -5,7 +5,6 @@ use serde_json::Value;
 /// A conversation up to the answer that is asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Talk {
-    /// The model that is asked.
     pub model: String,
     /// What the model is told before the conversation; all of it, however it was split.
     pub system: String,
@@ -15,7 +14,6 @@ pub struct Talk {
     pub tools: Vec<Tool>,
     /// The schema that the answer must follow, where the protocol has a place for it.
     pub schema: Option<Value>,
-    /// Whether the answer is to be streamed.
     pub stream: bool,
 }
 
@@ -31,7 +29,6 @@ pub enum Turn {
         /// The names of the tools that it called.
         calls: Vec<String>,
     },
-    /// What a tool answered.
     Tool(String),
 }
 
@@ -41,7 +38,6 @@ impl Turn {
         matches!(self, Self::Model { calls, .. } if calls.is_empty())
     }
 
-    /// The tools that it called.
     pub(super) fn calls(&self) -> &[String] {
         match self {
             Self::Model { calls, .. } => calls,
@@ -61,11 +57,9 @@ impl Turn {
 /// A tool that is offered to the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tool {
-    /// Its name.
     pub name: String,
     /// The group that it belongs to; empty for most.
     pub namespace: String,
-    /// The schema of its arguments.
     pub schema: Value,
     /// It takes free text instead of arguments.
     pub free_text: bool,
@@ -117,7 +111,6 @@ impl Talk {
         self.turns.get(since..).unwrap_or_default()
     }
 
-    /// A tool by its exact name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
     }

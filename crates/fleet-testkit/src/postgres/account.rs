@@ -12,7 +12,6 @@ use rustix::process::geteuid;
 /// Accounts that exist for such purposes, the better one first.
 const CANDIDATES: [&str; 2] = ["postgres", "nobody"];
 
-/// The account of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Account {
     /// Whoever runs the tests.

@@ -16,7 +16,6 @@ const VERSIONED: [(&str, &str); 4] = [
     ("/usr/local/opt", "postgresql@"),    // Homebrew on Intel
 ];
 
-/// The programs of one PostgreSQL installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binaries {
     dir: PathBuf,
@@ -38,7 +37,6 @@ impl Binaries {
             .map(|dir| Self { dir })
     }
 
-    /// The directory of the programs.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

@@ -29,7 +29,6 @@ impl Database {
         Self { name, url, server_url: server_url.to_owned() }
     }
 
-    /// Where to connect to.
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -26,7 +26,6 @@ const START_BOUND: Duration = Duration::from_mins(2);
 /// Longer than the guardian's own patience with the server.
 const STOP_BOUND: Duration = Duration::from_secs(20);
 
-/// What can be chosen about a server.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Whether a commit reaches the disk. On by default, because tests of durability and benchmarks rely on
@@ -64,10 +63,8 @@ impl Options {
     }
 }
 
-/// Why there is no server.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// PostgreSQL is not installed.
     #[error("no PostgreSQL server found: no directory has {}", PROGRAMS.join(", "))]
     NoBinaries,
     /// This is root, as which PostgreSQL refuses to run, and there is no account to run it as.
@@ -178,7 +175,6 @@ impl Server {
         Pid::from_raw(self.status_file()?.lines().next()?.parse().ok()?)
     }
 
-    /// What the server has said so far.
     pub fn log(&self) -> String {
         let bytes = fs::read(self.dir.join("log")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()

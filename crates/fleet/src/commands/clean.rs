@@ -4,14 +4,14 @@ use fleet_api::views::{Kept, Leftover};
 use fleet_core::text::escaped;
 
 use super::Context;
-use super::consent::spared;
+use super::consent::confirm_removal;
 use crate::Done;
-use crate::output::{Column, count, dim, table};
+use crate::output::{columns, count, dim, table};
 
 /// Remove the branches and folders of runs whose work has landed
 ///
-/// Looks at the runs of this repository that are over. A branch goes when the current commit or the main branch contains
-/// it or has the same content. Runs at work, tasks that are not over, branches that are checked out, and branches that
+/// Looks at the finished runs of this repository. A branch goes when the current commit or the main branch contains
+/// it or has the same content. Running agents, unfinished tasks, branches that are checked out, and branches that
 /// no agent made are never touched. Shows what would go and asks; without a terminal it only shows.
 #[derive(Debug, Args)]
 #[command(display_order = 240)]
@@ -30,10 +30,8 @@ impl Clean {
         if plan.removed.is_empty() {
             return context.output.show(&plan, || nothing(&plan));
         }
-        if !self.yes {
-            context.output.note(&listed(&plan));
-        }
-        if let Some(why) = spared(context, self.yes, &question(&plan.removed), None) {
+        if let Some(why) = confirm_removal(context, self.yes, &listed(&plan), &question(&plan.removed), None)
+        {
             return context.output.show(&plan, || why);
         }
         let done = context.call(Request { confirmed: Some(plan.removed), ..request }).await?;
@@ -46,7 +44,7 @@ pub(super) fn question(items: &[Leftover]) -> String {
     let unlanded = items.iter().filter(|item| !item.landed).count();
     let but = match unlanded {
         0 => String::new(),
-        number => format!(" ({number} not landed; `fleet undo` brings them back)"),
+        number => format!(" ({number} not landed; `fleet undo` restores them)"),
     };
     match branches {
         0 => format!("Remove the folders of {}?", count(items.len(), "task")),
@@ -67,23 +65,20 @@ fn listed(plan: &Answer) -> String {
 }
 
 pub(super) fn goes(items: &[Leftover]) -> String {
-    let cells = |cell: fn(&Leftover) -> String| items.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(items);
     table(vec![
-        Column::new(
-            "REMOVE",
-            cells(|item| item.branch.clone().unwrap_or_else(|| format!("folder of {}", item.task))),
-        ),
-        Column::new("WHY", cells(|item| item.why.clone())),
-        Column::new("TITLE", cells(|item| item.title.clone().unwrap_or_default())).giving_way(),
+        column("REMOVE", &|item| item.branch.clone().unwrap_or_else(|| format!("folder of {}", item.task))),
+        column("WHY", &|item| item.why.clone()),
+        column("TITLE", &|item| item.title.clone().unwrap_or_default()).giving_way(),
     ])
 }
 
 pub(super) fn stays(kept: &[Kept]) -> String {
-    let cells = |cell: fn(&Kept) -> String| kept.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(kept);
     table(vec![
-        Column::new("KEEP", cells(|kept| kept.branch.clone().unwrap_or_else(|| kept.task.to_string()))),
-        Column::new("WHY", cells(|kept| kept.why.clone())),
-        Column::new("TITLE", cells(|kept| kept.title.clone().unwrap_or_default())).giving_way(),
+        column("KEEP", &|kept| kept.branch.clone().unwrap_or_else(|| kept.task.to_string())),
+        column("WHY", &|kept| kept.why.clone()),
+        column("TITLE", &|kept| kept.title.clone().unwrap_or_default()).giving_way(),
     ])
 }
 

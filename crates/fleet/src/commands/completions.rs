@@ -5,7 +5,7 @@ use crate::Done;
 use crate::cli::Cli;
 use crate::output::{Output, print};
 
-/// Print a script that completes commands in your shell
+/// Print a shell completion script
 #[derive(Debug, Args)]
 #[command(after_help = INSTALL)]
 #[command(display_order = 360)]

@@ -7,7 +7,7 @@ use super::Context;
 use crate::Done;
 use crate::output::{alarm, count, dim, strong, warn};
 
-/// Show which tasks get in each other's way, before somebody has to merge them
+/// Find conflicts between tasks before you merge
 ///
 /// Looks at every branch of an agent that has not landed, work in progress included, and at the file scopes of open tasks.
 /// `merge`: git cannot merge the two, or the one and the current commit. `files`: both changed the same files, and git can
@@ -31,21 +31,14 @@ const SHOWN: usize = 6;
 impl Conflicts {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let found = context.call(self.request).await?;
-        context.output.show(&found, || render(&found))?;
-        for unseen in &found.unseen {
-            let why = escaped(&unseen.why).into_owned();
-            context.output.note(&dim(&format!("{} could not be looked at: {why}", unseen.task)));
-        }
-        if found.unchecked > 0 {
-            let pairs = count(found.unchecked, "pair");
-            context
-                .output
-                .note(&dim(&format!("{pairs} more were not merged; name a task to look at its own")));
-        }
-        if found.more {
-            context.output.note(&dim("there are more tasks than were compared; the newest were"));
-        }
-        Ok(())
+        let unseen =
+            found.unseen.iter().map(|one| format!("{} could not be read: {}", one.task, escaped(&one.why)));
+        let pairs = (found.unchecked > 0).then(|| count(found.unchecked, "pair"));
+        let pairs =
+            pairs.map(|pairs| format!("{pairs} more were not merged; name a task to look at its own"));
+        let more = "there are more tasks than were compared, the newest: name one to look at its own";
+        let more = unseen.chain(pairs).chain(found.more.then(|| more.to_owned()));
+        context.output.show_list(&found, None, || render(&found), more)
     }
 }
 
@@ -68,14 +61,17 @@ fn conflict(conflict: &Conflict) -> String {
     }];
     lines.extend(conflict.tasks.iter().map(|task| format!("  {}", side(task))));
     lines.extend(conflict.files.iter().take(SHOWN).map(|file| format!("    {}", escaped(file))));
-    let named = conflict.files.len().min(SHOWN) as u64;
-    if conflict.file_count > named {
-        lines.push(dim(&format!("    and {} more", conflict.file_count - named)));
-    }
+    lines.extend(more(conflict.file_count.saturating_sub(SHOWN as u64)));
     let scopes = conflict.scopes.iter().take(SHOWN);
     lines.extend(scopes.map(|(a, b)| format!("    {} {} {}", escaped(a), dim("and"), escaped(b))));
+    lines.extend(more(conflict.scopes.len().saturating_sub(SHOWN) as u64));
     lines.push(format!("  {} {}", dim("→"), escaped(&conflict.advice)));
     lines.join("\n")
+}
+
+/// That some are not shown, if so.
+fn more(left_out: u64) -> Option<String> {
+    (left_out > 0).then(|| dim(&format!("    and {left_out} more: --json shows more")))
 }
 
 fn side(side: &Side) -> String {

@@ -3,15 +3,13 @@
 use fleet_core::problem::{Code, Outcome, Problem};
 
 use super::Context;
-use crate::output::confirm;
+use crate::output::{can_ask, confirm};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Consent {
-    /// Go on.
     Given,
-    /// Leave everything as it is.
     Refused,
-    /// Nobody is there to ask.
+    /// There is no terminal.
     Nobody,
 }
 
@@ -28,20 +26,29 @@ fn consent(context: &Context, yes: bool, question: &str) -> Consent {
     }
 }
 
-/// For commands that have shown what they would remove: what they say when they leave it at that. `size` is how much it is,
-/// for whoever is to decide later.
-pub(crate) fn spared(context: &Context, yes: bool, question: &str, size: Option<&str>) -> Option<String> {
+/// For commands that remove what the preview lists: what they answer when they remove nothing. Before a question the
+/// preview goes to standard error; without a terminal it is the answer. `size` is how much would be removed.
+pub(crate) fn confirm_removal(
+    context: &Context,
+    yes: bool,
+    preview: &str,
+    question: &str,
+    size: Option<&str>,
+) -> Option<String> {
+    if !yes && can_ask() {
+        context.output.note(preview);
+    }
     match consent(context, yes, question) {
         Consent::Given => None,
         Consent::Refused => Some("nothing was removed".to_owned()),
         Consent::Nobody => {
             let size = size.map(|size| format!(" ({size})")).unwrap_or_default();
-            Some(format!("nothing was removed; `--yes` removes it{size}"))
+            Some(format!("{preview}\n\nnothing was removed; `--yes` removes it{size}"))
         }
     }
 }
 
-/// For commands that do nothing without an answer: whether to go on.
+/// For commands that do nothing without an answer: whether to do it.
 pub(crate) fn insist(context: &Context, yes: bool, question: &str, undone: &str) -> Outcome<bool> {
     match consent(context, yes, question) {
         Consent::Given => Ok(true),

@@ -2,25 +2,25 @@ use clap::Args;
 use fleet_api::verbs::create::{Grouping, Job, Request};
 
 use super::Context;
-use super::launching::{LaunchOptions, PromptInput, see};
+use super::launching::{LaunchOptions, PromptInput};
 use crate::Done;
 
 /// Launch an agent on a new branch, and follow it
 ///
-/// The agent works in its own workspace; your checkout stays as it is. Ctrl-C stops the following, not the agent.
-/// What is done in the end is on the branch.
+/// The agent works in its own workspace; your checkout stays as it is. Ctrl-C stops following; the agent keeps
+/// running. The finished work is on the branch.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 20)]
 pub(crate) struct Create {
-    /// The new branch that the work goes to
+    /// The new branch
     branch: String,
     #[command(flatten)]
     prompt: PromptInput,
     /// Read the prompt from standard input
     #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true)]
     stdin: Option<String>,
-    /// Which agent does it [default: `agent`]
+    /// The agent [default: `agent`]
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     #[command(flatten)]
@@ -38,8 +38,6 @@ impl Create {
         let model = self.options.model.clone();
         let job = Job { branch: Some(self.branch), prompt, agent: self.agent, model, ..Job::default() };
         let request = Request { jobs: vec![job], wishes: self.options.wishes(), grouping: Grouping::Alone };
-        let launched = context.call(request).await?;
-        self.options.tell_left_behind(context, &launched).await;
-        see(context, launched, self.options.stay()).await
+        self.options.launch(context, request).await
     }
 }

@@ -18,27 +18,25 @@ use crate::exit::interrupted;
 use crate::follow::{End, follow_until};
 use crate::output::{dim, print, strong};
 
-/// See it work: agents on a scratch repository, a runner killed in the middle, nothing lost
+/// See it work: agents in a scratch repository, a runner killed halfway, nothing lost
 ///
 /// Makes a repository in a temporary folder, queues five tasks that depend on each other, and runs a built-in scripted
 /// agent on them. No account, no network, and nothing of yours is touched.
 #[derive(Debug, Args)]
 #[command(display_order = 10)]
 pub(crate) struct Demo {
-    /// Keep the folder, to look around in it afterwards
+    /// Keep the folder
     #[arg(long)]
     keep: bool,
 }
 
 #[derive(Serialize)]
 struct Response {
-    /// The tasks, with how they ended.
     tasks: Vec<TaskView>,
     /// The process that was killed in the middle.
     killed_runner: i32,
     /// From the first task to the last end.
     seconds: f64,
-    /// The folder, if it was kept.
     kept: Option<PathBuf>,
 }
 
@@ -51,6 +49,7 @@ impl Demo {
         let inside = Context {
             engine: playground.engine().at(playground.dir().join(story::CONTENTS.repository))?,
             output: context.output,
+            command: context.command.clone(),
         };
         // Whenever somebody leaves, nothing stays behind.
         let played = tokio::select! {
@@ -73,7 +72,7 @@ impl Demo {
     }
 }
 
-/// `None` when the person left.
+/// `None` when the user left.
 async fn play(context: &Context, dir: &Path) -> Result<Option<Response>, Problem> {
     let began = clock::uptime();
     tell(context, &opening(dir))?;
@@ -91,12 +90,9 @@ async fn play(context: &Context, dir: &Path) -> Result<Option<Response>, Problem
     let killed_runner = demo::kill_runner(&context.engine)?;
     tell(
         context,
-        &format!(
-            "\n{}",
-            strong(&format!("2. kill -9 {killed_runner}: the runner is gone, in the middle of it"))
-        ),
+        &format!("\n{}", strong(&format!("2. kill -9 {killed_runner}: the runner is gone, halfway through"))),
     )?;
-    tell(context, "Its agents do not notice: each has a keeper of its own. A new runner takes over.")?;
+    tell(context, "Its agents do not notice: each has its own keeper. A new runner takes over.")?;
     up(context).await?;
     let watched = follow_until(context, &ids, &|_| false).await?;
     if watched.end == End::Left {
@@ -107,7 +103,7 @@ async fn play(context: &Context, dir: &Path) -> Result<Option<Response>, Problem
         let why = failed.task.remark.clone().unwrap_or_default();
         return Err(Problem::new(Code::RunFailed, format!("{:?} was not done: {why}", failed.task.title)));
     }
-    let heading = format!("3. What they did, in {}: each on a branch of its own", Span(taken));
+    let heading = format!("3. What they did, in {}: each on its own branch", Span(taken));
     tell(context, &format!("\n{}", strong(&heading)))?;
     for task in &tasks {
         tell(context, &shown(task, &story::patch(context, task).await?))?;
@@ -154,8 +150,8 @@ fn shown(task: &TaskView, patch: &str) -> String {
 fn closing(kept: bool) -> String {
     let cleaned = if kept { "" } else { "The scratch folder is removed.\n" };
     format!(
-        "\n{cleaned}{} Try it in a repository of yours:\n  fleet create my-branch -p \"What is to be done\" --agent demo\n  \
-         fleet task add \"…\"   fleet list   fleet logs ID   fleet diff ID   fleet undo",
+        "\n{cleaned}{} Try it in your own repository:\n  fleet create my-branch -p \"What is to be done\" \
+         --agent demo\n  fleet task add \"…\"   fleet list   fleet logs ID   fleet diff ID   fleet undo",
         strong("Next."),
     )
 }

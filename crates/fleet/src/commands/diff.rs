@@ -10,7 +10,7 @@ use crate::output::{Painter, Stdout, dim, is_colored, terminal};
 
 /// Show what a run changed
 ///
-/// Compares the branch of a run with the commit that it started from. While the agent is at work, its files are
+/// Compares the branch of a run with the commit that it started from. While the agent runs, its files are
 /// compared as they are, committed or not. Into a pipe it goes byte for byte, as `git apply` reads it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -75,14 +75,12 @@ fn style(stat: bool) -> Style {
 async fn show(context: &Context, request: Request, first: Answer) -> Outcome<bool> {
     // A patch for programs stays byte for byte; everything else is read by people, so it is made safe and colourful.
     if request.style == Some(Style::Apply) {
-        let mut counted = Counted { out: Stdout, is_empty: true };
-        write(context, request, first, &mut counted).await?;
-        counted.flush().map_err(|error| failed(&error))?;
-        return Ok(!counted.is_empty);
+        return write(context, request, first, &mut Stdout).await;
     }
     let mut painter = Painter::new(Stdout);
-    write(context, request, first, &mut painter).await?;
-    painter.finish().map_err(|error| failed(&error))
+    let is_any = write(context, request, first, &mut painter).await?;
+    painter.finish().map_err(|error| failed(&error))?;
+    Ok(is_any)
 }
 
 async fn write(
@@ -90,11 +88,13 @@ async fn write(
     mut request: Request,
     mut page: Answer,
     out: &mut (dyn Write + Send),
-) -> Outcome<()> {
+) -> Outcome<bool> {
+    let mut is_any = false;
     loop {
-        out.write_all(&page.text.0).map_err(|error| failed(&error))?;
+        is_any |= !page.text.0.is_empty();
+        out.write_all(&page.text.0).and_then(|()| out.flush()).map_err(|error| failed(&error))?;
         if page.next.is_none() {
-            return Ok(());
+            return Ok(is_any);
         }
         request.after = page.next;
         page = context.call(request.clone()).await?;
@@ -103,20 +103,4 @@ async fn write(
 
 fn failed(error: &std::io::Error) -> Problem {
     Problem::new(Code::Io, format!("cannot write to standard output: {error}"))
-}
-
-struct Counted<W> {
-    out: W,
-    is_empty: bool,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.is_empty &= bytes.is_empty();
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.out.flush()
-    }
 }

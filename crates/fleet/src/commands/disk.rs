@@ -4,9 +4,9 @@ use fleet_api::verbs::disk::{Amount, Answer, ProjectDisk, Request};
 use super::Context;
 use super::waiting::waiting;
 use crate::Done;
-use crate::output::{Column, bytes, count, dim, strong, table};
+use crate::output::{bytes, columns, count, dim, strong, table};
 
-/// Show how much of the disk everything uses
+/// Show disk usage
 ///
 /// Workspaces that agents work in, workspaces that are kept warm for the next ones, logs of runs, what is being removed,
 /// and the store. Snapshots are counted: they share their content with your repository.
@@ -25,8 +25,7 @@ impl Disk {
 fn said(used: &Answer) -> String {
     let mut lines = Vec::new();
     if !used.projects.is_empty() {
-        let cells =
-            |cell: &dyn Fn(&ProjectDisk) -> String| used.projects.iter().map(cell).collect::<Vec<_>>();
+        let column = columns(&used.projects);
         let name = |project: &ProjectDisk| {
             let gone = if project.exists { "" } else { " (gone)" };
             format!("{}{gone}", project.name)
@@ -34,11 +33,11 @@ fn said(used: &Answer) -> String {
         let snapshots =
             |project: &ProjectDisk| project.snapshots.map_or_else(String::new, |count| count.to_string());
         lines.push(table(vec![
-            Column::new("PROJECT", cells(&name)).giving_way(),
-            Column::new("IN USE", cells(&|project| shown(project.in_use))),
-            Column::new("WARM", cells(&|project| shown(project.warm))),
-            Column::new("LOGS", cells(&|project| shown(project.logs))),
-            Column::new("SNAPSHOTS", cells(&snapshots)),
+            column("PROJECT", &name).giving_way(),
+            column("IN USE", &|project| shown(project.in_use)),
+            column("WARM", &|project| shown(project.warm)),
+            column("LOGS", &|project| shown(project.logs)),
+            column("SNAPSHOTS", &snapshots),
         ]));
         lines.push(String::new());
     }

@@ -7,7 +7,7 @@ use super::Context;
 use crate::Done;
 use crate::output::{dim, paint_status, strong};
 
-/// Look at everything that codefleet needs, and say what is wrong
+/// Check the installation and report problems
 #[derive(Debug, Args)]
 #[command(display_order = 330)]
 pub(crate) struct Doctor {}

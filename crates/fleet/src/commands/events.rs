@@ -8,7 +8,7 @@ use super::Context;
 use crate::Done;
 use crate::output::{dim, print, strong};
 
-/// Show what happened, and with --follow what happens
+/// Show events; --follow keeps printing new ones
 ///
 /// Events are facts that never change. Their numbers count from one, without gaps, in the order in which things
 /// happened. With --json each event is one line.
@@ -21,7 +21,7 @@ pub(crate) struct Events {
     follow: bool,
     #[command(flatten)]
     request: Request,
-    /// Show so many at most; with --since the oldest, else the newest
+    /// Show at most N; with --since the oldest, else the newest
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: u32,
 }
@@ -58,7 +58,6 @@ fn show(context: &Context, events: &[EventView]) -> Done {
     Ok(())
 }
 
-/// One event as people read it.
 pub(super) fn line(event: &EventView, when: &str) -> String {
     let subject = event.task.map(|task| task.to_string()).unwrap_or_default();
     let details = details(&event.data);

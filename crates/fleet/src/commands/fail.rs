@@ -1,8 +1,8 @@
 use clap::Args;
-use fleet_api::verbs::report::Request;
 use fleet_core::run::RunReport;
 
 use super::Context;
+use super::note::report;
 use crate::Done;
 
 /// For agents: report that the task of this run cannot be done, and why
@@ -15,7 +15,6 @@ pub(crate) struct Fail {
 
 impl Fail {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let said = context.call(Request { report: RunReport::Fail(self.text) }).await?;
-        context.output.show(&said, || format!("run {}: noted", said.run))
+        report(context, RunReport::Fail(self.text)).await
     }
 }

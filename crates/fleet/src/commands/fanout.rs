@@ -2,10 +2,10 @@ use clap::Args;
 use fleet_api::verbs::fanout::Request;
 
 use super::Context;
-use super::launching::{LaunchOptions, PromptInput, see};
+use super::launching::{LaunchOptions, PromptInput};
 use crate::Done;
 
-/// Launch several agents on the same prompt, each on a branch of its own
+/// Launch several agents on the same prompt, each on its own branch
 ///
 /// The branches are called PREFIX-A, PREFIX-B and so on, and all start from the same commit. Several agents take turns.
 /// All of them are launched, or none; together they are a batch.
@@ -16,11 +16,11 @@ pub(crate) struct Fanout {
     /// How many, up to 100
     #[arg(value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=100))]
     copies: u8,
-    /// The beginning of the names of the branches [default: made from the prompt]
+    /// Prefix of the branch names [default: made from the prompt]
     prefix: Option<String>,
     #[command(flatten)]
     prompt: PromptInput,
-    /// Which agents do it, in turn: claude,codex [default: `agent`]
+    /// The agents, taking turns: claude,codex [default: `agent`]
     #[arg(long, value_name = "AGENT", value_delimiter = ',')]
     agent: Vec<String>,
     #[command(flatten)]
@@ -44,8 +44,6 @@ impl Fanout {
             model: self.options.model.clone(),
             wishes: self.options.wishes(),
         };
-        let launched = context.call(request).await?;
-        self.options.tell_left_behind(context, &launched).await;
-        see(context, launched, self.options.stay()).await
+        self.options.launch(context, request).await
     }
 }

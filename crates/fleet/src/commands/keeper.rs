@@ -2,7 +2,6 @@
 
 use clap::Args;
 use fleet_core::id::RunId;
-use fleet_core::problem::{Code, Problem};
 use fleet_engine::keeper::{self, Ticket};
 
 use super::Context;
@@ -14,18 +13,20 @@ use crate::Done;
 #[command(display_order = 420, hide = true, alias = "shim")]
 pub(crate) struct Keeper {
     /// The run
-    run: String,
-    /// Its fencing number
-    fence: i64,
+    run: RunId,
+    /// Its attempt
+    attempt: i64,
+    /// The slots of its runner, which a runner of an earlier version does not tell
+    #[arg(default_value_t = 1)]
+    slots: usize,
 }
 
 impl Keeper {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let run: RunId =
-            self.run.parse().map_err(|error| Problem::new(Code::IdInvalid, format!("{error}")))?;
         // A session of its own: neither a closed terminal nor its Ctrl-C reaches the agent.
         let _ = fleet_engine::detach();
         // The whole life of a run is one large future: on the heap, where a command that is none need not carry it.
-        Box::pin(keeper::run(&context.engine.nowhere(), Ticket { run, fence: self.fence })).await
+        let ticket = Ticket { run: self.run, attempt: self.attempt, slots: self.slots };
+        Box::pin(keeper::run(&context.engine.nowhere(), ticket)).await
     }
 }

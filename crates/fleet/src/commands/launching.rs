@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use fleet_api::Verb;
 use fleet_api::verbs::create::{Setup, Wishes};
 use fleet_api::verbs::project_uncommitted;
 use fleet_api::verbs::runner_wake::{self, Runner};
@@ -19,7 +20,7 @@ use crate::output::{count, dim, paint_status, strong};
 /// A prompt in one of three ways.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PromptInput {
-    /// What is to be done, in as many words as needed
+    /// The prompt
     #[arg(short = 'p', long, value_name = "TEXT", conflicts_with = "prompt_file")]
     prompt: Option<String>,
     /// Read the prompt from a file (`-` is standard input)
@@ -36,10 +37,8 @@ impl PromptInput {
             }
             (Some(text), _) => Ok(text),
             (None, Some(path)) => read_path(&path),
-            (None, None) if !stdin => {
-                Err(Problem::new(Code::Usage, "there is no prompt: say what is to be done")
-                    .hint("`-p TEXT`, `--prompt-file FILE`, or `-` for standard input"))
-            }
+            (None, None) if !stdin => Err(Problem::new(Code::Usage, "there is no prompt")
+                .hint("`-p TEXT`, `--prompt-file FILE`, or `-` for standard input")),
             (None, None) => read_stdin(),
         }
     }
@@ -48,60 +47,34 @@ impl PromptInput {
 /// Options of everything that is launched.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LaunchOptions {
-    /// Which model the agent uses [default: `agents.AGENT.model`]
+    /// The model [default: `agents.AGENT.model`]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Where the work starts: a branch, tag or commit [default: HEAD]
-    #[arg(long, value_name = "REF")]
-    base: Option<String>,
+    #[command(flatten)]
+    wishes: Wishes,
     /// Skip the preparation of the workspace: no set-up commands, no copied files
     #[arg(long)]
     quick: bool,
-    /// Do not follow it: answer as soon as it is queued
+    /// Detach: return as soon as it is queued
     #[arg(short, long)]
     detach: bool,
-    /// It is only to look: nothing has to change for it to be done
-    #[arg(long)]
-    read_only: bool,
-    /// What a run may use at most: time=30m, idle=10m, tokens=200k, usd=2.50; may be repeated
-    #[arg(long = "limit", value_name = "LIMIT")]
-    limits: Vec<String>,
-    /// How often a failed run is tried again [default: `tasks.retries`, 2]
-    #[arg(long, value_name = "N")]
-    retries: Option<u32>,
-}
-
-/// Whether somebody stays to see what comes of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stay {
-    /// Until all are over.
-    ToTheEnd,
-    /// Not at all.
-    Not,
 }
 
 impl LaunchOptions {
     /// What holds for all pieces of the launch.
     pub(crate) fn wishes(&self) -> Wishes {
-        Wishes {
-            base: self.base.clone(),
-            limits: self.limits.clone(),
-            retries: self.retries,
-            read_only: self.read_only,
-            setup: if self.quick { Setup::Skip } else { Setup::Full },
-        }
+        let setup = if self.quick { Setup::Skip } else { Setup::Full };
+        Wishes { setup, ..self.wishes.clone() }
     }
 
-    /// Tells what the work has not got, because nobody committed it.
-    pub(crate) async fn tell_left_behind(&self, context: &Context, launched: &Launched) {
+    /// Launches, tells what the work has not got because nobody committed it, and follows it if somebody stays.
+    pub(crate) async fn launch<V: Verb<Answer = Launched>>(&self, context: &Context, request: V) -> Done {
+        let launched = context.call(request).await?;
         let base = launched.tasks.first().and_then(|one| one.task.base.as_deref());
-        if let Some(base) = base.filter(|_| self.base.is_none()) {
+        if let Some(base) = base.filter(|_| self.wishes.base.is_none()) {
             left_behind(context, base).await;
         }
-    }
-
-    pub(crate) const fn stay(&self) -> Stay {
-        if self.detach { Stay::Not } else { Stay::ToTheEnd }
+        see(context, launched, self.detach).await
     }
 }
 
@@ -117,18 +90,18 @@ pub(crate) async fn left_behind(context: &Context, base: &str) {
     };
     let (what, short) = (count(number, "uncommitted change"), base.get(..7).unwrap_or(base));
     let verb = if number == 1 { "is" } else { "are" };
-    context.output.note(&format!("note: {what} {verb} not in it; it starts from {short}"));
+    context.output.note(&format!("note: {what} {verb} not included; starting from {short}"));
 }
 
-/// Starts the runner if need be, and follows what was launched.
-pub(crate) async fn see(context: &Context, launched: Launched, stay: Stay) -> Done {
+/// Starts the runner if need be, and follows what was launched, unless somebody detaches.
+pub(crate) async fn see(context: &Context, launched: Launched, detach: bool) -> Done {
     let working = launched.tasks.iter().filter(|one| !one.task.read_only);
     context.first_use(working.map(|one| one.task.agent.as_deref())).await?;
     wake(context).await;
     if let Some(batch) = launched.batch {
         context.output.note(&dim(&format!("batch {batch}")));
     }
-    if stay == Stay::Not {
+    if detach {
         return context
             .output
             .show(&launched, || launched.tasks.iter().map(line).collect::<Vec<_>>().join("\n"));

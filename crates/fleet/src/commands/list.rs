@@ -16,7 +16,7 @@ use crate::output::{
     terminal, tokens,
 };
 
-/// List the agents at work: what they do and what they use
+/// List running agents, with what they do and use
 ///
 /// CPU is a share of one processor: since the start of the agent, or with --watch since the last look. CPU and memory
 /// count every process that the agent has started. IDLE is how long it has printed nothing.
@@ -65,9 +65,9 @@ impl List {
 
 fn empty(list: &Answer, all: bool) -> String {
     let line = match (list.elsewhere, all) {
-        (0, true) => "no agent has been at work here yet; `fleet task add \"…\"` adds a task",
-        (0, false) => "no agent is at work; `fleet task list` shows the queue, `fleet list --all` what ended",
-        (_, _) => "no agent is at work in this repository",
+        (0, true) => "no agent has run here yet; `fleet task add \"…\"` adds a task",
+        (0, false) => "no agent is running; `fleet task list` shows the queue, `fleet list --all` what ended",
+        (_, _) => "no agent is running in this repository",
     };
     match list.elsewhere {
         0 => line.to_owned(),
@@ -84,7 +84,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 async fn watch(context: &Context, mut request: Request, form: Form) -> Done {
     if context.output.is_json() || !std::io::stdout().is_terminal() {
         return Err(Problem::new(Code::Usage, "--watch draws on a terminal")
-            .hint("`fleet list --json` answers once; `fleet events --follow --json` tells what happens"));
+            .hint("`fleet list --json` answers once; `fleet events --follow --json` prints each event"));
     }
     let all = request.all;
     // The first look is at once.
@@ -124,7 +124,6 @@ fn draw(clear: &str, text: &str) -> std::io::Result<()> {
     Stdout.flush()
 }
 
-/// How a list is laid out.
 #[derive(Debug, Clone, Copy)]
 struct Form {
     grouped: bool,

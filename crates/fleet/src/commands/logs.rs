@@ -18,14 +18,14 @@ use render::Renderer;
 /// Show what the agent of a run says and does
 ///
 /// Works while the agent runs and afterwards. What agents print is made safe for your terminal; with --raw it comes
-/// byte for byte. Of very long logs the middle is left out, and a line says so.
+/// byte for byte. The middle of very long logs is left out, and a line says so.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 100)]
 pub(crate) struct Logs {
     /// The run: its id, the id of its task, or its branch
     id: String,
-    /// Only the last so many lines
+    /// Last N lines
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     lines: Option<u32>,
     /// Keep showing what comes, until the run ends
@@ -106,9 +106,7 @@ fn show(page: &Answer, lines: &mut Lines) -> Done {
 fn ending(end: End) -> String {
     match end {
         End::Ended(state) => format!("{} {}", dim("the run has ended:"), paint_status(state.as_str())),
-        End::Deserted => {
-            "nobody looks after this run any more; `fleet start` starts a runner that does".to_owned()
-        }
+        End::Deserted => "this run lost its keeper; `fleet start` starts a runner that repairs it".to_owned(),
     }
 }
 

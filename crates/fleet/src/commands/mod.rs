@@ -18,16 +18,48 @@ use crate::Done;
 use crate::cli::{Cli, Global, When};
 use crate::output::{Output, choose_color, dim};
 
+/// A command that is nothing but a request: its help, its name with its verb, and what becomes of the answer. `shows` takes a
+/// function that makes it a text for people, `then` one that does more with it.
+macro_rules! command {
+    ($(#[$help:meta])+ $name:ident($verb:ident) shows $render:path) => {
+        command! {
+            $(#[$help])+
+            $name($verb) |context, answer| context.output.show(&answer, || $render(&answer, context.engine.now()))
+        }
+    };
+    ($(#[$help:meta])+ $name:ident($verb:ident) then $act:path) => {
+        command! { $(#[$help])+ $name($verb) |context, answer| $act(context, answer).await }
+    };
+    ($(#[$help:meta])+ $name:ident($verb:ident) |$context:ident, $answer:ident| $done:expr) => {
+        #[derive(Debug, clap::Args)]
+        $(#[$help])+
+        pub(crate) struct $name {
+            #[command(flatten)]
+            request: fleet_api::verbs::$verb::Request,
+        }
+
+        impl $name {
+            pub(crate) async fn run(self, $context: &$crate::commands::Context) -> $crate::Done {
+                let $answer = $context.call(self.request).await?;
+                $done
+            }
+        }
+    };
+}
+
 all_commands!();
 
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) output: Output,
+    /// The command as it was typed, such as `fleet task add`.
+    pub(crate) command: String,
 }
 
 impl Context {
     pub(crate) async fn call<V: Verb>(&self, request: V) -> Outcome<V::Answer> {
-        fleet_api::call(&self.engine, None, &request).await
+        let answer = fleet_api::call(&self.engine, None, &request).await;
+        answer.map_err(|problem| named_as_typed(problem, V::ID, &self.command))
     }
 
     /// A path as it is shortest to name: from the current directory, if it lies in there.
@@ -87,9 +119,18 @@ impl Context {
     }
 }
 
+/// A refusal names the command that was typed, not the verb behind it.
+fn named_as_typed(mut problem: Problem, verb: &str, command: &str) -> Problem {
+    if matches!(problem.code, Code::NotInARun | Code::NotYours) {
+        problem.message = problem.message.replace(&format!("`{verb}`"), &format!("`{command}`"));
+    }
+    problem
+}
+
 struct Invocation {
     global: Global,
     output: Output,
+    command: String,
 }
 
 /// What a command does with an engine.
@@ -97,7 +138,8 @@ type InContext = Box<dyn for<'c> FnOnce(&'c Context) -> Pin<Box<dyn Future<Outpu
 
 impl Invocation {
     fn in_context(&self, command: InContext) -> Done {
-        let context = Context { engine: engine(&self.global)?, output: self.output };
+        let context =
+            Context { engine: engine(&self.global)?, output: self.output, command: self.command.clone() };
         // One thread is enough for a command; a second one writes when there is something to write.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -110,15 +152,15 @@ impl Invocation {
     }
 }
 
-pub(crate) fn run(cli: Cli, output: Output) -> Done {
-    cli.command.run(&Invocation { global: cli.global, output })
+pub(crate) fn run(cli: Cli, output: Output, command: String) -> Done {
+    cli.command.run(&Invocation { global: cli.global, output, command })
 }
 
 fn engine(global: &Global) -> Result<Engine, Problem> {
     let start = Start {
         environment: Environment::from_process(),
         directory: global.project.clone(),
-        flags: global.set.clone(),
+        flags: global.configuration.clone(),
     };
     let engine = Engine::new(start)?;
     // A broken configuration is reported by the command that needs it, not here.
@@ -130,4 +172,20 @@ fn engine(global: &Global) -> Result<Engine, Problem> {
         });
     }
     Ok(engine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_what_was_typed() {
+        let refused =
+            |code, message: &str| named_as_typed(Problem::new(code, message), "undo.list", "fleet undo");
+        assert_eq!(
+            refused(Code::NotYours, "only people can use `undo.list`").message,
+            "only people can use `fleet undo`"
+        );
+        assert_eq!(refused(Code::Io, "`undo.list`").message, "`undo.list`");
+    }
 }

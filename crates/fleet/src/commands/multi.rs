@@ -8,24 +8,24 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
 
 use super::Context;
-use super::launching::{LaunchOptions, see};
+use super::launching::LaunchOptions;
 use super::text_input::read_path;
 use crate::Done;
 
-/// Launch several agents, each on a branch and a prompt of its own
+/// Launch several agents, each with its own branch and prompt
 ///
 /// All of them are launched, or none; together they are a batch.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 40)]
 pub(crate) struct Multi {
-    /// A new branch and what is to be done on it
+    /// A new branch and its prompt
     #[arg(value_name = "BRANCH:PROMPT", required_unless_present = "file")]
     work: Vec<String>,
     /// Read more of them from a file (`-` is standard input): `BRANCH: PROMPT` or a JSON object on each line
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Which agent does what names none [default: `agent`]
+    /// Default agent [default: `agent`]
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     #[command(flatten)]
@@ -55,9 +55,7 @@ impl Multi {
             job.model = job.model.take().or_else(|| self.options.model.clone());
         }
         let request = Request { jobs, wishes: self.options.wishes(), grouping: Grouping::Batch };
-        let launched = context.call(request).await?;
-        self.options.tell_left_behind(context, &launched).await;
-        see(context, launched, self.options.stay()).await
+        self.options.launch(context, request).await
     }
 }
 

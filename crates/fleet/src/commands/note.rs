@@ -5,17 +5,22 @@ use fleet_core::run::RunReport;
 use super::Context;
 use crate::Done;
 
-/// For agents: keep something worth knowing about this run
+/// For agents: record a note about this run
 #[derive(Debug, Args)]
 #[command(display_order = 400)]
 pub(crate) struct Note {
-    /// What is worth knowing
+    /// The note
     text: String,
 }
 
 impl Note {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let said = context.call(Request { report: RunReport::Note(self.text) }).await?;
-        context.output.show(&said, || format!("run {}: noted", said.run))
+        report(context, RunReport::Note(self.text)).await
     }
+}
+
+/// Records what the agent of this run says about it.
+pub(super) async fn report(context: &Context, report: RunReport) -> Done {
+    let said = context.call(Request { report }).await?;
+    context.output.show(&said, || format!("run {}: noted", said.run))
 }

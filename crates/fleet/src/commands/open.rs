@@ -7,9 +7,10 @@ use fleet_core::problem::Outcome;
 use super::Context;
 use crate::Done;
 
-/// Open the folder in which an agent works
+/// Open an agent's workspace
 ///
-/// Opens it in $VISUAL or $EDITOR. Without a terminal, prints its path. The agent goes on meanwhile, in the same files.
+/// Opens it in $VISUAL or $EDITOR. Without a terminal, prints its path. The agent keeps working in the same files. A run
+/// that has ended has no workspace any more: then a clone with its branch is made, which stays until you remove it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 120)]
@@ -44,7 +45,7 @@ impl Open {
 }
 
 /// The program that the user's environment names first.
-fn program(context: &Context, names: &[&str], usual: &str) -> Outcome<String> {
+pub(super) fn program(context: &Context, names: &[&str], usual: &str) -> Outcome<String> {
     for name in names {
         if let Some(program) = context.engine.environment().get(name)? {
             return Ok(program.to_owned());

@@ -11,26 +11,26 @@ use super::text_input::{read_path, read_stdin};
 use crate::Done;
 use crate::output::{paint_status, strong};
 
-/// Say more to an agent: while it works, before it starts, or after it has ended
+/// Send a message to an agent, before, during or after its run
 ///
-/// An agent at work is told at once if it can be spoken to, else when its turn ends. A task that waits in the queue keeps
-/// what you say, and its agent is told with the task. A task that is over (done, failed or cancelled) is queued again: its
-/// agent goes on with the same conversation, if it can, and with the work that is on its branch.
+/// A running agent gets it at once if it accepts input, otherwise when its turn ends. A queued task keeps the message,
+/// and its agent gets it together with the task. A finished task (done, failed or cancelled) is requeued: its agent
+/// continues the same conversation, if it can, from the work on its branch.
 ///
-/// Nothing that you say is lost: it is kept until an agent has it, however many runs that takes. `fleet task show ID`
-/// shows what was said, and how far it came: waiting, delivered or seen.
+/// Messages are never lost: they are stored until an agent has seen them, however many runs that takes. `fleet task
+/// show ID` shows each message and its state: waiting, delivered or seen.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 150)]
 pub(crate) struct Prompt {
     /// The task, by its id, its branch, or the id of a run
     id: String,
-    /// What to say; `-` reads it from standard input
+    /// The message; `-` reads it from standard input
     text: Option<String>,
-    /// Read what to say from a file (`-` is standard input)
+    /// Read the message from a file (`-` is standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     file: Option<PathBuf>,
-    /// Do not interrupt an agent at work: the next run is told, which begins when this one has ended
+    /// Do not interrupt a running agent; deliver it to the next run
     #[arg(long)]
     later: bool,
 }
@@ -58,7 +58,7 @@ fn read(text: Option<String>, file: Option<PathBuf>) -> Outcome<String> {
         (Some(text), _) if text == "-" => read_stdin(),
         (Some(text), _) => Ok(text),
         (None, Some(file)) => read_path(&file),
-        (None, None) => Err(Problem::new(Code::Usage, "there is nothing to say")
+        (None, None) => Err(Problem::new(Code::Usage, "the message is empty")
             .hint("`fleet prompt ID \"…\"`, `--file FILE`, or `-` for standard input")),
     }
 }
@@ -69,18 +69,20 @@ fn line(told: &Answer) -> String {
         (Reception::Live, Some(run)) => {
             let agent = told.agent.as_deref().unwrap_or("its agent");
             format!(
-                "queued for {} in run {run}: it is passed on at once if the agent can take it, else when its turn ends",
+                "queued for {} in run {run}: delivered at once if the agent accepts input, otherwise when its \
+                 turn ends",
                 escaped(agent)
             )
         }
-        (Reception::Kept, Some(run)) => format!("kept: its agent is told when run {run} has ended"),
-        (Reception::Live | Reception::Kept, _) => "kept: its agent is told when it starts".to_owned(),
+        (Reception::Kept, Some(run)) => format!("stored; its agent gets it when run {run} has ended"),
+        (Reception::Live | Reception::Kept, _) => "stored; its agent gets it when it starts".to_owned(),
         (Reception::Held, _) => {
-            format!("kept: its agent is told when it starts; `fleet task release {}` lets it", task.id)
+            format!(
+                "stored; its agent gets it when it starts; `fleet task release {}` lets it start",
+                task.id
+            )
         }
-        (Reception::Reopened, _) => {
-            "queued again: its agent goes on with this, on the same branch".to_owned()
-        }
+        (Reception::Reopened, _) => "requeued; the agent continues on the same branch".to_owned(),
     };
     format!("{}  {}  {what}", strong(task.id.as_str()), paint_status(&task.status))
 }

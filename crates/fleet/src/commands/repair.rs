@@ -2,7 +2,6 @@
 
 use clap::Args;
 use fleet_core::id::RunId;
-use fleet_core::problem::{Code, Problem};
 use fleet_engine::reconcile;
 
 use super::Context;
@@ -13,14 +12,12 @@ use crate::Done;
 #[command(display_order = 430, hide = true)]
 pub(crate) struct Repair {
     /// The run
-    run: String,
+    run: RunId,
 }
 
 impl Repair {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let run: RunId =
-            self.run.parse().map_err(|error| Problem::new(Code::IdInvalid, format!("{error}")))?;
         let _ = fleet_engine::detach();
-        Box::pin(reconcile::repair(&context.engine.nowhere(), run)).await
+        Box::pin(reconcile::repair(&context.engine.nowhere(), self.run)).await
     }
 }

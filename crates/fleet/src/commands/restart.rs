@@ -5,7 +5,7 @@ use super::Context;
 use super::start::Start;
 use crate::Done;
 
-/// Stop the runner and start it again, with the settings as they are now; agents go on meanwhile
+/// Restart the runner with the current settings; agents keep running
 #[derive(Debug, Args)]
 #[command(display_order = 220)]
 pub(crate) struct Restart {

@@ -2,19 +2,19 @@ use clap::Args;
 use fleet_api::verbs::resume::Request;
 
 use super::Context;
-use super::launching::{Stay, see};
+use super::launching::see;
 use crate::Done;
 
-/// Take up tasks again that failed, were cancelled, or wait, and follow them
+/// Resume failed, cancelled or waiting tasks, and follow them
 ///
-/// They are queued with a clean record, and go on with the work that is on their branches.
+/// They are requeued with failures reset, and continue from the work on their branches.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 170)]
 pub(crate) struct Resume {
     #[command(flatten)]
     request: Request,
-    /// Do not follow them: answer as soon as they are queued
+    /// Detach: return as soon as they are queued
     #[arg(short, long)]
     detach: bool,
 }
@@ -27,6 +27,6 @@ const EXAMPLES: &str = "Examples:
 impl Resume {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let resumed = context.call(self.request).await?;
-        see(context, resumed, if self.detach { Stay::Not } else { Stay::ToTheEnd }).await
+        see(context, resumed, self.detach).await
     }
 }

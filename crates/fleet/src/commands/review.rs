@@ -1,17 +1,17 @@
 use clap::Args;
 use fleet_api::verbs::review::{Answer, Request, Review as Reviewed};
-use fleet_core::review::Verdict;
+use fleet_core::review::ReviewVerdict;
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 
 use super::Context;
 use crate::Done;
-use crate::output::{Column, ago, arrows, cost, dim, strong, table, warn};
+use crate::output::{Column, ago, arrows, columns, cost, dim, strong, table, warn};
 
-/// Look at the work that ended lately: what was done, whether it can be merged, what to do next
+/// Review recent work: what was done, whether it can be merged, what to do next
 ///
 /// Every task that is done or failed is judged by what was seen, not by what its agent says: `mergeable`, `conflicting`
-/// (with the current commit), `doubtful` (claims and git differ, or a test of its own failed), `landed`, `unchanged`,
+/// (with the current commit), `doubtful` (claims and git differ, or one of its tests failed), `landed`, `unchanged`,
 /// `gone` (its branch is not here), `elsewhere` (on another host) or `failed`. Nothing is changed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -29,29 +29,24 @@ const EXAMPLES: &str = "Examples:
 impl Review {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let found = context.call(self.request).await?;
-        if found.reviews.is_empty() && !context.output.is_json() {
-            context.output.note("nothing ended in that time; --since 30d looks further back, `fleet list` shows what is at work");
-            return Ok(());
-        }
-        let now = context.engine.now();
-        context.output.show(&found, || render(&found, now))?;
-        if found.more {
-            context.output.note(&dim("there is more; --limit N shows more"));
-        }
-        Ok(())
+        let empty = found.reviews.is_empty().then_some(
+            "nothing ended in that time; --since 30d looks further back, `fleet list` shows running agents",
+        );
+        let more = found.more.then(|| "there are more; --limit N shows more".to_owned());
+        context.output.show_list(&found, empty, || render(&found, context.engine.now()), more)
     }
 }
 
 fn render(found: &Answer, now: Millis) -> String {
-    let column = |cell: fn(&Reviewed) -> String| found.reviews.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(&found.reviews);
     let rows = table(vec![
-        Column::new("TASK", column(|review| review.task.to_string())),
-        Column::new("VERDICT", column(|review| review.verdict.to_string())).painted(paint),
+        column("TASK", &|review| review.task.to_string()),
+        column("VERDICT", &|review| review.verdict.to_string()).painted(paint),
         Column::new("ENDED", found.reviews.iter().map(|review| ended(review, now))).painted(dim).spare(),
-        Column::new("TITLE", column(|review| review.title.clone())).giving_way(),
-        Column::new("FILES", column(|review| number(review.file_count))),
-        Column::new("AGENT", column(|review| review.agent.clone())).giving_way().spare(),
-        Column::new("COST", column(|review| cost(review.micro_usd))).spare(),
+        column("TITLE", &|review| review.title.clone()).giving_way(),
+        column("FILES", &|review| number(review.file_count)),
+        column("AGENT", &|review| review.agent.clone()).giving_way().spare(),
+        column("COST", &|review| cost(review.micro_usd)).spare(),
     ]);
     let next: Vec<String> = found.reviews.iter().filter_map(advice).collect();
     if next.is_empty() { rows } else { format!("{rows}\n\n{}", next.join("\n")) }
@@ -59,7 +54,7 @@ fn render(found: &Answer, now: Millis) -> String {
 
 /// What does not fit together, and the first thing to do; what has landed needs neither.
 fn advice(review: &Reviewed) -> Option<String> {
-    if review.verdict == Verdict::Landed {
+    if review.verdict == ReviewVerdict::Landed {
         return None;
     }
     let mut lines = vec![format!("{}  {}", strong(review.task.as_str()), escaped(&review.title))];
@@ -73,8 +68,8 @@ fn advice(review: &Reviewed) -> Option<String> {
 
 fn paint(verdict: &str) -> String {
     match verdict.trim_end().parse() {
-        Ok(Verdict::Conflicting | Verdict::Doubtful | Verdict::Failed) => warn(verdict),
-        Ok(Verdict::Mergeable) => strong(verdict),
+        Ok(ReviewVerdict::Conflicting | ReviewVerdict::Doubtful | ReviewVerdict::Failed) => warn(verdict),
+        Ok(ReviewVerdict::Mergeable) => strong(verdict),
         _ => dim(verdict),
     }
 }

@@ -6,15 +6,15 @@ use super::Context;
 use crate::Done;
 use crate::output::{Output, count, dim, print_json, strong};
 
-/// Run agents on the queue, here, until Ctrl-C
+/// Run the queue in the foreground, until Ctrl-C
 ///
 /// Claims tasks that are ready and starts an agent on each, in its own workspace. Agents do not belong to this
-/// process: when it ends, however it ends, they go on, and the next runner takes care of them.
+/// process: when it ends, however it ends, they keep running, and the next runner takes care of them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 190)]
 pub(crate) struct Run {
-    /// Run so many agents at a time [default: `runner.slots`, else one for each core]
+    /// Maximum concurrent agents [default: `runner.slots`, else one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     slots: Option<u32>,
     /// End when nothing runs and nothing is ready
@@ -72,7 +72,11 @@ fn tell(output: Output, notice: &Notice) {
         Notice::Leaving(0) => "the runner has ended".to_owned(),
         Notice::Leaving(busy) => format!(
             "the runner has ended; {} without it (`fleet list` shows them, `fleet stop --agents` stops them)",
-            if *busy == 1 { "1 agent goes on".to_owned() } else { format!("{busy} agents go on") }
+            if *busy == 1 {
+                "1 agent keeps running".to_owned()
+            } else {
+                format!("{busy} agents keep running")
+            }
         ),
     });
 }

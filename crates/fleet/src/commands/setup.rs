@@ -3,29 +3,29 @@ use fleet_api::verbs::setup::{Answer, Client, Done, NAME, Request, Scope, Wish};
 use fleet_api::verbs::setup_list::{self, Status};
 
 use super::Context;
-use crate::output::{Column, dim, table};
+use crate::output::{columns, dim, table};
 
 /// Register codefleet's tool server with claude, codex, gemini or opencode
 ///
 /// Writes into the settings of that program that it starts `fleet mcp` as the tool server `codefleet`, shows what changes,
-/// and leaves everything else in the file as it is. Without a name, lists the programs and how they stand.
+/// and leaves everything else in the file as it is. Without a name, lists the programs and whether they have it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 310)]
 pub(crate) struct Setup {
-    /// In whose settings
+    /// Whose settings
     #[arg(value_enum)]
     client: Option<Client>,
-    /// Take the registration back, and nothing else
+    /// Remove the registration, and nothing else
     #[arg(long, requires = "client")]
     remove: bool,
     /// Show what would change, and change nothing
     #[arg(long, requires = "client")]
     dry_run: bool,
-    /// For yourself, or for everybody who works on this repository [default: user]
+    /// Your own settings, or those of this repository [default: user]
     #[arg(long, value_enum)]
     scope: Option<Scope>,
-    /// Also if `codefleet` is registered there for another program
+    /// Overwrite another program's `codefleet` entry
     #[arg(long, requires = "client")]
     force: bool,
 }
@@ -65,22 +65,20 @@ fn told(answer: &Answer) -> String {
         Done::Updated => format!("{file}: `{NAME}` {} `{command}`", would("now starts", "would start")),
         Done::Unchanged => format!("{file}: `{NAME}` is registered already, as `{command}`"),
         Done::Removed => {
-            format!("{file}: `{NAME}` {}", would("is no longer registered", "would be taken out"))
+            format!("{file}: `{NAME}` {}", would("is unregistered", "would be unregistered"))
         }
         Done::Absent => format!("{file}: `{NAME}` is not registered"),
     };
     let mut lines = vec![first];
     lines.extend(answer.changes.iter().map(|line| format!("  {line}")));
     if matches!(answer.done, Done::Added | Done::Updated) && !answer.dry_run {
-        lines.push(dim(&format!(
-            "`{client} mcp list` shows it; if {client} is running, it has to be started again"
-        )));
+        lines.push(dim(&format!("`{client} mcp list` shows it; restart running {client} sessions")));
     }
     lines.join("\n")
 }
 
 fn listed(listing: &setup_list::Answer) -> String {
-    let column = |cell: fn(&Status) -> String| listing.clients.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(&listing.clients);
     let scope = |status: &Status| if status.scope == Scope::User { "user" } else { "project" }.to_owned();
     let what = |status: &Status| match &status.problem {
         Some(problem) => problem.clone(),
@@ -88,14 +86,14 @@ fn listed(listing: &setup_list::Answer) -> String {
         None => format!("{} in {}", status.command.join(" "), status.file),
     };
     let clients = table(vec![
-        Column::new("CLIENT", column(|status| status.client.name().to_owned())),
-        Column::new("SCOPE", column(scope)),
-        Column::new("INSTALLED", column(|status| if status.installed { "yes" } else { "no" }.to_owned())),
-        Column::new("STATUS", column(|status| status.status.clone())),
-        Column::new("WHAT", column(what)).giving_way(),
+        column("CLIENT", &|status| status.client.name().to_owned()),
+        column("SCOPE", &scope),
+        column("INSTALLED", &|status| if status.installed { "yes" } else { "no" }.to_owned()),
+        column("STATUS", &|status| status.status.clone()),
+        column("WHAT", &what).giving_way(),
     ]);
     format!(
         "{clients}\n{}",
-        dim("`fleet setup CLIENT` registers, `fleet setup CLIENT --remove` takes it back")
+        dim("`fleet setup CLIENT` registers it; `fleet setup CLIENT --remove` unregisters it")
     )
 }

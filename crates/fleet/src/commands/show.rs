@@ -1,38 +1,26 @@
 pub(crate) mod result;
 
-use clap::Args;
 use fleet_api::Moment;
-use fleet_api::verbs::run_show::{Answer, Request, StoredFile};
+use fleet_api::verbs::run_show::{Answer, StoredFile};
 use fleet_api::views::{EventView, Load, RunView};
 use fleet_core::run::RunReport;
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_core::time::Millis;
 use fleet_engine::clock;
 
-use super::Context;
 use super::{events, list, messages};
-use crate::Done;
-use crate::output::{Column, ago, arrows, bytes, count, dim, fields, paint_status, strong, table, usage};
+use crate::output::{ago, arrows, bytes, columns, count, dim, fields, paint_status, strong, table, usage};
 
-/// Show everything about a run, and what to do next
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-#[command(display_order = 80)]
-pub(crate) struct Show {
-    #[command(flatten)]
-    request: Request,
+command! {
+    /// Show everything about a run, and what to do next
+    #[command(after_help = EXAMPLES)]
+    #[command(display_order = 80)]
+    Show(run_show) shows render
 }
 
 const EXAMPLES: &str = "Examples:
   fleet show login-fix
   fleet show t0skybd1 --json | jq .result.remarks";
-
-impl Show {
-    pub(crate) async fn run(self, context: &Context) -> Done {
-        let shown = context.call(self.request).await?;
-        context.output.show(&shown, || render(&shown, context.engine.now()))
-    }
-}
 
 fn render(shown: &Answer, now: Millis) -> String {
     let title =
@@ -152,12 +140,12 @@ fn snapshots(shown: &Answer, now: Millis) -> String {
     if shown.snapshots.is_empty() {
         return String::new();
     }
-    let list = &shown.snapshots;
+    let column = columns(&shown.snapshots);
     table(vec![
-        Column::new("SNAPSHOT", list.iter().map(|snapshot| snapshot.number.to_string())),
-        Column::new("AGE", list.iter().map(|snapshot| ago(snapshot.at.0, now))).painted(dim),
-        Column::new("WHY", list.iter().map(|snapshot| snapshot.why.clone())).giving_way(),
-        Column::new("REF", list.iter().map(|snapshot| snapshot.name.clone())).painted(dim),
+        column("SNAPSHOT", &|snapshot| snapshot.number.to_string()),
+        column("AGE", &|snapshot| ago(snapshot.at.0, now)).painted(dim),
+        column("WHY", &|snapshot| snapshot.why.clone()).giving_way(),
+        column("REF", &|snapshot| snapshot.name.clone()).painted(dim),
     ])
 }
 

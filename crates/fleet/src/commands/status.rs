@@ -7,7 +7,7 @@ use super::Context;
 use crate::Done;
 use crate::output::{ago, count, dim, money, strong, until, warn};
 
-/// Show which runners are up and what they have to do
+/// Show runners, running and ready tasks, pauses and spending
 #[derive(Debug, Args)]
 #[command(display_order = 230)]
 pub(crate) struct Status {}
@@ -38,11 +38,11 @@ fn said(status: &Answer, unattended: Option<Unattended>, context: &Context) -> S
         })
         .collect();
     if lines.is_empty() {
-        lines.push(nobody(unattended).to_owned());
+        lines.extend(no_runner(unattended).map(ToOwned::to_owned));
     }
     let more = if status.ready_more { "more than " } else { "" };
     let ready = count(status.ready, "task");
-    lines.push(format!("{} at work, {more}{ready} ready", count(status.running, "agent")));
+    lines.push(format!("{} running, {more}{ready} ready", count(status.running, "agent")));
     if !status.missing_agents.is_empty() {
         let names = status.missing_agents.join("`, `");
         let who = if status.ready == 1 && !status.ready_more { "it waits" } else { "some of them wait" };
@@ -56,7 +56,7 @@ fn said(status: &Answer, unattended: Option<Unattended>, context: &Context) -> S
     }
     for pause in &status.paused {
         let left = until(pause.until.0, context.engine.now());
-        lines.push(format!("{} is paused and goes on {left}: {}", pause.account, escaped(&pause.why)));
+        lines.push(format!("{} is paused and continues {left}: {}", pause.account, escaped(&pause.why)));
     }
     for warning in &status.warnings {
         lines.push(warn(&format!("! {}: {}", warning.run, escaped(&warning.text))));
@@ -71,10 +71,11 @@ fn said(status: &Answer, unattended: Option<Unattended>, context: &Context) -> S
     lines.join("\n")
 }
 
-/// What is said instead of runners.
-fn nobody(unattended: Option<Unattended>) -> &'static str {
-    if unattended.is_some_and(|unattended| unattended.started) {
-        return "a runner is starting";
+/// What is said instead of runners; nothing where a note has said it already.
+fn no_runner(unattended: Option<Unattended>) -> Option<&'static str> {
+    match unattended {
+        Some(Unattended { started: true, .. }) => Some("a runner is starting"),
+        Some(_) => None,
+        None => Some("no runner is up; `fleet start` starts one, `fleet run` runs one here"),
     }
-    "no runner is up; `fleet start` starts one, `fleet run` runs one here"
 }

@@ -9,24 +9,24 @@ use fleet_core::text::escaped;
 use super::Context;
 use super::consent::insist;
 use crate::Done;
-use crate::output::{Column, ago, count, dim, strong, table, value};
+use crate::output::{ago, columns, count, dim, strong, table, value};
 
-/// Agree to what this repository wants: commands, settings, files for agents
+/// Approve what this repository requests: commands, settings, files for agents
 ///
-/// A repository can bring commands (`workspaces.setup` in `.fleet/config.toml`), settings that cost you more (an agent,
-/// higher limits, copies of your files), templates of prompts, and files that agents act on by themselves, such as the
-/// hooks in `.claude/settings.json`. None of them counts before you agree to exactly these. If they change, you are
-/// asked again. The checks of a workflow in the repository are such commands, too: `--workflow` asks about those of one.
+/// A repository can bring commands (`workspaces.setup` in `.fleet/config.toml`), settings that cost you more (an
+/// agent, higher limits, copies of your files), templates of prompts, and files that agents act on by themselves, such
+/// as the hooks in `.claude/settings.json`. None of them is used until you approve it. If they change, you are asked
+/// again. The checks of a workflow in the repository are such commands, too: `--workflow` asks about those of one.
 #[derive(Debug, Args)]
 #[command(display_order = 320)]
 pub(crate) struct Trust {
-    /// Show what you agreed to, and what this repository wants
+    /// Show what you approved, and what this repository requests
     #[arg(long, conflicts_with_all = ["revoke", "yes"])]
     list: bool,
-    /// Take back what you agreed to for this repository
+    /// Revoke what you approved for this repository
     #[arg(long, conflicts_with = "yes")]
     revoke: bool,
-    /// Let the checks of this workflow run, and its agents be started with its arguments: its name, or its file
+    /// Approve the checks and agent arguments of this workflow: its name, or its file
     #[arg(long, value_name = "WORKFLOW", conflicts_with_all = ["list", "revoke"])]
     workflow: Option<String>,
     /// Do not ask
@@ -58,15 +58,15 @@ impl Trust {
             let is_free = workflow.is_some() && answer.status.asked.is_empty();
             return context.output.show(&answer, || {
                 if is_free {
-                    "this workflow asks for no consent".to_owned()
+                    "this workflow needs no approval".to_owned()
                 } else {
                     already(&answer.status.asked)
                 }
             });
         }
         context.output.note(&described(&status));
-        let insisted = insist(context, self.yes, "Do you agree?", "nothing was trusted");
-        if !insisted.map_err(|problem| problem.hint("`--list` shows what it wants"))? {
+        let insisted = insist(context, self.yes, "Approve?", "nothing was trusted");
+        if !insisted.map_err(|problem| problem.hint("`--list` shows what it requests"))? {
             let answer = Answer { status, changed: false };
             return context.output.show(&answer, || "nothing was trusted".to_owned());
         }
@@ -85,12 +85,12 @@ fn agreed(status: &trust_show::Answer) -> String {
     } else {
         format!("trusted {}", counted(&taken))
     };
-    if status.trusted { said } else { format!("{said}; nobody can agree to links and to files over 4 MB") }
+    if status.trusted { said } else { format!("{said}; links and files over 4 MB cannot be approved") }
 }
 
 fn already(asked: &WishesView) -> String {
     if asked.is_empty() {
-        return "this repository wants nothing that needs consent".to_owned();
+        return "this repository requests nothing that needs approval".to_owned();
     }
     format!("trusted already: {}", counted(asked))
 }
@@ -108,7 +108,7 @@ fn described(status: &trust_show::Answer) -> String {
     let is_partly_trusted = untrusted.len() < asked.commands.len() + asked.files.len();
     let is_marked = |name: &String| is_partly_trusted && untrusted.contains(name);
     let mark = |name| if is_marked(name) { strong("  not trusted") } else { String::new() };
-    let mut lines = vec![format!("{} wants:", strong(&escaped(&asked.project)))];
+    let mut lines = vec![format!("{} requests:", strong(&escaped(&asked.project)))];
     for SettingView { key, value: set, origin } in &asked.commands {
         let place = dim(&escaped(&origin.to_string()));
         match set {
@@ -136,11 +136,12 @@ fn listed(listing: &trust_list::Answer, context: &Context) -> String {
     let mut text = if listing.trusted.is_empty() {
         "nothing is trusted\n".to_owned()
     } else {
+        let column = columns(&listing.trusted);
         table(vec![
-            Column::new("PROJECT", listing.trusted.iter().map(|entry| entry.project.clone())).giving_way(),
-            Column::new("WHAT", listing.trusted.iter().map(what)),
-            Column::new("CONTENT", listing.trusted.iter().map(short_hash)).painted(dim),
-            Column::new("AGE", listing.trusted.iter().map(|entry| ago(entry.at.0, now))),
+            column("PROJECT", &|entry| entry.project.clone()).giving_way(),
+            column("WHAT", &what),
+            column("CONTENT", &short_hash).painted(dim),
+            column("AGE", &|entry| ago(entry.at.0, now)),
         ])
     };
     if let Some(here) = listing.here.as_ref().filter(|here| !here.asked.is_empty()) {

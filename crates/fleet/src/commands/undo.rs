@@ -4,9 +4,9 @@ use fleet_api::verbs::undo_list::{self, SnapshotView};
 
 use super::Context;
 use crate::Done;
-use crate::output::{Column, TITLE, ago, count, dim, strong, table};
+use crate::output::{TITLE, ago, columns, count, dim, strong, table};
 
-/// Bring back the work of an agent: from a kill, a clean-up, a crash
+/// Restore an agent's work after a kill, a clean-up or a crash
 ///
 /// Snapshots of the work are kept in the fleet's home. Without ID, the last one of each run is listed. With ID, a branch is
 /// made from it: under its old name if that is free, otherwise beside it. Nothing that is there is ever overwritten.
@@ -26,7 +26,7 @@ pub(crate) struct Undo {
     /// Take the snapshot of this number instead of the last
     #[arg(long, value_name = "N", requires = "id")]
     snapshot: Option<u64>,
-    /// List so many at most
+    /// List at most N
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: u16,
 }
@@ -48,7 +48,7 @@ impl Undo {
                     let (branch, number) = (strong(&made.branch), made.snapshot);
                     if made.restored {
                         format!(
-                            "{branch} has snapshot {number} of run {}; `git switch {}` goes there",
+                            "restored {branch} from snapshot {number} of run {}; `git switch {}` checks it out",
                             made.run, made.branch
                         )
                     } else {
@@ -75,21 +75,17 @@ fn listed(listing: &undo_list::Answer, context: &Context, is_one: bool) -> Strin
         return "no snapshots: agents have changed nothing here so far".to_owned();
     }
     let now = context.engine.now();
-    let cells =
-        |cell: &dyn Fn(&SnapshotView) -> String| listing.snapshots.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(&listing.snapshots);
     let number = |snapshot: &SnapshotView| if is_one { snapshot.number.to_string() } else { String::new() };
     table(vec![
-        Column::new("RUN", cells(&|snapshot| snapshot.run.clone())),
-        Column::new("N", cells(&number)),
-        Column::new("BRANCH", cells(&|snapshot| snapshot.branch.clone().unwrap_or_default())).naming(),
-        Column::new("TITLE", cells(&|snapshot| snapshot.title.clone().unwrap_or_default())).keeping(TITLE),
-        Column::new("WHY", cells(&|snapshot| snapshot.why.clone())).giving_way().spare(),
-        Column::new("AGE", cells(&|snapshot| ago(snapshot.at.0, now))),
-        Column::new(
-            "CHANGES",
-            cells(&|snapshot| snapshot.files.map_or_else(String::new, |files| count(files, "file"))),
-        ),
-        Column::new("", cells(&|snapshot| if snapshot.on_branch { "on its branch" } else { "" }.to_owned()))
+        column("RUN", &|snapshot| snapshot.run.clone()),
+        column("N", &number),
+        column("BRANCH", &|snapshot| snapshot.branch.clone().unwrap_or_default()).naming(),
+        column("TITLE", &|snapshot| snapshot.title.clone().unwrap_or_default()).keeping(TITLE),
+        column("WHY", &|snapshot| snapshot.why.clone()).giving_way().spare(),
+        column("AGE", &|snapshot| ago(snapshot.at.0, now)),
+        column("CHANGES", &|snapshot| snapshot.files.map_or_else(String::new, |files| count(files, "file"))),
+        column("", &|snapshot| if snapshot.on_branch { "on its branch" } else { "" }.to_owned())
             .painted(dim)
             .spare(),
     ])

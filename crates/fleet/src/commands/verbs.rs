@@ -1,15 +1,18 @@
 use clap::Args;
 use fleet_api::{Access, Nature, Row, TABLE};
+use fleet_core::problem::{Code, Problem};
+use fleet_core::text::escaped;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::Done;
-use crate::output::{Column, Output, dim, table};
+use crate::output::{Output, columns, dim, table};
 
-/// List everything that can be asked of codefleet, and who may ask
+/// List every operation, and who may call it
 ///
-/// Every command, every MCP tool and every call of an agent is one of these verbs. With --json, each comes with the
-/// schemas of its request and its answer.
+/// Every command, every MCP tool and every call of an agent is one of these verbs. WHO may call it: people always may,
+/// except for `agents` only; `own tasks` and `own project` let an agent call it for what is its own. With --json, each
+/// comes with the schemas of its request and its answer.
 #[derive(Debug, Args)]
 #[command(display_order = 350)]
 pub(crate) struct Verbs {
@@ -36,6 +39,11 @@ impl Verbs {
     pub(crate) fn run(self, output: Output) -> Done {
         let prefix = self.prefix.unwrap_or_default();
         let rows: Vec<&Row> = TABLE.iter().filter(|row| row.id.starts_with(&prefix)).collect();
+        if rows.is_empty() {
+            let problem =
+                Problem::new(Code::NothingMatched, format!("no verb begins with \"{}\"", escaped(&prefix)));
+            return Err(problem.hint("`fleet verbs` lists them"));
+        }
         // Schemas are made only for those who want them.
         if output.is_json() {
             return output.show(&Answer { verbs: rows.into_iter().map(view).collect() }, String::new);
@@ -58,29 +66,29 @@ fn view(row: &Row) -> VerbView {
 }
 
 fn listed(rows: &[&Row]) -> String {
-    let column = |header, cell: fn(&Row) -> String| Column::new(header, rows.iter().map(|row| cell(row)));
+    let column = columns(rows);
     table(vec![
-        column("VERB", |row| row.id.to_owned()),
-        column("DOES", |row| nature(row.nature).to_owned()),
-        column("WHO", |row| who(row.access).to_owned()),
-        column("WHAT", Row::about).giving_way(),
+        column("VERB", &|row| row.id.to_owned()),
+        column("DOES", &|row| nature(row.nature).to_owned()),
+        column("WHO", &|row| who(row.access).to_owned()),
+        column("WHAT", &|row| row.about()).giving_way(),
     ])
 }
 
 const fn nature(nature: Nature) -> &'static str {
     match nature {
-        Nature::Reads => "reads",
-        Nature::Adds => "adds",
-        Nature::Ends => "ends",
+        Nature::Reads => "read",
+        Nature::Adds => "write",
+        Nature::Ends => "remove",
     }
 }
 
 const fn who(access: Access) -> &'static str {
     match access {
         Access::People => "people",
-        Access::Own => "people, agents for their own",
-        Access::Project => "people, agents in their project",
-        Access::All => "everybody",
+        Access::Own => "own tasks",
+        Access::Project => "own project",
+        Access::All => "all",
         Access::Agents => "agents",
     }
 }

@@ -1,31 +1,19 @@
-use clap::Args;
-use fleet_api::verbs::why::{Answer, Request};
+use fleet_api::verbs::why::Answer;
 use fleet_core::text::{escaped, escaped_lines};
 use fleet_core::time::Millis;
 
-use super::Context;
-use crate::Done;
 use crate::output::{arrows, dim, fields, paint_status, strong, until};
 
-/// Explain where a task stands: what happened, the evidence, and what comes next
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-#[command(display_order = 90)]
-pub(crate) struct Why {
-    #[command(flatten)]
-    request: Request,
+command! {
+    /// Explain the status of a task: what happened, the evidence, what comes next
+    #[command(after_help = EXAMPLES)]
+    #[command(display_order = 90)]
+    Why(why) shows render
 }
 
 const EXAMPLES: &str = "Examples:
   fleet why login-fix
   fleet why t0skybd1 --json | jq -r .reason";
-
-impl Why {
-    pub(crate) async fn run(self, context: &Context) -> Done {
-        let answer = context.call(self.request).await?;
-        context.output.show(&answer, || render(&answer, context.engine.now()))
-    }
-}
 
 fn render(answer: &Answer, now: Millis) -> String {
     let head = format!("{}  {}", strong(answer.task.to_string().as_str()), strong(&escaped(&answer.title)));

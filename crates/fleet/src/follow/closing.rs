@@ -62,10 +62,10 @@ pub(super) fn advice(tasks: &[Followed]) -> String {
         [one] => {
             let branch = one.branch();
             let branch = escaped(&branch);
-            format!("`fleet diff {branch}` shows what changed, `git merge {branch}` takes it")
+            format!("`fleet diff {branch}` shows what changed, `git merge {branch}` merges it")
         }
         several => format!(
-            "{} done: `fleet diff BRANCH` shows the changes of one, `git merge BRANCH` takes them",
+            "{} done: `fleet diff BRANCH` shows the changes of one, `git merge BRANCH` merges them",
             count(several.len(), "task")
         ),
     }
@@ -86,21 +86,14 @@ pub(super) fn problem(batch: Option<BatchId>, tasks: &[Followed], deleted: usize
         ([one], 0) if tasks.len() == 1 => Some(alone(one)),
         (several, _) => {
             let message = format!("{} of {} not done", several.len(), count(tasks.len() + deleted, "task"));
-            let mut problem = Problem::new(Code::RunFailed, message);
-            for one in several.iter().take(NAMED) {
+            let named = several.iter().take(NAMED).map(|one| {
                 let id = one.task.id;
-                let next = format!("`fleet why {id}`, `fleet logs {id}`, `fleet resume {id}`");
-                problem = problem.hint(format!("{}: {next}", said(one)));
-            }
-            if several.len() > NAMED {
-                problem = problem.hint(format!("and {} more: `fleet task list`", several.len() - NAMED));
-            }
-            Some(match batch {
-                Some(batch) => {
-                    problem.hint(format!("`fleet resume --batch {batch}` takes all of them up again"))
-                }
-                None => problem,
-            })
+                format!("{}: `fleet why {id}`, `fleet logs {id}`, `fleet resume {id}`", said(one))
+            });
+            let more = several.len().checked_sub(NAMED + 1);
+            let more = more.map(|more| format!("and {} more: `fleet task list`", more + 1));
+            let all = batch.map(|batch| format!("`fleet resume --batch {batch}` resumes all of them"));
+            Some(Problem::new(Code::RunFailed, message).hints(named.chain(more).chain(all)))
         }
     }
 }
@@ -111,17 +104,17 @@ fn alone(one: &Followed) -> Problem {
     let problem = match one.task.state {
         TaskState::Held | TaskState::Queued => problem,
         _ => problem.hint(format!(
-            "`fleet why {id}` tells what happened and what helps, `fleet logs {id}` what the agent said"
+            "`fleet why {id}` explains what happened and what to do, `fleet logs {id}` shows what the agent said"
         )),
     };
-    problem.hint(format!("`fleet resume {id}` takes it up again, with the work that is on its branch"))
+    problem.hint(format!("`fleet resume {id}` resumes it, from the work on its branch"))
 }
 
 /// One task that is not done, and why.
 fn said(one: &Followed) -> String {
     let state = match one.task.state {
         TaskState::Waiting => "waits for you".to_owned(),
-        TaskState::Held => "was put aside".to_owned(),
+        TaskState::Held => "is held".to_owned(),
         TaskState::Cancelled => "was cancelled".to_owned(),
         TaskState::Queued => "does not start".to_owned(),
         state => state.to_string(),

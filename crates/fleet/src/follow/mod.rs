@@ -24,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::commands::Context;
 use crate::exit::interrupted;
 use crate::output::print;
-use rows::{Row, Told, block};
+use rows::{Row, Told};
 use screen::Screen;
 
 pub(crate) use closing::conclude;
@@ -35,29 +35,25 @@ pub(crate) use tasks::{follow, follow_until};
 pub(crate) enum End {
     /// Nothing more happens unless a person acts, or it stands as was wanted.
     Over,
-    /// The person left.
     Left,
 }
 
 /// A terminal is drawn ten times a second at most: more cannot be read.
-const FRAME: Duration = Duration::from_millis(100);
+const FRAME_PAUSE: Duration = Duration::from_millis(100);
 /// Elsewhere every change counts; this only keeps a flood of events from becoming a flood of looks.
-const BREATH: Duration = Duration::from_millis(10);
+const LINE_PAUSE: Duration = Duration::from_millis(10);
 /// Without any change it is looked after so many seconds: clocks on the screen go on.
-const LOOK: u32 = 1;
+const POLL_SECONDS: u32 = 1;
 /// A runner that was up when the work was queued may be gone: it is looked after so often.
-const WAKE: Duration = Duration::from_secs(3);
+const WAKE_INTERVAL: Duration = Duration::from_secs(3);
 
-/// What is followed.
 trait Subject {
-    /// How it stands.
     type Seen;
-    /// What it is made of.
     type Row: Row;
 
     fn rows(seen: &Self::Seen) -> &[Self::Row];
 
-    /// Looks at it: the first time at once, then when it has changed, and at the latest after [`LOOK`] seconds.
+    /// Looks at it: the first time at once, then when it has changed, and at the latest after [`POLL_SECONDS`] seconds.
     async fn look(&mut self) -> Outcome<Self::Seen>;
 
     /// Whether there is nothing more to wait for.
@@ -104,7 +100,6 @@ fn left<S: Subject>(view: &mut View, before: Option<S::Seen>) -> Outcome<(S::See
     Ok((seen, End::Left))
 }
 
-/// Where it is shown.
 enum View {
     Screen(Screen),
     Lines(Told),
@@ -125,14 +120,14 @@ impl View {
 
     const fn pause(&self) -> Duration {
         match self {
-            Self::Screen(_) => FRAME,
-            Self::Lines(_) | Self::Nowhere => BREATH,
+            Self::Screen(_) => FRAME_PAUSE,
+            Self::Lines(_) | Self::Nowhere => LINE_PAUSE,
         }
     }
 
     fn show<R: Row>(&mut self, rows: &[R]) -> Outcome<()> {
         match self {
-            Self::Screen(screen) => screen.draw(block(rows, Some(Screen::room()), clock::now())),
+            Self::Screen(screen) => screen.show(rows, clock::now()),
             Self::Lines(told) => {
                 let news = told.news(rows, clock::now());
                 if news.is_empty() { Ok(()) } else { print(&news.join("\n")) }
@@ -144,7 +139,7 @@ impl View {
     /// The last look, which stays: what does not fit rolls up.
     fn last<R: Row>(&mut self, rows: &[R]) -> Outcome<()> {
         match self {
-            Self::Screen(screen) => screen.draw(block(rows, None, clock::now())),
+            Self::Screen(screen) => screen.show_all(rows, clock::now()),
             Self::Lines(_) | Self::Nowhere => self.show(rows),
         }
     }
@@ -158,7 +153,7 @@ struct Waking {
 impl Waking {
     async fn look(&mut self, context: &Context, is_queued: bool) {
         let now = clock::uptime();
-        if is_queued && now.saturating_sub(self.last) >= WAKE {
+        if is_queued && now.saturating_sub(self.last) >= WAKE_INTERVAL {
             self.last = now;
             // It was said at the start if none may be started; and the next look comes soon.
             let _ = context.call(runner_wake::Request::default()).await;

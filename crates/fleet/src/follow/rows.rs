@@ -9,7 +9,6 @@ use crate::output::{Column, count, cut, dim, table};
 
 /// A task or a stage.
 pub(super) trait Row: Sized {
-    /// What it is.
     const NOUN: &'static str;
     /// Columns that a narrow terminal does without, in this order.
     const OPTIONAL: [&'static str; 2];
@@ -31,7 +30,6 @@ pub(super) struct Facts<'a> {
     pub(super) rank: u8,
 }
 
-/// What columns are made from.
 pub(super) struct Cells<'a, R> {
     rows: &'a [&'a R],
     without: &'a [&'a str],
@@ -62,9 +60,10 @@ impl Told {
 }
 
 /// A table of at most so many rows, or of all of them, and what it leaves out.
-pub(super) fn block<R: Row>(rows: &[R], room: Option<usize>, now: Millis) -> Vec<String> {
+pub(super) fn block<R: Row>(rows: &[R], room: Option<usize>, fit: &mut Fit, now: Millis) -> Vec<String> {
     let shown = most_telling(rows, room.unwrap_or(usize::MAX));
-    let mut lines = narrowed(&shown, now);
+    let width = terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
+    let mut lines = fit.lines(&shown, width, now);
     if shown.len() < rows.len() {
         lines.push(dim(&rest(rows, &shown)));
     }
@@ -98,20 +97,34 @@ pub(super) fn rest<R: Row>(rows: &[R], shown: &[&R]) -> String {
 /// What a terminal shows when it does not tell its size.
 const USUAL_WIDTH: usize = 80;
 
-/// Lines that are not wider than the terminal, without as many optional columns as it takes: a line that goes on in the
-/// next row would be drawn over wrongly.
-fn narrowed<R: Row>(rows: &[&R], now: Millis) -> Vec<String> {
-    let width = terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
-    let mut lines = Vec::new();
-    for left_out in 0..=R::OPTIONAL.len() {
-        let cells = Cells { rows, without: &R::OPTIONAL[..left_out] };
-        lines = table(R::columns(&cells, now)).lines().map(ToOwned::to_owned).collect();
-        if lines.iter().all(|line| plain(line).width() <= width) {
-            return lines;
+/// How a table fits the terminal.
+#[derive(Debug, Default)]
+pub(super) struct Fit {
+    width: usize,
+    /// How many optional columns are left out. Never fewer than before: a column must not come and go with every text.
+    left_out: usize,
+}
+
+impl Fit {
+    /// Lines that are not wider than the terminal, without as many optional columns as it takes: a line that goes on in the
+    /// next row would be drawn over wrongly.
+    pub(super) fn lines<R: Row>(&mut self, rows: &[&R], width: usize, now: Millis) -> Vec<String> {
+        if self.width != width {
+            *self = Self { width, left_out: 0 };
+        }
+        loop {
+            let cells = Cells { rows, without: &R::OPTIONAL[..self.left_out] };
+            let text = table(R::columns(&cells, now));
+            if text.lines().all(|line| plain(line).width() <= width) {
+                return text.lines().map(ToOwned::to_owned).collect();
+            }
+            if self.left_out == R::OPTIONAL.len() {
+                // Too narrow for anything but the beginning.
+                return text.lines().map(|line| cut(&plain(line), width)).collect();
+            }
+            self.left_out += 1;
         }
     }
-    // Too narrow for anything but the beginning.
-    lines.iter().map(|line| cut(&plain(line), width)).collect()
 }
 
 fn plain(line: &str) -> String {

@@ -6,7 +6,9 @@
 use std::fmt::Write as _;
 
 use fleet_core::problem::Outcome;
+use fleet_core::time::Millis;
 
+use super::rows::{Fit, Row, block};
 use crate::output::print;
 
 /// What a terminal shows when it does not tell its size.
@@ -17,18 +19,24 @@ const OTHERS: usize = 2;
 #[derive(Debug, Default)]
 pub(super) struct Screen {
     drawn: Vec<String>,
+    fit: Fit,
 }
 
 impl Screen {
-    /// How many rows of work fit.
-    pub(super) fn room() -> usize {
-        let height = terminal_size::terminal_size().map_or(USUAL_HEIGHT, |(_, height)| usize::from(height.0));
-        // The cursor stands below the block.
-        height.saturating_sub(OTHERS + 1).max(1)
+    /// Draws as many rows as fit.
+    pub(super) fn show<R: Row>(&mut self, rows: &[R], now: Millis) -> Outcome<()> {
+        let lines = block(rows, Some(room()), &mut self.fit, now);
+        self.draw(lines)
+    }
+
+    /// Draws all of them: what does not fit rolls up.
+    pub(super) fn show_all<R: Row>(&mut self, rows: &[R], now: Millis) -> Outcome<()> {
+        let lines = block(rows, None, &mut self.fit, now);
+        self.draw(lines)
     }
 
     /// Draws these lines in the place of the last ones.
-    pub(super) fn draw(&mut self, lines: Vec<String>) -> Outcome<()> {
+    fn draw(&mut self, lines: Vec<String>) -> Outcome<()> {
         if lines == self.drawn {
             return Ok(());
         }
@@ -36,6 +44,13 @@ impl Screen {
         self.drawn = lines;
         print(&text)
     }
+}
+
+/// How many rows of work fit.
+fn room() -> usize {
+    let height = terminal_size::terminal_size().map_or(USUAL_HEIGHT, |(_, height)| usize::from(height.0));
+    // The cursor stands below the block.
+    height.saturating_sub(OTHERS + 1).max(1)
 }
 
 /// The text that puts these lines in the place of so many others.

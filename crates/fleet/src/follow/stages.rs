@@ -10,7 +10,7 @@ use fleet_core::workflow::PartState;
 
 use super::rows::{Cells, Facts, Row};
 use super::words::span;
-use super::{End, LOOK, Subject, stay};
+use super::{End, POLL_SECONDS, Subject, stay};
 use crate::commands::Context;
 use crate::output::{Column, agent_and_model, ago, dim, paint_status, strong};
 
@@ -35,7 +35,7 @@ impl Subject for Stages<'_> {
 
     async fn look(&mut self) -> Outcome<WorkflowDetail> {
         let seen = self.context.call(self.request.clone()).await?;
-        (self.request.after, self.request.wait_seconds) = (Some(seen.next), Some(LOOK));
+        (self.request.after, self.request.wait_seconds) = (Some(seen.next), Some(POLL_SECONDS));
         Ok(seen.workflow)
     }
 

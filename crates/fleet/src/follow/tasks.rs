@@ -9,7 +9,7 @@ use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 
 use super::rows::{Cells, Facts, Row};
-use super::{End, LOOK, Subject, stay, words};
+use super::{End, POLL_SECONDS, Subject, stay, words};
 use crate::commands::Context;
 use crate::output::{Column, dim, paint_status, strong};
 
@@ -55,7 +55,7 @@ impl Subject for Tasks<'_> {
 
     async fn look(&mut self) -> Outcome<Vec<Followed>> {
         let seen = self.context.call(self.request.clone()).await?;
-        (self.request.after, self.request.wait_seconds) = (Some(seen.next), Some(LOOK));
+        (self.request.after, self.request.wait_seconds) = (Some(seen.next), Some(POLL_SECONDS));
         Ok(seen.tasks)
     }
 

@@ -1,14 +1,15 @@
 //! Tests of what is said, without a terminal and without tasks at work.
 
 use fleet_api::views::{Followed, RunView, TaskView};
+use fleet_core::Current;
 use fleet_core::budget::Bounds;
 use fleet_core::id::{BatchId, IdKind, IdMaker, ProjectId, RunId, TaskId};
 use fleet_core::run::{Reason, Run, RunState, Totals};
-use fleet_core::task::{Task, TaskHistory, TaskParts, TaskSpec, TaskState};
+use fleet_core::task::{Task, TaskHistory, TaskSpec, TaskState};
 use fleet_core::time::Millis;
 
 use super::closing::{advice, leave, problem};
-use super::rows::{Told, most_telling, rest};
+use super::rows::{Fit, Told, most_telling, rest};
 use super::screen::frame;
 use super::words;
 
@@ -18,30 +19,21 @@ fn an_id<K: IdKind>(number: u64) -> K {
     IdMaker::default().next(NOW, number)
 }
 
+#[expect(clippy::disallowed_methods, reason = "tests begin anywhere")]
 fn task(number: u64, state: TaskState, history: TaskHistory) -> Task {
-    let parts = TaskParts {
-        id: an_id(number),
-        project: an_id::<ProjectId>(0),
-        spec: TaskSpec::new("One".parse().unwrap()),
-        history,
-        spawn: fleet_core::task::Spawn::default(),
-        stage: None,
-        open_deps: 0,
-        version: 1,
-        created_at: NOW,
-        updated_at: NOW,
-        state,
-    };
-    parts.into()
+    let spec = TaskSpec::new("One".parse().unwrap());
+    let state = Current::stored(state);
+    Task { history, state, ..Task::new(an_id(number), an_id::<ProjectId>(0), spec, NOW) }
 }
 
+#[expect(clippy::disallowed_methods, reason = "tests begin anywhere")]
 fn run(task: TaskId, state: RunState, ended_at: Option<Millis>) -> Run {
     Run {
         id: an_id::<RunId>(1),
         task,
         project: an_id(0),
-        fence: 1,
-        state,
+        attempt: 1,
+        state: Current::stored(state),
         reason: None,
         detail: None,
         runner: "runner".to_owned(),
@@ -81,7 +73,7 @@ fn with(number: u64, state: TaskState, history: TaskHistory) -> Followed {
 
 fn failed(number: u64) -> Followed {
     let history = TaskHistory {
-        fence: 1,
+        attempts: 1,
         failures: 1,
         reason: Some(Reason::AgentError),
         remark: Some("the agent ended with exit status 3".to_owned()),
@@ -156,6 +148,21 @@ fn a_small_screen_shows_what_is_at_work() {
     assert_eq!(names, ["b2", "b3", "b6"], "in their order");
     assert_eq!(rest(&tasks, &shown), "… and 4 tasks more: 2 done, 1 failed, 1 ready");
     assert_eq!(most_telling(&tasks, 9).len(), 7);
+}
+
+#[test]
+fn columns_do_not_come_and_go_with_what_an_agent_says() {
+    let mut fit = Fit::default();
+    let mut heads = |activity: &str| {
+        let mut running = one(1, TaskState::Running);
+        let of = run(running.task.id, RunState::Running, None);
+        running.run = Some(RunView { activity: Some(activity.to_owned()), ..RunView::from(&of) });
+        let lines = fit.lines(&[&running], 60, NOW);
+        anstream::adapter::strip_str(&lines[0]).to_string().split_whitespace().next().unwrap().to_owned()
+    };
+    assert_eq!(heads("reads"), "TASK");
+    assert_eq!(heads("reads a file with a rather long name"), "STATE");
+    assert_eq!(heads("reads"), "STATE");
 }
 
 #[test]

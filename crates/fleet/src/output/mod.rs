@@ -21,7 +21,7 @@ pub(crate) use amount::{bytes, cost, money, number, tokens, usage};
 pub(crate) use diff::Painter;
 pub(crate) use setting::value;
 pub(crate) use style::{alarm, dim, paint_status, strong, warn};
-pub(crate) use table::{Column, TITLE, cut, fields, table};
+pub(crate) use table::{Column, TITLE, columns, cut, fields, table};
 pub(crate) use when::{ago, until};
 pub(crate) use words::{agent_and_model, arrows};
 
@@ -51,6 +51,23 @@ impl Output {
     /// Shows an answer: as JSON, or as people read it.
     pub(crate) fn show<T: Serialize>(self, answer: &T, human: impl FnOnce() -> String) -> Outcome<()> {
         if self.json { print_json(answer) } else { print(&human()) }
+    }
+
+    /// Shows a list, and below it what it leaves out; to people, `empty` instead of an empty one.
+    pub(crate) fn show_list<T: Serialize>(
+        self,
+        list: &T,
+        empty: Option<&str>,
+        human: impl FnOnce() -> String,
+        more: impl IntoIterator<Item = String>,
+    ) -> Outcome<()> {
+        if let (Some(empty), false) = (empty, self.json) {
+            self.note(empty);
+            return Ok(());
+        }
+        self.show(list, human)?;
+        more.into_iter().for_each(|line| self.note(&dim(&line)));
+        Ok(())
     }
 
     /// A remark beside the answer; left out of JSON.
@@ -148,11 +165,16 @@ pub(crate) fn choose_color(when: When) {
 
 /// Asks a person; nothing when there is nobody to ask.
 pub(crate) fn confirm(question: &str) -> Option<bool> {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    if !can_ask() {
         return None;
     }
     let _ = write!(anstream::stderr(), "{question} [y/N] ");
     let mut answer = String::new();
     let read = std::io::stdin().read_line(&mut answer);
     Some(read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Whether there is a terminal for a question and its answer.
+pub(crate) fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }

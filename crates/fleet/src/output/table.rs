@@ -19,7 +19,6 @@ pub(crate) struct Column {
 /// What becomes of a column when the terminal is too narrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// It is shown whole.
     Whole,
     /// It is cut at its end, and keeps so much if it can.
     Text(usize),
@@ -82,7 +81,6 @@ impl Column {
         self
     }
 
-    /// Whether there is anything to show.
     fn is_empty(&self) -> bool {
         self.cells.iter().all(String::is_empty)
     }
@@ -118,6 +116,11 @@ impl Column {
     fn width(&self) -> usize {
         self.cells.iter().map(|cell| cell.width()).chain([self.header.width()]).max().unwrap_or(0)
     }
+}
+
+/// Makes the columns of a table with these rows: `column("ID", &|row| row.id.to_string())`.
+pub(crate) fn columns<T>(rows: &[T]) -> impl Fn(&'static str, &dyn Fn(&T) -> String) -> Column {
+    |header, cell| Column::new(header, rows.iter().map(cell))
 }
 
 const GAP: usize = 2;

@@ -81,7 +81,7 @@ fn dependencies_that_cannot_be() {
         (&["task", "dep", "remove", "{a}", "{b}"], 3, "dependency-not-found", "{a} does not wait for {b}"),
         (&["task", "add", "x", "--after", "t0zzzz"], 3, "task-not-found", "t0zzzz"),
         (&["task", "hold", "{a}", "-m", "a\nb"], 2, "invalid-value", "remark: \"a\\nb\""),
-        (&["task", "release", "{a}"], 4, "illegal-transition", "queued"),
+        (&["task", "release", "{a}"], 4, "illegal-transition", "task {a} is not held"),
         (&["task", "cancel", "{a}", "{b}", "zz!"], 2, "id-invalid", "zz!"),
     ]);
 }
@@ -107,7 +107,7 @@ fn fields_that_do_not_take_it() {
         (&["task", "add", "x", "--scope", "["], 2, "invalid-value", "without its `]`"),
         (&["task", "add", "x", "--limit", "foo"], 2, "invalid-value", "time=30m"),
         (&["task", "add", "x", "--limit", "usd=-1"], 2, "invalid-value", "usd=-1"),
-        (&["task", "add", "x", "--not-before", "soon"], 2, "invalid-value", "\"soon\" is not a moment"),
+        (&["task", "add", "x", "--not-before", "soon"], 2, "invalid-value", "\"soon\" is not a time"),
         (&["task", "add", "x", "--meta", "nokey"], 2, "invalid-value", "\"nokey\" is not KEY=VALUE"),
         (&["task", "add", "x", "--branch=-x"], 2, "invalid-value", "starts with a dash"),
         (&["task", "add", "x", "--branch", "a..b"], 2, "invalid-value", "contains \"..\""),
@@ -162,7 +162,7 @@ fn imports_that_would_be_half() {
             "line 2: unknown field `titel`; did you mean `title`?",
         ),
         ("{\"zzzzzz\":1}", 2, "import-invalid", "after, "),
-        ("foo\n", 2, "import-invalid", "line 1: it is no JSON object"),
+        ("foo\n", 2, "import-invalid", "line 1: it is not a JSON object"),
         ("{\"title\":\"a\",\"priority\":9}", 2, "import-invalid", "line 1: priority: 9"),
         ("{\"title\":\"a\\u001b\"}", 2, "import-invalid", "line 1: title: "),
         ("{\"title\":\"a\",\"after\":[\"zz\"]}", 2, "import-invalid", "line 1: after: \"zz\" is neither"),
@@ -186,4 +186,18 @@ fn imports_that_would_be_half() {
         queue.refuses(&fleet, (&["task", "import", "-"], code, name, part));
         queue.refuses(&fleet, (&["task", "import", "--dry-run", "-"], code, name, part));
     }
+}
+
+#[test]
+fn refusals_name_what_was_typed() {
+    let queue = Queue::new();
+    queue.refuses_all(&[
+        (&["verbs", "nosuch"], 3, "nothing-matched", "no verb begins with \"nosuch\""),
+        (&["note", "hi"], 4, "not-in-a-run", "`fleet note` works only inside a run"),
+        (&["progress", "half"], 4, "not-in-a-run", "`fleet progress` works only inside a run"),
+        (&["show", "nope"], 3, "run-not-found", "no run, task or branch is called \"nope\""),
+        (&["undo", "nope"], 3, "run-not-found", "no run, task or branch is called \"nope\""),
+        (&["show", "t0"], 2, "id-ambiguous", "t0 could be any of t0"),
+        (&["workflow", "run", "nope"], 3, "workflow-not-found", "there is no workflow called `nope`"),
+    ]);
 }

@@ -61,7 +61,7 @@ fn set_and_unset_keep_what_people_wrote() {
 #[test]
 fn validate_lists_everything_that_is_wrong() {
     let world = World::sqlite();
-    assert_eq!(world.fleet.ok(&["config", "validate"]), "the configuration is right\n");
+    assert_eq!(world.fleet.ok(&["config", "validate"]), "configuration OK\n");
     let file = "colour = \"auto\"\n[tasks]\npriority = 9\nretries = \"x\"\n";
     fs::write(world.fleet.home().join("config.toml"), file).unwrap();
     world.repo.write(".fleet/config.toml", "[caps]\ntotal = 9\n");

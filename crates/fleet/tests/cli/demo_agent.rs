@@ -162,7 +162,7 @@ fn it_waits_for_signs_and_gives_them() {
     assert!(desk.has("done"));
     let output = desk.run("wait-for never 20ms\nwrite more x");
     assert_eq!(output.code, 75);
-    assert_eq!(output.stderr, "waited 20ms in vain for never\n");
+    assert_eq!(output.stderr, "gave up after 20ms waiting for never\n");
 }
 
 #[test]

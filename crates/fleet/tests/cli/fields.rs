@@ -63,7 +63,7 @@ fn a_branch_that_another_task_has_is_refused_with_a_way_out() {
     let second = ["task", "add", "Second", "--branch", "feature/login"];
     let (code, message, hints) = error(&world.fleet.fail(4, &[&second[..], &["--json"]].concat()));
     assert_eq!(code, "branch-taken");
-    assert_eq!(message, format!("branch feature/login belongs to task {first}, which is not over"));
+    assert_eq!(message, format!("branch feature/login belongs to task {first}, which has not finished"));
     assert!(hints.contains(&format!("fleet task cancel {first}")), "{hints}");
     world.fleet.ok(&["task", "cancel", first]);
     world.fleet.ok(&second);

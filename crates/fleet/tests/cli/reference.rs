@@ -23,14 +23,14 @@ fn walk(path: &[&str], pages: &mut String) {
 
 /// The options of every command are shown once; whether they are everywhere is checked instead.
 fn once(page: &str, is_first: bool) -> String {
-    const FIRST: &str = "Options of every command:\n      --json\n";
+    const FIRST: &str = "Global options:\n      --json\n";
     const LAST: &str = "- never:  Never";
     let (start, end) = (page.find(FIRST), page.find(LAST));
     let (start, end) = start.zip(end).unwrap_or_else(|| panic!("without the common options: {page}"));
     if is_first {
         return page.to_owned();
     }
-    format!("{}(and the options of every command){}", &page[..start], &page[end + LAST.len()..])
+    format!("{}(and the global options){}", &page[..start], &page[end + LAST.len()..])
 }
 
 /// The names in the section `Commands:` of a help text.

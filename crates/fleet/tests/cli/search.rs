@@ -81,6 +81,8 @@ fn comparing(world: &World) {
     let twin = world.add("Fix the flaky login tests");
     assert_eq!(ids(&json(&[&login])["similar"]), [&twin], "never itself");
     assert_eq!(ids(&json(&[&login[..9]])["similar"]).len(), 1, "the beginning of an id");
+    world.fleet.ok(&["task", "edit", &login, "--branch", "sign-in"]);
+    assert_eq!(ids(&json(&["sign-in"])["similar"]), [&twin], "a branch");
     for (of, threshold) in [("login", "1.5"), ("login", "NaN"), ("?!", "0.5")] {
         let wrong = world.fleet.run(&["task", "similar", of, "--threshold", threshold, "--json"]);
         assert_eq!(error(&wrong).0, "invalid-value", "{of} {threshold}");
@@ -153,7 +155,7 @@ fn the_open_tasks_as_a_whole() {
 #[test]
 fn an_order_is_readable() {
     let world = World::sqlite();
-    assert!(world.fleet.run(&["task", "order"]).stderr.contains("nothing is open"));
+    assert!(world.fleet.run(&["task", "order"]).stderr.contains("no open tasks"));
     let first = world.add("Write the API");
     world.fleet.ok(&["task", "add", "Document the API", "--after", &first]);
     world.fleet.ok(&["task", "add", "Try it", "-d", &format!("uses {first}")]);

@@ -21,7 +21,7 @@ fn people_see_what_changes_and_how_clients_stand() {
     let listed = world.fleet.ok(&["setup"]);
     let row = |client: &str| listed.lines().find(|line| line.starts_with(client)).unwrap().to_owned();
     assert!(row("codex").contains("registered") && row("claude").contains("absent"), "{listed}");
-    assert!(world.fleet.ok(&["setup", "codex", "--remove"]).contains("no longer registered"));
+    assert!(world.fleet.ok(&["setup", "codex", "--remove"]).contains("unregistered"));
     assert!(!file.exists());
     assert!(world.fleet.ok(&["setup", "codex", "--remove"]).contains("is not registered"));
 }

@@ -31,25 +31,25 @@ fn is_trusted(fleet: &Fleet) -> bool {
 fn without_a_person_nothing_is_trusted() {
     let world = world(SETUP);
     insta::assert_snapshot!(said(&world, &["trust"]), @"
-    /shop/.git wants:
+    /shop/.git requests:
       workspaces.setup  /shop/.fleet/config.toml:3
         npm ci
         echo a, b > 'c d'
     error: no terminal to confirm, so nothing was trusted
       → `--yes` does it without asking
-      → `--list` shows what it wants
+      → `--list` shows what it requests
       fleet explain usage
     [2]
     ");
     insta::assert_snapshot!(said(&world, &["trust", "--json"]), @r#"
-    {"error":{"code":"usage","message":"no terminal to confirm, so nothing was trusted","hints":["`--yes` does it without asking","`--list` shows what it wants"]}}
+    {"error":{"code":"usage","message":"no terminal to confirm, so nothing was trusted","hints":["`--yes` does it without asking","`--list` shows what it requests"]}}
     [2]
     "#);
     assert!(!world.fleet.home().join("trust.json").exists());
     insta::assert_snapshot!(said(&world, &["trust", "--list"]), @"
     nothing is trusted
 
-    /shop/.git wants:
+    /shop/.git requests:
       workspaces.setup  /shop/.fleet/config.toml:3
         npm ci
         echo a, b > 'c d'
@@ -63,7 +63,7 @@ fn consent_lasts_until_the_commands_change() {
     let world = world(SETUP);
     insta::assert_snapshot!(said(&world, &["trust", "--yes"]), @"
     trusted 1 setting
-    /shop/.git wants:
+    /shop/.git requests:
       workspaces.setup  /shop/.fleet/config.toml:3
         npm ci
         echo a, b > 'c d'
@@ -116,7 +116,7 @@ fn a_worktree_is_the_same_project_and_a_clone_is_not() {
 #[test]
 fn only_what_the_repository_wants_is_asked_about() {
     let world = world("tasks.priority = 4\n");
-    let nothing = "this repository wants nothing that needs consent\n";
+    let nothing = "this repository requests nothing that needs approval\n";
     assert_eq!(world.fleet.ok(&["trust"]), nothing);
     world.fleet.ok(&["config", "set", "workspaces.setup", "make"]);
     assert_eq!(world.fleet.ok(&["trust"]), nothing, "your own need no consent");
@@ -193,7 +193,7 @@ fn a_person_at_a_terminal_decides() {
         assert!(!is_trusted(&world.fleet));
     }
     let shown = answer("y");
-    assert!(shown.contains("Do you agree? [y/N]") && shown.contains("trusted 1 setting"), "{shown}");
+    assert!(shown.contains("Approve? [y/N]") && shown.contains("trusted 1 setting"), "{shown}");
     assert!(is_trusted(&world.fleet));
 }
 
@@ -202,11 +202,11 @@ fn a_link_is_not_counted_as_trusted() {
     let world = world("");
     std::os::unix::fs::symlink("elsewhere.json", world.repo.path().join(".mcp.json")).unwrap();
     world.repo.commit("with a link");
-    let nothing = "nothing was trusted; nobody can agree to links and to files over 4 MB\n";
+    let nothing = "nothing was trusted; links and files over 4 MB cannot be approved\n";
     assert_eq!(world.fleet.ok(&["trust", "--yes"]), nothing);
     world.repo.write(".fleet/config.toml", SETUP);
     let said = world.fleet.ok(&["trust", "--yes"]);
-    assert!(said.starts_with("trusted 1 setting; nobody can agree to links"), "{said}");
+    assert!(said.starts_with("trusted 1 setting; links and files over 4 MB cannot be approved"), "{said}");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn settings_templates_and_files_for_agents_are_asked_about_too() {
     world.repo.write(".env", "my own");
     insta::assert_snapshot!(said(&world, &["trust", "--yes"]), @"
     trusted 3 settings and 2 files
-    /shop/.git wants:
+    /shop/.git requests:
       agent = codex  /shop/.fleet/config.toml:1
       limits.time = 8h  /shop/.fleet/config.toml:2
       workspaces.copy  /shop/.fleet/config.toml:3

@@ -1,4 +1,4 @@
-//! Somebody lays hands on the workspace or the notes of a run while its agent is at work.
+//! Somebody lays hands on the workspace or the notes of a run while its agent is running.
 
 use std::fs;
 use std::path::PathBuf;

@@ -105,11 +105,11 @@ fn content(git: impl Fn(&[&str]) -> String, commit: &str, path: &str) -> Option<
     is_there.then(|| git(&["show", &format!("{commit}:{path}")]))
 }
 
-/// The task never had two runs at a time, each had a higher fencing number than those before, and none is left. Returns how
+/// The task never had two runs at a time, each had a higher attempt number than those before, and none is left. Returns how
 /// often it was done.
 #[track_caller]
 pub(crate) fn assert_in_turn(events: &[Value], task: &str) -> usize {
-    let (mut live, mut fence, mut done) = (None, 0, 0);
+    let (mut live, mut last, mut done) = (None, 0, 0);
     let mut runs = BTreeSet::new();
     for event in events.iter().filter(|event| event["task"] == task) {
         match event["kind"].as_str().unwrap() {
@@ -118,8 +118,8 @@ pub(crate) fn assert_in_turn(events: &[Value], task: &str) -> usize {
                 live = Some(event["run"].as_str().unwrap().to_owned());
                 assert!(runs.insert(event["run"].to_string()));
                 let attempt = event["data"]["attempt"].as_i64().unwrap();
-                assert!(attempt > fence, "attempt {attempt} after {fence}");
-                fence = attempt;
+                assert!(attempt > last, "attempt {attempt} after {last}");
+                last = attempt;
             }
             "task.done" | "task.failed" | "task.requeued" | "task.waiting" | "task.cancelled" => {
                 assert_eq!(event["run"].as_str(), live.as_deref(), "ended by another run");

@@ -1,8 +1,10 @@
 //! A keeper that stands still for longer than its lease.
 
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
 
 use fleet_testkit::fleet::Fleet;
+use fleet_testkit::postgres::{self, Binaries};
 use fleet_testkit::wait_until;
 use rustix::process::Signal;
 
@@ -25,6 +27,38 @@ fn a_frozen_keeper_is_replaced() {
     let shown = stage.task(&task);
     assert_eq!((&shown["attempts"], &shown["failures"]), (&2.into(), &1.into()), "{shown:#}");
     stage.assert_in_snapshots();
+}
+
+/// Somebody who has begun to change all runs, and does not come to the end.
+fn lock_runs(url: &str) -> Child {
+    let mut command = Command::new(Binaries::find().unwrap().program("psql"));
+    command.args(["--no-psqlrc", "--quiet", "--tuples-only", url]);
+    let mut psql = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let change = b"BEGIN; SELECT id FROM runs FOR UPDATE;\n";
+    psql.stdin.as_mut().unwrap().write_all(change).unwrap();
+    let mut line = String::new();
+    BufReader::new(psql.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.trim().starts_with('r'), "{line}");
+    psql
+}
+
+/// A keeper that is frozen in the middle of a transaction locks its run, and whoever asks for that waits.
+#[test]
+fn heavy_a_frozen_keeper_whose_run_is_locked_is_replaced() {
+    let (database, mut stage) = (postgres::database(), Stage::new());
+    stage.fleet = stage.fleet.env("FLEET_STORE", database.url());
+    let task = stage.add(&stage.steps());
+    let runner = stage.run(None);
+    stage.wait_for("written");
+    wait_stored(&stage);
+    let keeper = stage.keeper_pid(&stage.live_run());
+    send(keeper, Signal::STOP);
+    let mut psql = lock_runs(database.url());
+    wait_until(BOUND, "the keeper is killed", || !is_alive(keeper));
+    psql.kill().unwrap();
+    psql.wait().unwrap();
+    stage.give("go");
+    stage.assert_well(&task, runner);
 }
 
 /// A keeper that is frozen while it writes to the store keeps everybody from it.
@@ -78,6 +112,24 @@ fn a_keeper_that_comes_back_after_its_run_was_given_up_elsewhere() {
     assert_eq!((stage.live(), stage.claims()), (vec![], vec![]));
     stage.assert_in_snapshots();
     stage.assert_untouched();
+}
+
+/// The same for one that does not come back: the next runner of its home ends it, and leaves the store alone as well.
+#[test]
+fn a_frozen_keeper_whose_run_was_given_up_elsewhere_is_replaced() {
+    let (stage, elsewhere, task) = shared();
+    let run = stage.live_run();
+    let (keeper, agent) = (stage.keeper_pid(&run), stage.agent_pid(&run));
+    send(keeper, Signal::STOP);
+    let other = elsewhere.run();
+    stage.wait_status(&task, "failed");
+    drop(other);
+    let before = stage.events();
+    let runner = stage.run(None);
+    wait_until(BOUND, "both are killed", || !is_alive(keeper) && !is_alive(agent));
+    stage.assert_tidy([runner]);
+    assert_eq!(stage.events(), before);
+    stage.assert_in_snapshots();
 }
 
 /// The same for one that is dead: the next runner of its home tidies up, and leaves the store alone as well.

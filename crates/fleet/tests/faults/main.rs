@@ -18,6 +18,7 @@
 )]
 
 mod adoption;
+mod branches;
 mod broken;
 mod bulk;
 mod checks;

@@ -58,7 +58,7 @@ fn a_repair_that_hangs_is_told() {
     let killed = stage.fleet.run(&["kill", &task, "--yes", "--wait", "2s"]);
     assert_ne!(killed.code, 0, "{}", killed.stdout);
     assert!(killed.stderr.contains("waiting for") && killed.stderr.contains(told), "{}", killed.stderr);
-    assert!(killed.stderr.contains(&format!("goes on: {told}")), "{}", killed.stderr);
+    assert!(killed.stderr.contains(&format!("is still running: {told}")), "{}", killed.stderr);
     kill(repairer);
 }
 

@@ -9,7 +9,7 @@ use fleet_testkit::wait_until;
 use super::stage::{SOON, Stage};
 
 #[test]
-fn the_folder_of_an_agent_at_work_is_told_and_that_of_an_ended_run_is_not() {
+fn the_folder_of_an_agent_at_work_is_told_and_that_of_an_ended_run_is_made_again() {
     let stage = Stage::new();
     let (ready, go) = (stage.path("ready"), stage.path("go"));
     let wait = format!("touch {}; while [ ! -e {} ]; do sleep 0.05; done", ready.display(), go.display());
@@ -27,7 +27,9 @@ fn the_folder_of_an_agent_at_work_is_told_and_that_of_an_ended_run_is_not() {
     assert_eq!(stage.fleet.json(&["list"])["runs"][0]["workspace"], told["workspace"]);
     fs::write(&go, "").unwrap();
     assert!(runner.wait().unwrap().success());
-    let refused = stage.fleet.run(&["open", "feature"]);
-    assert_ne!(refused.code, 0);
-    assert!(refused.stderr.contains("git switch feature"), "{}", refused.stderr);
+    let again = stage.fleet.ok(&["open", "feature"]);
+    let again = Path::new(again.trim_end());
+    assert_ne!(again, folder, "the folder is another run's");
+    assert_eq!(fs::read_to_string(again.join("here.txt")).unwrap(), "here\n");
+    assert_eq!(stage.fleet.ok(&["open", "feature"]).trim_end(), again.to_str().unwrap(), "only once");
 }

@@ -78,7 +78,7 @@ fn starts_a_worker_and_looks_at_its_work() {
     let Some((ended, heard)) = answers(&stage, &calls) else { return };
     assert_eq!(ended.code, 0, "{}", ended.stdout);
     assert_eq!(heard.len(), calls.len(), "{heard:#?}\n{}", ended.stdout);
-    let says = ["demo", "pending", "\"done\":true", "\"succeeded\"", "+one", "\"errors\":[]"];
+    let says = ["demo", "worker_id", "\"done\":true", "\"succeeded\"", "+one", "\"errors\":[]"];
     for ((heard, says), (tool, _)) in heard.iter().zip(says).zip(&calls) {
         assert!(heard.contains(says), "{tool} should say {says}: {heard}");
     }

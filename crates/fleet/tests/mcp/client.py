@@ -168,7 +168,7 @@ async def refusals(server, repo):
         seen = {
             "unknown": await call(client, "get_worker_status", worker_id="zzzz"),
             "repository": await call(client, "create_worker", **order("/nowhere/at/all", "say hi")),
-            "argument": await call(client, "create_worker", **order(repo, "say hi"), colour="red"),
+            "argument": await call(client, "cancel_worker", worker_id="zzzz", colour="red"),
             "missing": await call(client, "create_worker", repo_path=repo),
         }
         try:

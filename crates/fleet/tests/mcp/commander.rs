@@ -102,7 +102,7 @@ fn assert_duplicates(stage: &Stage, client: &mut McpClient, mut order: Value, fi
     let nobody = json!({"repo_path": stage.path(), "title": "Unlike all others", "executor": "somebody"});
     let nobody = client.call("create_task", nobody);
     assert_eq!((&nobody["created"], &nobody["executor_is_here"]), (&json!(true), &json!(false)), "{nobody}");
-    assert!(nobody["summary"].as_str().unwrap().contains("not here"), "{nobody}");
+    assert!(nobody["summary"].as_str().unwrap().contains("not installed here"), "{nobody}");
 }
 
 #[test]
@@ -258,9 +258,14 @@ fn what_cannot_be_planned_is_refused() {
             "task-not-found",
             "task_id: ",
         ),
-        ("detect_conflicts", json!({"repo_path": repo, "task_ids": [id]}), "nothing-matched", "nothing here"),
+        (
+            "detect_conflicts",
+            json!({"repo_path": repo, "task_ids": [id]}),
+            "nothing-matched",
+            "nothing to conflict",
+        ),
         ("review_completed", json!({"repo_path": repo, "since": "soon"}), "invalid-value", "since"),
-        ("check_agent_status", json!({"repo_path": "here"}), "invalid-value", "not absolute"),
+        ("check_agent_status", json!({"repo_path": "here"}), "not-a-repository", "Repo path does not exist"),
     ] {
         let (got, said, _) = client.refused(tool, args.clone());
         assert_eq!(got, code, "{tool} {args}: {said}");

@@ -70,13 +70,13 @@ fn whatever_comes_is_answered() {
         (b"{\"a\": \"\xff\"}", -32700, "this is not JSON"),
         (&deep, -32700, "this is not JSON"),
         (long.as_bytes(), -32600, "longer than 4 MiB"),
-        (b"[]", -32600, "no message"),
-        (br#"{"id": 5}"#, -32600, "no message"),
-        (br#"{"id": 5, "method": "ping"}"#, -32600, "no message"),
+        (b"[]", -32600, "not a message"),
+        (br#"{"id": 5}"#, -32600, "not a message"),
+        (br#"{"id": 5, "method": "ping"}"#, -32600, "not a message"),
         (br#"{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "wait", "arguments": "x"}}"#, -32602, "`arguments`, an object"),
         (br#"{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {}}"#, -32602, "`name`, a text"),
         (br#"{"jsonrpc": "2.0", "id": 5, "method": "resources/read"}"#, -32602, "`uri`, a text"),
-        (br#"{"jsonrpc": "2.0", "id": 5, "method": "prompts/get", "params": []}"#, -32600, "no message"),
+        (br#"{"jsonrpc": "2.0", "id": 5, "method": "prompts/get", "params": []}"#, -32600, "not a message"),
         (br#"{"jsonrpc": "2.0", "id": 5, "method": "tools/cal"}"#, -32601, "tools/cal"),
     ];
     for (line, code, message) in cases {

@@ -11,6 +11,7 @@ mod fields;
 mod http;
 mod in_a_run;
 mod lines;
+mod original;
 mod python;
 mod reading;
 mod refused;

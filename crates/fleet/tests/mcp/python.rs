@@ -62,7 +62,8 @@ fn works_over_http() {
 
 fn check_worker(seen: &Value) {
     check_offer(&seen["offered"]);
-    assert_eq!((&seen["made"]["status"], &seen["made"]["executor"]), (&json!("pending"), &json!("demo")));
+    assert!(["pending", "running"].contains(&seen["made"]["status"].as_str().unwrap()), "{}", seen["made"]);
+    assert_eq!(seen["made"]["executor"], "demo");
     assert_eq!(seen["waited"]["answer"]["done"], true, "{seen:#}");
     assert!(!seen["waited"]["progress"].as_array().unwrap().is_empty(), "nothing was told of the progress");
     let collected = &seen["collected"];

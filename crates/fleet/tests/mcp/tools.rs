@@ -60,16 +60,17 @@ fn a_worker_from_its_order_to_its_cleaning_up() {
     for field in FIELDS {
         assert!(worker.get(field).is_some(), "{field} is missing: {worker}");
     }
-    assert_eq!((&worker["status"], &worker["executor"]), (&json!("pending"), &json!("demo")));
-    assert_eq!((&worker["tags"], &worker["profile"]), (&json!(["fast", "ui"]), &json!("careful")));
-    assert_eq!(worker["metadata"], json!({"ticket": "A-1", "round": "2"}));
+    assert!(["pending", "running"].contains(&worker["status"].as_str().unwrap()), "{worker}");
+    assert_eq!((&worker["executor"], &worker["model"]), (&json!("demo"), &json!("default")));
+    assert_eq!((&worker["tags"], &worker["profile"]), (&json!(["ui", "fast"]), &json!("careful")));
+    assert_eq!(worker["metadata"], json!({"ticket": "A-1", "round": 2}));
     assert_eq!((&worker["timeout_seconds"], &worker["repo_path"]), (&json!(120), &json!(stage.path())));
     let id = worker["worker_id"].as_str().unwrap();
 
     let waited = client.call("wait", json!({"worker_ids": [id]}));
     assert_eq!((&waited["done"], &waited["timed_out"]), (&json!(true), &json!(false)), "{waited}");
     assert_eq!((&waited["finished"], &waited["pending"]), (&json!([id]), &json!([])));
-    assert_eq!(waited["summary"], "1 worker: 1 ok");
+    assert_eq!(waited["summary"], "1 workers: 1 ok");
     let status = client.call("get_worker_status", json!({"worker_id": id}));
     assert_eq!(
         (&waited["workers"][0]["exit_code"], &status["exit_code"]),
@@ -102,8 +103,39 @@ fn a_worker_from_its_order_to_its_cleaning_up() {
     let clean = client.call("cleanup_worker", json!({"worker_id": id}));
     assert_eq!((&clean["branch_removed"], &clean["branch_kept"]), (&json!(true), &Value::Null), "{clean}");
     let again = client.call("cleanup_worker", json!({"worker_id": id}));
-    assert_eq!((&again["branch_removed"], &again["errors"]), (&json!(false), &json!([])), "{again}");
+    assert_eq!((&again["branch_removed"], &again["errors"]), (&json!(true), &json!([])), "{again}");
     assert_eq!(client.call("get_worker_status", json!({"worker_id": id}))["status"], "succeeded");
+}
+
+#[test]
+fn the_files_of_a_finished_worker_can_be_had_again() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let id = stage.worker(&mut client, "write b.txt hi");
+    client.call("wait", json!({"worker_ids": [id]}));
+    let seen = client.call("collect_worker_result", json!({"worker_id": id}));
+    assert_eq!(seen["worktree_path"], Value::Null, "its folder is another's: {seen}");
+    let seen = client.call("collect_worker_result", json!({"worker_id": id, "worktree": true}));
+    let folder = std::path::PathBuf::from(seen["worktree_path"].as_str().unwrap());
+    assert_eq!(std::fs::read_to_string(folder.join("b.txt")).unwrap(), "hi\n", "{seen}");
+    std::fs::write(folder.join("mine.txt"), "mine").unwrap();
+    let again = client.call("get_worker_status", json!({"worker_id": id}));
+    assert_eq!(again["worktree_path"], seen["worktree_path"], "it stays");
+    let opened = stage.fleet.cwd(stage.repo.path()).ok(&["open", &id, "--print"]);
+    assert_eq!(opened.trim(), folder.to_str().unwrap());
+    client.call("cleanup_worker", json!({"worker_id": id, "discard_unlanded": true}));
+    assert!(folder.join("mine.txt").exists(), "it is the user's");
+    std::fs::remove_dir_all(&folder).unwrap();
+    let order = json!({"worker_id": id, "worktree": true});
+    let (code, message, hint) = client.refused("get_worker_status", order);
+    assert_eq!(code, "not-here", "{message}");
+    assert!(hint.contains("fleet undo"), "{hint}");
+
+    let id =
+        stage.worker(&mut client, "report {\"summary\": \"Fine.\", \"status\": \"completed_no_changes\"}");
+    client.call("wait", json!({"worker_ids": [id]}));
+    let seen = client.call("get_worker_status", json!({"worker_id": id, "worktree": true}));
+    assert!(std::path::Path::new(seen["worktree_path"].as_str().unwrap()).join(".git").exists(), "{seen}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn whoever_queues_work_is_told_that_nobody_does_it() {
     let mut client = stage.client();
     let says = |text: &serde_json::Value| {
         let text = text.as_str().unwrap_or_default();
-        assert!(text.contains("nobody works on it") && text.contains("`fleet start`"), "{text:?}");
+        assert!(text.contains("it will not start") && text.contains("`fleet start`"), "{text:?}");
     };
     let worker = client.call("create_worker", stage.order("say hi"));
     says(&worker["heartbeat_message"]);
@@ -43,7 +43,7 @@ fn nothing_is_said_where_somebody_does_it() {
     assert_eq!((&health["runner_up"], &health["autostart"]), (&json!(false), &json!(true)), "{health}");
     assert!(!health["problems"].to_string().contains("runner"), "{health}");
     let worker = client.call("create_worker", stage.order("say hi"));
-    assert_eq!(worker["heartbeat_message"], json!("waits for a free slot"));
+    assert!(!worker["heartbeat_message"].to_string().contains("runner"), "{worker}");
     let task = client
         .call("create_task", json!({"repo_path": stage.path(), "title": "Write the manual", "hold": true}));
     assert_eq!(task["note"], json!(null), "{task}");

@@ -90,12 +90,12 @@ fn write_review_refine_from_its_making_to_its_cleaning_up() {
     let id = made["workflow_id"].as_str().unwrap();
     let waited = client.call("wait", json!({"workflow_ids": [id]}));
     assert_eq!((&waited["done"], &waited["finished"]), (&json!(true), &json!([id])), "{waited}");
-    assert_eq!(waited["summary"], "1 workflow: 1 ok", "{waited}");
+    assert_eq!(waited["summary"], "1 workflows: 1 ok", "{waited}");
     assert!(client.told().any(|told| told["method"] == "notifications/progress"), "it was told of progress");
 
     let seen = client.call("get_workflow_status", json!({"workflow_id": "play"}));
     assert_eq!(standing(&seen), "write succeeded, review succeeded, refine succeeded", "{seen}");
-    assert_eq!(seen["progress"], "3/3 stages complete (3 done, 0 running, 0 pending, 0 failed)");
+    assert_eq!(seen["progress"], "3/3 stages complete (3 done)");
     assert!(seen["summary_line"].as_str().unwrap().starts_with("[OK] play"), "{seen}");
     assert_eq!((&seen["input_tokens"], &seen["cost_usd"]), (&json!(10), &json!(0.002)));
     let summary = &seen["stage_summary"];
@@ -108,13 +108,17 @@ fn write_review_refine_from_its_making_to_its_cleaning_up() {
         json!({"workflow_id": id, "include_all_stages": true, "include_logs": true}),
     );
     assert_eq!(
-        (&result["final_result"]["name"], &result["final_result"]["index"]),
+        (&result["final_results"][0]["name"], &result["final_results"][0]["index"]),
         (&json!("refine"), &json!(2))
     );
+    assert_eq!(result["final_result"]["worker_id"], summary[2]["worker_id"], "{result}");
     assert_eq!(result["final_result"]["result"]["files_changed"], json!(["a.txt"]), "{result}");
     assert_eq!(result["verdict"], json!({"approve": false}), "{result}");
     assert_eq!(result["stage_results"].as_array().unwrap().len(), 3);
-    assert!(result["stage_results"][0]["stdout_tail"].as_str().unwrap().contains("a.txt"), "{result}");
+    assert!(
+        result["stage_results"][0]["result"]["stdout_tail"].as_str().unwrap().contains("a.txt"),
+        "{result}"
+    );
     assert_eq!(result["branches"], json!([summary[2]["branch_name"]]));
     let branch = result["branches"][0].as_str().unwrap();
     assert_eq!(play.repo.git(&["show", &format!("{branch}:a.txt")]), "hello\ngoodbye");
@@ -147,7 +151,10 @@ fn the_winner_of_a_contest_is_named_with_its_branch() {
     let id = start(&mut client, order(&play, &stages));
     client.call("wait", json!({"workflow_ids": [id]}));
     let result = client.call("collect_workflow_result", json!({"workflow_id": id}));
-    assert_eq!(result["final_result"]["name"], "judge", "the last stage, not the highest number: {result}");
+    assert_eq!(
+        result["final_results"][0]["name"], "judge",
+        "the last stage, not the highest number: {result}"
+    );
     assert_eq!((&result["winner"]["stage"], &result["winner"]["by"]), (&json!("beta"), &json!("judge")));
     assert_eq!(result["branches"], json!([result["winner"]["branch"]]));
     assert_eq!(result["verdict"]["winner"], "beta");
@@ -246,7 +253,7 @@ fn a_workflow_that_is_cancelled_leaves_no_process() {
     assert!(hint.contains("collect_workflow_result"), "{hint}");
     let result = client.call("collect_workflow_result", json!({"workflow_id": id}));
     assert_eq!(
-        (&result["final_result"]["name"], &result["final_result"]["result"]),
+        (&result["final_results"][0]["name"], &result["final_result"]),
         (&json!("after"), &Value::Null)
     );
 }
@@ -274,7 +281,7 @@ fn a_stage_that_is_cancelled_as_a_worker_is_noticed() {
     let waited = client
         .call("wait", json!({"workflow_ids": [id], "worker_ids": [now["stage_summary"][0]["worker_id"]]}));
     assert_eq!(waited["workflows"][0]["status"], "failed", "{waited}");
-    assert_eq!(waited["summary"], "1 worker: 1 cancelled; 1 workflow: 1 failed");
+    assert_eq!(waited["summary"], "1 workers: 1 cancelled; 1 workflows: 1 failed");
     assert_eq!(standing(&waited["workflows"][0]), "slow cancelled, after skipped");
 }
 
@@ -367,10 +374,10 @@ fn a_wrong_workflow_is_refused_before_anything_starts() {
 fn assert_ready_ones(play: &Stage, client: &mut McpClient) {
     let ready = |name: &str| json!({"repo_path": play.path(), "workflow": name, "executor": "demo"});
     for (order, code, message, hint) in [
-        (ready("write-reveiw-refine"), "nothing-matched", "workflow: ", "`write-review-refine`"),
+        (ready("write-reveiw-refine"), "workflow-not-found", "workflow: ", "`write-review-refine`"),
         (ready("/etc/passwd"), "invalid-value", "is not a name", ".fleet/workflows"),
         (ready("./flow.toml"), "invalid-value", "is not a name", ".fleet/workflows"),
-        (ready("write-review-refine"), "workflow-invalid", "does not say what it is for", "give it a task"),
+        (ready("write-review-refine"), "workflow-invalid", "this workflow needs a task", "give it a task"),
         (
             with(ready("write-review-refine"), &json!({"name": "x"})),
             "invalid-value",
@@ -398,13 +405,13 @@ fn what_the_other_tools_of_workflows_do_not_take() {
     for tool in ["get_workflow_status", "cancel_workflow", "collect_workflow_result", "cleanup_workflow"] {
         let (code, message, hint) = client.refused(tool, json!({"workflow_id": "w0nothing"}));
         assert_eq!(code, "workflow-not-found", "{tool}: {message}");
-        assert!(message.starts_with("workflow_id: there is no workflow \"w0nothing\""), "{tool}: {message}");
+        assert!(message.starts_with("workflow_id: Workflow not found: w0nothing"), "{tool}: {message}");
         assert!(hint.contains("list_workflows"), "{tool}: {hint}");
     }
     for (args, message) in [
         (json!({}), "between 1 and"),
         (json!({"workflow_ids": [], "worker_ids": []}), "between 1 and"),
-        (json!({"workflow_ids": ["w0nothing"]}), "workflow_id: there is no workflow"),
+        (json!({"workflow_ids": ["w0nothing"]}), "workflow_id: Workflow not found: w0nothing"),
     ] {
         let (_, said, _) = client.refused("wait", args.clone());
         assert!(said.contains(message), "{args}: {said}");

@@ -55,7 +55,10 @@ fn one_at_work_and_its_tasks_are_not_removed() {
     let task = named(&bench.show(&id), "a")["task"].as_str().unwrap().to_owned();
     let refused = bench.fleet.fail(4, &["task", "delete", &task, "--yes"]);
     assert!(refused.stderr.contains(&id), "{refused:?}");
-    assert_eq!(bench.fleet.ok(&["workflow", "clean", "--all-finished", "--yes"]), "no workflow is over\n");
+    assert_eq!(
+        bench.fleet.ok(&["workflow", "clean", "--all-finished", "--yes"]),
+        "no workflow has finished\n"
+    );
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn an_agent_may_be_asked_to_resolve_the_contradiction_and_has_to_do_it() {
     let bench = Bench::new();
     let output = bench.follow(&planned(r#""one", "two""#, "write a.txt {item}", "on_conflict = 'resolve'"));
     assert_eq!(output.code, 8, "{output:?}");
-    assert!(output.stderr.contains("the agent did not merge all"), "{output:?}");
+    assert!(output.stderr.contains("the agent did not merge everything"), "{output:?}");
     let workflow = bench.newest();
     let prompt = bench.prompt(named(&workflow, "join"));
     for part in [branch(&workflow, "work-2").as_str(), "a.txt", "merge"] {

@@ -20,7 +20,7 @@ fn the_winner_is_named_with_its_branch_and_can_be_merged() {
     let workflow = bench.newest();
     assert_eq!(states(&workflow), "alpha done, beta done, judge done");
     let beta = branch(&workflow, "beta");
-    assert!(output.stderr.contains(&format!("git merge {beta}` takes it, the work of beta")), "{output:?}");
+    assert!(output.stderr.contains(&format!("git merge {beta}` merges it, the work of beta")), "{output:?}");
     let result = bench.fleet.json(&["workflow", "result", "w"]);
     assert_eq!(result["winner"], serde_json::json!({ "stage": "beta", "branch": beta, "by": "judge" }));
     assert_eq!(result["results"][0]["verdict"]["scores"]["beta"], 7.5, "{result}");

@@ -47,7 +47,7 @@ fn agents_that_are_not_here_can_be_replaced() {
     let file = bench.file("far.toml", text);
     let run = ["workflow", "run", &file, "-c", "agents.far.program=/no/such"];
     let missing = bench.fleet.fail(3, &run);
-    assert!(missing.stderr.contains("`--agent NAME` puts one of these in the place of all"), "{missing:?}");
+    assert!(missing.stderr.contains("`--agent NAME` replaces all agents"), "{missing:?}");
     let mistyped = bench.fleet.fail(2, &[&run[..], &["--agent", "dem"]].concat());
     assert!(mistyped.stderr.starts_with("error: agent: there is no agent `dem`\n"), "{mistyped:?}");
     assert!(

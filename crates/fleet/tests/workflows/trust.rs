@@ -20,7 +20,7 @@ fn checks_of_the_repository_are_asked_about_and_asked_again_when_they_change() {
     let text = std::fs::read_to_string(bench.repo.path().join(".fleet/workflows/own.toml")).unwrap();
     let line = 1 + text.lines().position(|line| line.starts_with("checks")).unwrap();
     assert!(line > 1 && asked.stderr.contains(&format!("own.toml:{line}\n")), "{asked:?}");
-    let wants = "it still wants: fleet trust --workflow own\n";
+    let wants = "needs approval: fleet trust --workflow own\n";
     assert!(bench.fleet.ok(&["workflow", "check", "own"]).ends_with(wants));
     bench.fleet.ok(&["trust", "--workflow", "own", "--yes"]);
     assert!(!bench.fleet.ok(&["workflow", "check", "own"]).contains("fleet trust"));
@@ -41,5 +41,5 @@ fn a_workflow_of_the_repository_without_commands_needs_no_consent() {
     let bench = Bench::new();
     bench.repo.write(".fleet/workflows/own.toml", format!("task = 'x'\n{}", stage("a", "", "write a.txt x")));
     assert_eq!(bench.fleet.run(&["workflow", "run", "own"]).code, 0);
-    assert_eq!(bench.fleet.ok(&["trust", "--workflow", "own"]), "this workflow asks for no consent\n");
+    assert_eq!(bench.fleet.ok(&["trust", "--workflow", "own"]), "this workflow needs no approval\n");
 }

@@ -18,53 +18,50 @@ use serde_json::Value;
 
 use super::calls::Calls;
 use super::error::failure;
-use super::offers::{Setting, Wishes};
+use super::offers::{SessionWishes, Setting};
 use super::permission::{self, Rules};
 use super::remark::{self, Remark};
-use super::speech::{Kind, Speech};
+use super::speech::{Speech, SpeechKind};
 use super::spending::Spending;
 use super::wire::{FIRST_PROMPT, INITIALIZE, Incoming, OPEN, Outbox, tool_server};
 use crate::adapter::{Brief, Conversation, Decoder, Failure};
 use crate::common::refusal;
 use crate::common::words::{self, one_line};
 
-/// So many prompts wait for the end of a turn; whoever has more is told to resume later.
+/// At most this many prompts wait for the end of a turn; further ones are refused until later.
 const MOST_WAITING: usize = 100;
 
-/// Gemini says so among its words when its mode is set.
+/// Gemini prints this among its words when its mode is set.
 const MODE_REMARK: &str = "[MODE_UPDATE] ";
 
 /// What Qwen Code tells and asks its own clients, and what means nothing to anybody else.
 const NOISE: &[&str] = &["craft/drainMidTurnQueue", "qwen/notify/session/mode-update"];
 
-/// Where the conversation stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     /// The session is being opened and set up.
     NotYet,
-    /// The agent works.
     On,
-    /// It is the turn of whoever has a prompt.
+    /// The next prompt may be sent.
     Over,
     /// There will be none.
     Never,
 }
 
-/// Speaks with one process of an agent.
 #[derive(Debug)]
 pub(crate) struct AcpDecoder {
     workspace: PathBuf,
     servers: Vec<McpServer>,
     resumed: Option<String>,
     orders: Option<String>,
-    wishes: Wishes,
+    wishes: SessionWishes,
     rules: Rules,
     outbox: Outbox,
     session: Option<String>,
     /// The agent repeats what was said before, as it does when it loads a session.
     is_repeating: bool,
     turn: Turn,
-    /// Prompts for which it is not the turn yet, the task first.
+    /// Prompts that wait for their turn, the task first.
     waiting: VecDeque<String>,
     next_prompt: u64,
     /// The number of the last prompt that was answered, and of the last one that was answered well: all until then, the
@@ -77,16 +74,15 @@ pub(crate) struct AcpDecoder {
     calls: Calls,
     spending: Spending,
     trouble: Option<Failure>,
-    /// Whether it tells of failures among the words of the model.
+    /// Whether it reports failures among the words of the model.
     makes_remarks: bool,
-    /// The last thing that it remarked, and nothing came after.
+    /// Its last remark, if nothing came after.
     remark: Option<Failure>,
     tries: u32,
     complaint: Option<String>,
 }
 
 impl AcpDecoder {
-    /// For a process that was started for this brief.
     pub(crate) fn new(brief: &Brief<'_>) -> Self {
         let is_new = matches!(brief.conversation, Conversation::New { .. });
         let mut decoder = Self {
@@ -94,7 +90,7 @@ impl AcpDecoder {
             servers: brief.mcp.iter().map(tool_server).collect(),
             resumed: brief.conversation.resumed().map(ToOwned::to_owned),
             orders: brief.system_prompt.filter(|_| is_new).map(ToOwned::to_owned),
-            wishes: Wishes {
+            wishes: SessionWishes {
                 trust: brief.trust,
                 model: brief.model.map(ToOwned::to_owned),
                 effort: brief.effort.map(ToOwned::to_owned),
@@ -130,7 +126,7 @@ impl AcpDecoder {
         self
     }
 
-    /// It failed in a way after which nothing more comes: whoever keeps it may close its input.
+    /// It failed in a way after which nothing more comes: its keeper may close its input.
     fn fail(&mut self, failure: Failure, turn: Turn) -> Vec<AgentEvent> {
         let mut events = failure.events();
         events.push(AgentEvent::Ended { text: None });
@@ -183,9 +179,9 @@ impl AcpDecoder {
             StopReason::EndTurn => None,
             StopReason::MaxTokens => Some("the model's answer was too long"),
             StopReason::MaxTurnRequests => Some("the agent's limit of requests in one turn was reached"),
-            StopReason::Refusal => Some("the model refused to go on"),
+            StopReason::Refusal => Some("the model refused to continue"),
             StopReason::Cancelled => Some("the turn was cancelled"),
-            _ => Some("the turn ended for a reason that is not known"),
+            _ => Some("the turn ended for an unknown reason"),
         };
         if let Some(why) = why {
             events.extend(self.turn_failed(Failure::new(Reason::AgentError, why)));
@@ -206,7 +202,7 @@ impl AcpDecoder {
     fn turn_failed(&mut self, failure: Failure) -> Vec<AgentEvent> {
         let mut events: Vec<AgentEvent> = self.speech.flush().into_iter().collect();
         events.extend(self.fail(failure, Turn::Over));
-        // Somebody still has something to say, and perhaps it helps.
+        // Another prompt waits, and perhaps it helps.
         if self.next_turn() {
             events.pop();
         }
@@ -231,7 +227,7 @@ impl AcpDecoder {
             }
             SessionUpdate::AgentThoughtChunk(chunk) => {
                 let id = chunk.message_id.as_ref().map(|id| id.0.as_ref());
-                events.extend(self.speech.piece(Kind::Thought, id, text_of(&chunk.content)));
+                events.extend(self.speech.piece(SpeechKind::Thought, id, text_of(&chunk.content)));
                 return Some(events);
             }
             SessionUpdate::ToolCall(call) => {
@@ -275,12 +271,12 @@ impl AcpDecoder {
             }
             None => {
                 self.remark = None;
-                self.speech.piece(Kind::Said, id, words)
+                self.speech.piece(SpeechKind::Said, id, words)
             }
         }
     }
 
-    /// The agent wants something from us.
+    /// The agent requests something.
     fn request(&mut self, id: &Value, method: &str, params: Value) -> Option<Vec<AgentEvent>> {
         if method != ASKED.session_request_permission {
             self.outbox.refuse(id, &Error::method_not_found());
@@ -334,7 +330,7 @@ impl Decoder for AcpDecoder {
         if self.trouble.is_some() || is_done || matches!(exit, AgentExit::NotStarted(_)) {
             return events;
         }
-        // Before there is a session, the last thing on standard error is why there is none.
+        // Before there is a session, the last line of standard error says why not.
         let complaint = self.complaint.take().filter(|_| self.session.is_none());
         let said = complaint.as_deref().unwrap_or_default();
         let reason = refusal::reason(None, said, &[]).unwrap_or(Reason::AgentError);

@@ -46,7 +46,7 @@ impl AcpDecoder {
         Vec::new()
     }
 
-    /// The session is there: now its settings, and then the task.
+    /// The session is open: sends its settings, then the task.
     pub(super) fn opened(&mut self, result: Value) -> Option<Vec<AgentEvent>> {
         let session = words::id(text(&result, "sessionId").or(self.resumed.as_deref())?);
         if self.session.is_some() {

@@ -76,7 +76,7 @@ fn an_interrupt_is_said_and_ends_the_talk() {
         json!({"type": "control_response", "response": {"subtype": "success", "request_id": "fleet-1"}});
     let seen = says(&mut *decoder, &[taken("Do it"), answer, broken]);
     assert_eq!((seen.ended, seen.raw), (1, 0));
-    assert_eq!(decoder.failure().unwrap().text, "the turn was broken off (aborted_tools)");
+    assert_eq!(decoder.failure().unwrap().text, "the turn was interrupted (aborted_tools)");
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn shown() -> Vec<Row> { vec![
     Row { name: "root-refused", ..unable(ROOT) },
     Row { name: "session-id-reuse", ..unable("Error: Session ID 11111111-2222-4333-8444-555555555555 is already in use.") },
     // The result forgets the request that was broken off; the provider does not.
-    Row { name: "sigint-stream", session: "23a9030a", tokens: [1111, 1, 333, 44], answer: "word0 word1 word2 word3 word4", ..refused(AgentError, "the turn was broken off (aborted_streaming)") },
+    Row { name: "sigint-stream", session: "23a9030a", tokens: [1111, 1, 333, 44], answer: "word0 word1 word2 word3 word4", ..refused(AgentError, "the turn was interrupted (aborted_streaming)") },
     Row { name: "sigkill-tool", tools: 1, session: "1c796468-de56-4008-b872-236aa77b75be", tokens: [1111, 1, 333, 44], ..unable("the agent was ended by signal 9") },
     Row { name: "sigterm-stream", session: "9d6eae3c", ..unable("the agent ended with exit status 143") },
     Row { name: "sigterm-tool", tools: 1, session: "ce25adbb-f9b6-4433-bd36-3bed9359bf7b", tokens: [1111, 1, 333, 44], ..unable("the agent ended with exit status 143") },

@@ -17,7 +17,7 @@ fn s(seconds: u64) -> Duration {
 }
 
 fn order(kind: StopKind) -> Order {
-    Order::Stop(crate::run::Stop { kind, why: format!("{kind:?}") })
+    Order::Stop(crate::run::StopRequest { kind, why: format!("{kind:?}") })
 }
 
 fn said(status: AgentStatus) -> Input {
@@ -40,7 +40,7 @@ fn effects(supervision: &mut Supervision, inputs: Vec<(u64, Input)>) -> Vec<Effe
 }
 
 fn bounded(tokens: Option<u64>, micro_usd: Option<u64>) -> Settings {
-    let bounds = watchdog::Bounds { tokens, micro_usd, ..watchdog::Bounds::default() };
+    let bounds = watchdog::WatchdogLimits { tokens, micro_usd, ..watchdog::WatchdogLimits::default() };
     Settings { bounds, warn_percent: 80, ..Settings::default() }
 }
 
@@ -56,7 +56,7 @@ fn an_agent_that_exits_by_itself_is_followed_to_its_last_byte() {
         (5, Input::PipeClosed),
         (6, Input::PipeClosed),
     ];
-    let end = Effect::End(Verdict { exit, stopped: None });
+    let end = Effect::End(SupervisionEnd { exit, stopped: None });
     assert_eq!(effects(&mut supervision, inputs), [Effect::Start(Work::EndRemaining), end]);
 }
 
@@ -77,7 +77,7 @@ fn money_over_its_bound_names_the_price_that_was_guessed() {
     let effects = effects(&mut supervision, vec![(1, said(status.clone())), (2, said(status))]);
     assert_eq!(effects, [Effect::Warn("a guess; set it".to_owned()), Effect::Start(Work::Stop)]);
     let stopped = "stopped: over its limit of 2.00 USD; a guess".to_owned();
-    assert_eq!(supervision.stopped, Some(Stop::Money(stopped)));
+    assert_eq!(supervision.stopped, Some(StopCause::Money(stopped)));
 }
 
 #[test]
@@ -91,13 +91,13 @@ fn a_bound_without_a_reservation_warns_once() {
 #[test]
 fn an_agent_that_told_nothing_of_what_it_used_had_no_limit() {
     let unmetered = |settings, stopped, used| {
-        let verdict = Verdict { exit: AgentExit::Code(0), stopped };
+        let verdict = SupervisionEnd { exit: AgentExit::Code(0), stopped };
         Supervision::new(settings, s(0)).unmetered(&verdict, used).is_some()
     };
     let limit = bounded(Some(1), None);
     assert!(unmetered(limit, None, Used::default()));
     assert!(!unmetered(limit, None, tokens(1).used));
-    assert!(!unmetered(limit, Some(Stop::Idle(String::new())), Used::default()));
+    assert!(!unmetered(limit, Some(StopCause::Idle(String::new())), Used::default()));
     assert!(!unmetered(bounded(None, None), None, Used::default()));
 }
 

@@ -18,20 +18,20 @@ pub(super) type History = Vec<(Duration, Told)>;
 
 /// Why the agent has to end.
 enum Cause {
-    Stop(Stop),
+    Stop(StopCause),
     /// It said that it is done, and stays.
     Finished,
 }
 
 /// The first look at which a row fits decides. An agent that was done and did not exit may still be stopped by somebody.
-pub(super) fn predicted(settings: &Settings, history: &History) -> Verdict {
+pub(super) fn predicted(settings: &Settings, history: &History) -> SupervisionEnd {
     let mut is_finished = false;
     let mut stopped = None;
     for (index, (_, told)) in history.iter().enumerate() {
         match told {
             Told::Input(Input::Exited(exit)) => {
                 let exit = if is_finished { AgentExit::Code(0) } else { exit.clone() };
-                return Verdict { exit, stopped };
+                return SupervisionEnd { exit, stopped };
             }
             Told::Wake { .. } if stopped.is_none() => {
                 match cause(settings, &history[..=index], is_finished) {
@@ -51,16 +51,20 @@ fn cause(settings: &Settings, history: &[(Duration, Told)], is_finished: bool) -
     let now = history.last()?.0;
     let done_since = done_since(history);
     let limits = settings.bounds;
-    let stop = |stop: fn(String) -> Stop, why: String| Some(Cause::Stop(stop(why)));
+    let stop = |stop: fn(String) -> StopCause, why: String| Some(Cause::Stop(stop(why)));
     match last_order(history) {
-        Some(Order::Lost) => return stop(Stop::Shutdown, "the run was given to somebody else".to_owned()),
-        Some(Order::Stop(order)) if order.kind == StopKind::Cancel => return stop(Stop::Killed, order.why),
+        Some(Order::Lost) => {
+            return stop(StopCause::Shutdown, "the run was given to another keeper".to_owned());
+        }
+        Some(Order::Stop(order)) if order.kind == StopKind::Cancel => {
+            return stop(StopCause::Killed, order.why);
+        }
         Some(Order::Stop(_)) if done_since.is_some() => return Some(Cause::Finished),
-        Some(Order::Stop(order)) => return stop(Stop::Shutdown, order.why),
+        Some(Order::Stop(order)) => return stop(StopCause::Shutdown, order.why),
         None => {}
     }
     if let Some((reason, text)) = statuses(history).find_map(|(_, status)| status.hopeless.clone()) {
-        return Some(Cause::Stop(Stop::Hopeless(reason, text)));
+        return Some(Cause::Stop(StopCause::Hopeless(reason, text)));
     }
     if is_finished {
         return None;
@@ -69,15 +73,15 @@ fn cause(settings: &Settings, history: &[(Duration, Told)], is_finished: bool) -
         return (now >= since + s(20)).then_some(Cause::Finished);
     }
     if let Some(overrun) = over_tokens(settings, history) {
-        return if overrun.is_final { stop(Stop::Tokens, overrun.text()) } else { None };
+        return if overrun.is_final { stop(StopCause::Tokens, overrun.text()) } else { None };
     }
     if let Some(limit) = limits.time.filter(|limit| now >= *limit) {
-        return stop(Stop::TimeLimit, Overrun::Time(limit).to_string());
+        return stop(StopCause::TimeLimit, Overrun::Time(limit).to_string());
     }
     let limit = limits.idle?;
     let Signs { last_sign, last_probe } = signs(history);
     let is_idle = now >= last_sign + limit && now < last_probe + limit / 4;
-    if is_idle { stop(Stop::Idle, Overrun::Idle(limit).to_string()) } else { None }
+    if is_idle { stop(StopCause::Idle, Overrun::Idle(limit).to_string()) } else { None }
 }
 
 fn last_order(history: &[(Duration, Told)]) -> Option<Order> {

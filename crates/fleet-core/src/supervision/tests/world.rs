@@ -68,7 +68,7 @@ impl Script {
             proptest::bool::weighted(0.2),
         );
         let settings = settings.prop_map(|(time, idle, tokens, has_reservation, has_record)| Settings {
-            bounds: watchdog::Bounds {
+            bounds: watchdog::WatchdogLimits {
                 time: time.map(s),
                 idle: idle.map(s),
                 tokens,
@@ -128,7 +128,7 @@ pub(super) struct World {
     under_way: BTreeSet<Work>,
     started: Vec<Work>,
     history: History,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<SupervisionEnd>,
 }
 
 impl World {
@@ -156,7 +156,7 @@ impl World {
     }
 
     /// Until the end, and on until nothing happens any more.
-    pub(super) fn run(mut self) -> (History, Verdict) {
+    pub(super) fn run(mut self) -> (History, SupervisionEnd) {
         self.feed(Input::Status(AgentStatus::default()));
         for _ in 0..20_000 {
             if self.verdicts.is_empty() {
@@ -171,7 +171,7 @@ impl World {
         panic!("it does not end: {:#?}", self.history)
     }
 
-    fn end(mut self) -> (History, Verdict) {
+    fn end(mut self) -> (History, SupervisionEnd) {
         assert_eq!(self.verdicts.len(), 1, "one end");
         let count = |work| self.started.iter().filter(|started| **started == work).count();
         assert_eq!((count(Work::EndRemaining), count(Work::Stop).max(1)), (1, 1));

@@ -2,7 +2,6 @@
 
 use super::Value;
 
-/// A condition as a tree.
 #[derive(Debug)]
 pub(super) enum Expression {
     Value(Value),
@@ -13,7 +12,6 @@ pub(super) enum Expression {
     Compare(Box<Self>, Comparison, Box<Self>),
 }
 
-/// How two values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -36,7 +34,6 @@ enum Token<'t> {
     Close,
 }
 
-/// Reads a whole condition, or says what is wrong with it.
 pub(super) fn expression(text: &str) -> Result<Expression, String> {
     let tokens = tokens(text)?;
     if tokens.is_empty() {
@@ -47,11 +44,10 @@ pub(super) fn expression(text: &str) -> Result<Expression, String> {
     match parser.peek() {
         None => Ok(whole),
         Some(Token::Close) => Err("a ( is missing".to_owned()),
-        Some(token) => Err(format!("{:?} stands where and, or or a comparison is expected", shown(token))),
+        Some(token) => Err(format!("{:?} found where `and`, `or` or a comparison is expected", shown(token))),
     }
 }
 
-/// The names in a condition that was read before.
 pub(super) fn names(text: &str) -> Vec<&str> {
     let is_name = |word: &&str| !is_literal(word) && !matches!(*word, "and" | "or" | "not");
     let words = tokens(text).unwrap_or_default().into_iter().filter_map(|token| match token {

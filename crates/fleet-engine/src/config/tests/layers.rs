@@ -4,16 +4,17 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use fleet_core::schedule::Caps;
 
-use crate::config::{Color, Value};
+use crate::config::{Color, Origin, Value, keys};
 use crate::environment::Environment;
 
 use super::{World, views};
 
 const STORE: &str = "postgres://ada:hunter2@db/fleet";
 
+/// The settings that somebody has set.
 fn shown(world: &World) -> String {
     let mut out = String::new();
-    for setting in world.load().unwrap().settings() {
+    for setting in world.load().unwrap().settings().iter().filter(|one| one.origin != Origin::Default) {
         writeln!(out, "{} = {} ({})", setting.key, setting.value, setting.origin).unwrap();
     }
     out.replace(world.folder.path().to_str().unwrap(), "/x")
@@ -22,66 +23,15 @@ fn shown(world: &World) -> String {
 #[test]
 fn without_anything_there_are_defaults() {
     let world = World::new();
-    insta::assert_snapshot!(shown(&world), @"
-    store = sqlite (default)
-    agent = claude (default)
-    fallback = [] (default)
-    color = auto (default)
-    autostart = true (default)
-    spawn_depth = 2 (default)
-    allowed_repos = [] (default)
-    tasks.priority = 3 (default)
-    tasks.retries = 2 (default)
-    tasks.list_limit = 50 (default)
-    caps.total = 0 (default)
-    caps.per_project = 0 (default)
-    runner.slots = 0 (default)
-    runner.lease_seconds = 30 (default)
-    limits.time = 4h (default)
-    limits.idle = 20m (default)
-    limits.log = 64MB (default)
-    limits.stop_grace = 5s (default)
-    workspaces.pool = 4 (default)
-    workspaces.keep_ignored = false (default)
-    workspaces.copy = [] (default)
-    workspaces.setup = [] (default)
-    workspaces.pass_env = [] (default)
-    workspaces.setup_time = 10m (default)
-    workspaces.check_time = 10m (default)
-    workspaces.snapshot_every = 5m (default)
-    ports.first = 21000 (default)
-    ports.last = 28999 (default)
-    ports.block = 10 (default)
-    budget.day_usd = none (default)
-    budget.total_usd = none (default)
-    budget.day_tokens = none (default)
-    budget.run_usd = 1.00 (default)
-    budget.warn_percent = 80 (default)
-    rate_limit.first_pause = 30s (default)
-    rate_limit.longest_pause = 1h (default)
-    rate_limit.retries = 50 (default)
-    policy.agent_error = retry (default)
-    policy.blocked_by_agent = give_up (default)
-    policy.no_changes = retry (default)
-    policy.rate_limited = pause (default)
-    policy.quota_exhausted = hand_over (default)
-    policy.auth = give_up (default)
-    policy.bad_model = give_up (default)
-    policy.context_overflow = retry (default)
-    policy.provider_outage = pause (default)
-    policy.stale = retry (default)
-    policy.timed_out = retry (default)
-    policy.over_budget = give_up (default)
-    policy.setup_failed = retry (default)
-    policy.workspace_failed = retry (default)
-    policy.lost = retry (default)
-    policy.untrusted = give_up (default)
-    policy.agent_missing = give_up (default)
-    policy.branch_taken = give_up (default)
-    policy.merge_conflict = give_up (default)
-    policy.checks_failed = retry (default)
-    policy.outside_workspace = give_up (default)
-    ");
+    let config = world.load().unwrap();
+    for (key, default) in keys::all().filter_map(|key| Some((key, key.default?))) {
+        let setting = config.get(key.name).unwrap();
+        assert_eq!(
+            (setting.value, setting.origin),
+            (Value::from_text(key.kind, default).unwrap(), Origin::Default)
+        );
+    }
+    assert_eq!(shown(&world), "");
     assert!(world.validate().files.is_empty());
 }
 
@@ -95,62 +45,9 @@ fn later_layers_win() {
     insta::assert_snapshot!(shown(&world), @"
     store = sqlite:/a (/x/user.toml:1)
     agent = gemini (/x/project.toml:1)
-    fallback = [] (default)
     color = never (/x/user.toml:3)
-    autostart = true (default)
-    spawn_depth = 2 (default)
-    allowed_repos = [] (default)
     tasks.priority = 5 (--config)
     tasks.retries = 1 (/x/user.toml:7)
-    tasks.list_limit = 50 (default)
-    caps.total = 0 (default)
-    caps.per_project = 0 (default)
-    runner.slots = 0 (default)
-    runner.lease_seconds = 30 (default)
-    limits.time = 4h (default)
-    limits.idle = 20m (default)
-    limits.log = 64MB (default)
-    limits.stop_grace = 5s (default)
-    workspaces.pool = 4 (default)
-    workspaces.keep_ignored = false (default)
-    workspaces.copy = [] (default)
-    workspaces.setup = [] (default)
-    workspaces.pass_env = [] (default)
-    workspaces.setup_time = 10m (default)
-    workspaces.check_time = 10m (default)
-    workspaces.snapshot_every = 5m (default)
-    ports.first = 21000 (default)
-    ports.last = 28999 (default)
-    ports.block = 10 (default)
-    budget.day_usd = none (default)
-    budget.total_usd = none (default)
-    budget.day_tokens = none (default)
-    budget.run_usd = 1.00 (default)
-    budget.warn_percent = 80 (default)
-    rate_limit.first_pause = 30s (default)
-    rate_limit.longest_pause = 1h (default)
-    rate_limit.retries = 50 (default)
-    policy.agent_error = retry (default)
-    policy.blocked_by_agent = give_up (default)
-    policy.no_changes = retry (default)
-    policy.rate_limited = pause (default)
-    policy.quota_exhausted = hand_over (default)
-    policy.auth = give_up (default)
-    policy.bad_model = give_up (default)
-    policy.context_overflow = retry (default)
-    policy.provider_outage = pause (default)
-    policy.stale = retry (default)
-    policy.timed_out = retry (default)
-    policy.over_budget = give_up (default)
-    policy.setup_failed = retry (default)
-    policy.workspace_failed = retry (default)
-    policy.lost = retry (default)
-    policy.untrusted = give_up (default)
-    policy.agent_missing = give_up (default)
-    policy.branch_taken = give_up (default)
-    policy.merge_conflict = give_up (default)
-    policy.checks_failed = retry (default)
-    policy.outside_workspace = give_up (default)
     agents.claude.model = opus (/x/project.toml:4)
     agents.codex.model = gpt=5 (--config)
     agents.my_own.cap = 7 (FLEET_AGENTS_MY_OWN_CAP)

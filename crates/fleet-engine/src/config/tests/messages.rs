@@ -162,16 +162,16 @@ fn a_file_that_cannot_be_read_is_told() {
     insta::assert_snapshot!(world.problems(), @"config-invalid: /x/user.toml:2: the file is not UTF-8 from here on");
 
     let world = World::new().user(vec![b'#'; 1024 * 1024 + 1]);
-    insta::assert_snapshot!(world.problems(), @"config-invalid: /x/user.toml: is larger than 1 MiB");
+    insta::assert_snapshot!(world.problems(), @"config-invalid: /x/user.toml: it is larger than 1 MiB");
 
     let world = World::new();
     fs::create_dir(world.user_file().path()).unwrap();
-    insta::assert_snapshot!(world.problems(), @"config-invalid: /x/user.toml: is not a file");
+    insta::assert_snapshot!(world.problems(), @"config-invalid: /x/user.toml: it is not a file");
 
     // What a repository can hold: a link that leads to something without an end, or in a circle.
     let world = World::new();
     symlink("/dev/zero", world.project_file().path()).unwrap();
-    insta::assert_snapshot!(world.problems(), @"config-invalid: /x/project.toml: is not a file");
+    insta::assert_snapshot!(world.problems(), @"config-invalid: /x/project.toml: it is not a file");
 
     let world = World::new();
     symlink("project.toml", world.project_file().path()).unwrap();

@@ -1,5 +1,5 @@
 use fleet_core::id::IdMaker;
-use fleet_core::task::{Description, TaskHistory, TaskParts, TaskSpec, TaskState, Title};
+use fleet_core::task::{Description, TaskSpec, Title};
 use fleet_core::time::Millis;
 
 use super::*;
@@ -10,19 +10,8 @@ fn task(title: &str, description: &str, read_only: bool) -> Task {
         read_only,
         ..TaskSpec::new(Title::try_from(title.to_owned()).unwrap())
     };
-    Task::from(TaskParts {
-        id: IdMaker::default().next(Millis(1_800_000_000_000), 1),
-        project: IdMaker::default().next(Millis(1_800_000_000_000), 2),
-        spec,
-        history: TaskHistory::default(),
-        spawn: fleet_core::task::Spawn::default(),
-        stage: None,
-        open_deps: 0,
-        version: 1,
-        created_at: Millis(0),
-        updated_at: Millis(0),
-        state: TaskState::Queued,
-    })
+    let now = Millis(1_800_000_000_000);
+    Task::new(IdMaker::default().next(now, 1), IdMaker::default().next(now, 2), spec, Millis(0))
 }
 
 const ADDED: &str = "Added by the person who gave you this task";
@@ -83,7 +72,7 @@ fn a_later_attempt_hears_what_was_left_and_what_was_added() {
     for part in [
         "This is attempt 3.",
         "it ran out of time",
-        "What the one before it reported: half of it is there",
+        "What the one before it reported: half of it is there. It left its work",
         "git log abc123..",
         "- tests are in t/",
         "Also the docs.",

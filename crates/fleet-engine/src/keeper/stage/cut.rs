@@ -1,8 +1,8 @@
 //! Long texts made to fit.
 
-use std::io;
+use fleet_host::git::{self, Area, DiffColor, DiffStyle, GitError, Oid};
 
-use fleet_host::git::{self, Area, Color, DiffStyle, GitError, Oid};
+use crate::window::Window;
 
 /// The beginning of each file in a patch.
 const FILE: &str = "\ndiff --git ";
@@ -21,35 +21,14 @@ pub(super) fn cut(text: &str, most: usize, rest: &str) -> String {
 
 /// What `head` has that `base` has not, as a patch, of which no more than a little above `most` bytes is made.
 pub(super) fn patch(area: &Area, base: &Oid, head: &Oid, most: usize) -> Result<String, GitError> {
-    let mut room = Room { bytes: Vec::new(), most: most.saturating_add(1) };
-    let made = git::diff(&area.vault, (base, head), DiffStyle::Patch { color: Color::Never }, &mut room);
+    let mut window = Window::new(0, most.saturating_add(1));
+    let made =
+        git::diff(&area.vault, (base, head), DiffStyle::Patch { color: DiffColor::Never }, &mut window);
     match made {
-        Err(GitError::Write(_)) if room.bytes.len() >= room.most => {}
+        Err(GitError::Write(_)) if window.is_full => {}
         made => made?,
     }
-    Ok(String::from_utf8_lossy(&room.bytes).into_owned())
-}
-
-/// Takes so many bytes and then refuses, so that git does not go on for nothing.
-struct Room {
-    bytes: Vec<u8>,
-    most: usize,
-}
-
-impl io::Write for Room {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let room = self.most.saturating_sub(self.bytes.len());
-        if room == 0 && !bytes.is_empty() {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        let taken = bytes.len().min(room);
-        self.bytes.extend_from_slice(&bytes[..taken]);
-        Ok(taken)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    Ok(String::from_utf8_lossy(&window.kept).into_owned())
 }
 
 #[cfg(test)]

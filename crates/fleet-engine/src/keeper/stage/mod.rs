@@ -12,7 +12,7 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::task::Task;
 use fleet_core::workflow::{Returns, Stage};
 use fleet_host::git::{self, Area, GitError, Oid};
-use fleet_store::ops::{self, StageSurroundings, Upstream};
+use fleet_store::ops::{self, PartContext, Upstream};
 
 pub(super) use start::{Joined, Unmerged};
 pub(super) use text::StageText;
@@ -21,32 +21,30 @@ use crate::Engine;
 
 /// The stage that a task is, with what those before it left.
 pub(crate) struct StageRun {
-    around: StageSurroundings,
+    around: PartContext,
     stage: Stage,
 }
 
 impl StageRun {
     /// That of a task, if it is one. Costs nothing for all others.
     pub(crate) async fn of(engine: &Engine, task: &Task) -> Outcome<Option<Self>> {
-        if task.stage.is_none() {
+        if task.part.is_none() {
             return Ok(None);
         }
-        let Some(around) = engine.call(ops::StageInputs { task: task.id }).await? else { return Ok(None) };
+        let Some(around) = engine.call(ops::PartInputs { task: task.id }).await? else { return Ok(None) };
         Self::new(around).map(Some)
     }
 
-    fn new(around: StageSurroundings) -> Outcome<Self> {
+    fn new(around: PartContext) -> Outcome<Self> {
         let stage = around.spec.stages.get(around.part.stage).cloned();
         let lost = || Problem::new(Code::StoreFailed, format!("the workflow has no stage {}", around.name));
         Ok(Self { stage: stage.ok_or_else(lost)?, around })
     }
 
-    /// What its agent is asked to return, beside the report.
     pub(crate) const fn returns(&self) -> Returns {
         self.stage.returns
     }
 
-    /// The commands that have to succeed over its work.
     pub(crate) fn checks(&self) -> &[Vec<String>] {
         &self.stage.checks
     }

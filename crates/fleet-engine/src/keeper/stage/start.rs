@@ -11,21 +11,20 @@ use crate::problems::chain;
 /// At most this many files of a conflict are named.
 const NAMED: usize = 20;
 
-/// What one of those before it left.
+/// What an earlier part left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
-    /// What it is called.
     pub(super) name: String,
     pub(super) branch: Option<String>,
     pub(super) commit: Oid,
 }
 
-/// Something that still has to be merged, by whoever works on the stage.
+/// Something that the agent of the stage still has to merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::keeper) struct Unmerged {
     /// What is not there at all. If it is nobody's, all of it is there, but in these files as git left it.
     head: Option<Head>,
-    /// Where it contradicts what is there.
+    /// Where it conflicts.
     files: Paths,
 }
 
@@ -33,7 +32,6 @@ pub(in crate::keeper) struct Unmerged {
 #[derive(Debug)]
 pub(in crate::keeper) struct Joined {
     pub(in crate::keeper) commit: Oid,
-    /// What it was made of.
     pub(in crate::keeper) of: Vec<Oid>,
     pub(in crate::keeper) unmerged: Vec<Unmerged>,
 }
@@ -108,7 +106,7 @@ impl StageRun {
         let looked = tip.map_or(Ok(Vec::new()), |tip| self.unmerged(area, tip));
         match looked {
             Ok(unmerged) => unmerged.iter().map(Unmerged::told).collect(),
-            Err(error) => vec![format!("what is on the branch could not be looked at: {}", chain(&error))],
+            Err(error) => vec![format!("the branch could not be read: {}", chain(&error))],
         }
     }
 
@@ -146,7 +144,6 @@ impl StageRun {
         Ok(heads)
     }
 
-    /// The commit that the whole workflow starts from.
     fn base(&self, area: &Area) -> Result<Oid, GitError> {
         let base = self.around.workflow.base.as_str();
         Oid::parse(base).or_else(|_| git::resolve_commit(&area.repo, base))
@@ -181,7 +178,7 @@ fn conflict(heads: &[Head], first: &Unmerged) -> Ending {
 }
 
 impl Head {
-    /// Who it is, in words.
+    /// Its name, in words.
     pub(super) fn told(&self) -> String {
         match &self.branch {
             Some(branch) => format!("{} (branch `{}`)", self.name, escaped(branch)),

@@ -1,19 +1,19 @@
-//! What the agent of a stage is told: the workflow's words for it, filled in, and where it can read what others did.
+//! The prompt of a stage: the workflow's words for it, filled in, and where its agent can read what others did.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use fleet_core::template::fill;
 use fleet_core::text::{escaped, shortened};
-use fleet_core::workflow::{PartState, Returns, Start, marked, places};
+use fleet_core::workflow::{PartState, Returns, Start, marked, placeholders};
 use fleet_host::git::{Area, GitError};
 use fleet_store::ops::Upstream;
 
 use super::values::{self, Value, status};
 use super::{StageRun, Unmerged, base, head};
 
-/// So much is told of what others did. What the author of the workflow wrote is there in full, and bounded before anything
-/// starts.
+/// At most this much of what others did. What the author of the workflow wrote is there in full, and bounded before
+/// anything starts.
 const LONGEST: usize = 384 * 1024;
 /// At most this many parts are listed.
 const LISTED: usize = 100;
@@ -32,8 +32,8 @@ pub(in crate::keeper) struct StageText {
 }
 
 impl StageRun {
-    /// All that its agent is told of the task. The words are those of the task: somebody may have mended them there since
-    /// the workflow began. `mark` is one that no other agent can know.
+    /// The whole task for its agent. The words are those of the task: a user may have edited them there since the
+    /// workflow began. `mark` is one that no other agent can know.
     pub(in crate::keeper) fn text(
         &self,
         area: &Area,
@@ -42,7 +42,7 @@ impl StageRun {
     ) -> Result<StageText, GitError> {
         let template = if words.is_empty() { self.stage.prompt.as_str() } else { words };
         let mut found = BTreeMap::new();
-        for (name, place) in places(&self.around.spec, template) {
+        for (name, place) in placeholders(&self.around.spec, template) {
             found.insert(name, self.value(area, &place)?);
         }
         let parts = [filled(template, mark, &found), merges(unmerged), self.branches(area, mark)?];
@@ -51,7 +51,7 @@ impl StageRun {
         Ok(StageText { text: parts.join("\n\n"), returns: self.stage.returns, names: self.names() })
     }
 
-    /// What was judged, where somebody is to judge. Whoever starts from what all of them made has nothing to choose.
+    /// What there is to judge, for a judging stage. A stage that starts from all of them has nothing to choose.
     fn names(&self) -> Vec<String> {
         if self.stage.start == Start::Inherit {
             return Vec::new();
@@ -117,7 +117,7 @@ fn told(area: &Area, part: &Upstream) -> Result<String, GitError> {
         Some(branch) if head != base => {
             format!("{told}, branch `{}`, commits `{base}..{head}`", escaped(branch))
         }
-        _ => format!("{told}, no changes of its own, at commit `{head}`"),
+        _ => format!("{told}, no own changes, at commit `{head}`"),
     })
 }
 

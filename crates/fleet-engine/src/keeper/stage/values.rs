@@ -2,7 +2,7 @@
 
 use fleet_core::report::TestLine;
 use fleet_core::text::escaped;
-use fleet_core::workflow::{Copies, Field, PartState, Place, marked};
+use fleet_core::workflow::{Copies, PartState, Placeholder, StageField, marked};
 use fleet_host::git::{Area, GitError};
 use fleet_store::ops::Upstream;
 
@@ -18,18 +18,17 @@ pub(super) const LEAST: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Value {
     pieces: Vec<Piece>,
-    /// Whether each piece is told with the name of its part.
+    /// Whether each piece comes with the name of its part.
     is_list: bool,
 }
 
 #[derive(Debug)]
 struct Piece {
-    /// The part that it is about.
     name: String,
     text: String,
     /// What it is, if another agent wrote it.
     foreign: Option<String>,
-    /// How all of it can be had.
+    /// How to get all of it.
     rest: String,
 }
 
@@ -63,15 +62,15 @@ impl Value {
 }
 
 impl StageRun {
-    /// What stands in a place.
-    pub(super) fn value(&self, area: &Area, place: &Place) -> Result<Value, GitError> {
+    /// The value of a placeholder.
+    pub(super) fn value(&self, area: &Area, place: &Placeholder) -> Result<Value, GitError> {
         let (spec, part) = (&self.around.spec, &self.around.part);
         Ok(match place {
-            Place::Task => Value::plain(&spec.task),
-            Place::Item => Value::plain(part.item.as_deref().unwrap_or_default()),
-            Place::Number => Value::plain(&part.number.to_string()),
-            Place::Param(name) => Value::plain(spec.params.get(name).map_or("", String::as_str)),
-            Place::Of(stage, field) => {
+            Placeholder::Task => Value::plain(&spec.task),
+            Placeholder::Item => Value::plain(part.item.as_deref().unwrap_or_default()),
+            Placeholder::Number => Value::plain(&part.number.to_string()),
+            Placeholder::Param(name) => Value::plain(spec.params.get(name).map_or("", String::as_str)),
+            Placeholder::Of(stage, field) => {
                 let of_it = self.around.upstream.iter().filter(|upstream| upstream.part.stage == *stage);
                 let pieces = of_it.map(|upstream| piece(area, upstream, *field)).collect::<Result<_, _>>()?;
                 let is_list = spec.stages.get(*stage).is_some_and(|stage| stage.copies != Copies::One);
@@ -81,10 +80,10 @@ impl StageRun {
     }
 }
 
-fn piece(area: &Area, part: &Upstream, field: Field) -> Result<Piece, GitError> {
+fn piece(area: &Area, part: &Upstream, field: StageField) -> Result<Piece, GitError> {
     let text = field_of(area, part, field)?.unwrap_or_default();
     let rest = match (&part.run.as_ref().and_then(|run| run.branch.as_ref()), field, base(part)) {
-        (_, Field::Diff, Some(from)) => match head(area, part)? {
+        (_, StageField::Diff, Some(from)) => match head(area, part)? {
             Some(to) => format!("all of it: `git diff {from}..{to}`"),
             None => format!("all of it: `git diff {from}..`"),
         },
@@ -96,36 +95,36 @@ fn piece(area: &Area, part: &Upstream, field: Field) -> Result<Piece, GitError> 
 }
 
 /// What is known; nothing of a part that was not started.
-fn field_of(area: &Area, part: &Upstream, field: Field) -> Result<Option<String>, GitError> {
+fn field_of(area: &Area, part: &Upstream, field: StageField) -> Result<Option<String>, GitError> {
     if part.part.state == PartState::Skipped {
-        return Ok((field == Field::Status).then(|| PartState::Skipped.to_string()));
+        return Ok((field == StageField::Status).then(|| PartState::Skipped.to_string()));
     }
     let run = part.run.as_ref();
     let branch = || run.and_then(|run| run.branch.as_deref());
     let result = part.result.as_ref();
     let lines = |lines: &[String]| lines.join("\n");
     Ok(match field {
-        Field::Status => Some(status(part)),
-        Field::Summary if part.part.state.is_bad() => {
+        StageField::Status => Some(status(part)),
+        StageField::Summary if part.part.state.is_bad() => {
             part.detail.clone().or_else(|| result.map(|result| result.summary.clone()))
         }
-        Field::Summary => result.map(|result| result.summary.clone()),
+        StageField::Summary => result.map(|result| result.summary.clone()),
         // A name is chosen by an agent, and must not look like something else.
-        Field::Files => result.map(|result| {
+        StageField::Files => result.map(|result| {
             let names: Vec<_> = result.files_changed.iter().map(|name| escaped(name)).collect();
             let more = result.files.saturating_sub(names.len());
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!("{}{more}", names.join(", "))
         }),
-        Field::NextSteps => result.map(|result| lines(&result.next_steps)),
-        Field::Result => result.and_then(|result| serde_json::to_string_pretty(result).ok()),
-        Field::Verdict => result.and_then(|result| serde_json::to_string(result.verdict.as_ref()?).ok()),
-        Field::Items => result.map(|result| lines(&result.items)),
-        Field::Tests => result.map(|result| lines(&result.tests.iter().map(test).collect::<Vec<_>>())),
-        Field::Commits => result.map(|result| lines(&result.commits)),
-        Field::Branch => branch().map(|branch| escaped(branch).into_owned()),
-        Field::Worktree => worktree(area, part),
-        Field::Diff => match (base(part), head(area, part)?) {
+        StageField::NextSteps => result.map(|result| lines(&result.next_steps)),
+        StageField::Result => result.and_then(|result| serde_json::to_string_pretty(result).ok()),
+        StageField::Verdict => result.and_then(|result| serde_json::to_string(result.verdict.as_ref()?).ok()),
+        StageField::Items => result.map(|result| lines(&result.items)),
+        StageField::Tests => result.map(|result| lines(&result.tests.iter().map(test).collect::<Vec<_>>())),
+        StageField::Commits => result.map(|result| lines(&result.commits)),
+        StageField::Branch => branch().map(|branch| escaped(branch).into_owned()),
+        StageField::Worktree => worktree(area, part),
+        StageField::Diff => match (base(part), head(area, part)?) {
             (Some(base), Some(head)) if base != head => Some(patch(area, &base, &head, MOST)?),
             _ => None,
         },
@@ -134,7 +133,7 @@ fn field_of(area: &Area, part: &Upstream, field: Field) -> Result<Option<String>
 
 /// How a part ended, in one word.
 pub(super) fn status(part: &Upstream) -> String {
-    match (part.part.state, &part.result) {
+    match (part.part.state.get(), &part.result) {
         (PartState::Done, Some(result)) => result.status.to_string(),
         (PartState::Done, None) => "completed".to_owned(),
         (state, _) => state.to_string(),

@@ -91,6 +91,9 @@ impl Keeper<'_> {
         };
         let brief = briefing.brief();
         let plan = adapter.plan(&brief);
+        if briefing.talk.is_told_by(&plan) {
+            briefing.talk.note(&self.folder);
+        }
         let environment = self.environment(prepared, Some(&plan));
         let secrets: Vec<_> = secret_values(&environment).chain(self.secrets()).collect();
         let resumed = brief.conversation.resumed().and_then(|session| adapter.record(session));
@@ -103,7 +106,7 @@ impl Keeper<'_> {
             Err((reason, why)) => return AgentEnd::not_started(reason, why),
         };
         let stored = after.map_or_else(Stored::default, |first| first.stored);
-        let mut journal = Journal::new(self.run.id, self.run.fence, adapter.decoder(&brief), stored)
+        let mut journal = Journal::new(self.run.id, self.run.attempt, adapter.decoder(&brief), stored)
             .priced(self.pricing())
             .within(self.boundary(&adapter.about(), prepared));
         if let (None, Err(why)) = (after, &prepared.door) {
@@ -113,7 +116,7 @@ impl Keeper<'_> {
         }
         if let Some(first) = after {
             let text =
-                format!("it could not go on with its conversation ({}) and begins a new one", first.end());
+                format!("it could not continue its conversation ({}) and starts a new one", first.end());
             journal.warn(text, clock::now());
         }
         let process = AgentProcess { adapter, ask: plan.ask, started, tree: tree.clone(), mailbox, record };
@@ -135,8 +138,8 @@ impl Keeper<'_> {
     }
 
     async fn tell_start(&self) {
-        let (run, fence, now) = (self.run.id, self.run.fence, self.engine.now());
-        let moved = self.call(ops::AdvanceRun { run, fence, event: RunMove::Start, now });
+        let (run, attempt, now) = (self.run.id, self.run.attempt, self.engine.now());
+        let moved = self.call(ops::AdvanceRun { run, attempt, event: RunMove::Start, now });
         // A refusal means that the run is lost, which the lease tells as well; a store that is out of reach is no
         // reason to stop an agent that has just begun.
         let _ = timeout(START_PATIENCE, moved).await;

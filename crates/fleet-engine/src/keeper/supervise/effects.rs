@@ -23,7 +23,6 @@ const MOST_FILES: usize = 20_000;
 /// The agent goes on while more is asked for, so the answer must not take long.
 const RESERVE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// What some work came to.
 pub(super) enum Ended {
     /// Nothing but this.
     Input(Input),
@@ -140,10 +139,10 @@ impl Supervisor<'_> {
     }
 
     fn reserve(&mut self) {
-        let (store, run, fence) = (self.keeper.store.clone(), self.keeper.run.id, self.keeper.run.fence);
+        let (store, run, attempt) = (self.keeper.store.clone(), self.keeper.run.id, self.keeper.run.attempt);
         let budget = agents::budget(&self.keeper.config);
         let reserved = tokio::spawn(async move {
-            let more = ops::ReserveMore { run, fence, budget: budget?, now: clock::now() };
+            let more = ops::ReserveMore { run, attempt, budget: budget?, now: clock::now() };
             timeout(RESERVE_PATIENCE, store.call(more)).await.ok()?.ok()
         });
         self.beside(reserved, |bounds| Ended::Input(Input::Reserved(bounds)));

@@ -13,11 +13,11 @@ use std::time::Duration;
 use fleet_agents::{Adapter, Ask, Failure, Stream};
 use fleet_core::budget::{Bounds, Used};
 use fleet_core::message::Message;
-use fleet_core::outcome::{AgentExit, Stop};
+use fleet_core::outcome::{AgentExit, StopCause};
 use fleet_core::redact::Redactor;
 use fleet_core::run::Reason;
 use fleet_core::supervision::{
-    AgentStatus, Backlog, Effect, Input, PriceGuess, Settings, Supervision, Verdict, Work,
+    AgentStatus, Backlog, Effect, Input, PriceGuess, Settings, Supervision, SupervisionEnd, Work,
 };
 use fleet_core::watchdog;
 use fleet_host::git::{Marks, Workspace};
@@ -44,10 +44,9 @@ use record::RecordReader;
 /// A process that waits for a dead disk cannot be killed; nobody waits longer for it than this.
 const KILL_PATIENCE: Duration = Duration::from_secs(20);
 
-/// What is known of an agent that has ended.
 pub(super) struct AgentEnd {
     pub(super) exit: AgentExit,
-    pub(super) stopped: Option<Stop>,
+    pub(super) stopped: Option<StopCause>,
     pub(super) heard: Heard,
     /// What it said last, if the store does not know it yet.
     pub(super) last: Option<ops::AppendRunEvents>,
@@ -66,7 +65,7 @@ impl Keeper<'_> {
     fn settings(&self, adapter: &dyn Adapter) -> Settings {
         let (limits, Bounds { tokens, micro_usd }) = (self.task.spec.limits, self.use_bounds());
         Settings {
-            bounds: watchdog::Bounds {
+            bounds: watchdog::WatchdogLimits {
                 time: limits.seconds.map(Duration::from_secs).or(self.config.limits().time),
                 idle: limits.idle_seconds.map(Duration::from_secs).or(self.config.limits().idle),
                 tokens,
@@ -98,7 +97,6 @@ impl Keeper<'_> {
         Pricing { prices: prices.clone(), model: model.clone(), fallback }
     }
 
-    /// How the agent is made to end.
     pub(super) fn ladder(&self) -> Ladder {
         Ladder {
             ask: None,
@@ -150,7 +148,6 @@ impl Keeper<'_> {
     }
 }
 
-/// An agent that was started.
 struct AgentProcess<'k> {
     adapter: &'k dyn Adapter,
     ask: Option<Ask>,
@@ -199,11 +196,11 @@ impl Supervisor<'_> {
             self.mailbox.start_was_seen();
         }
         let last = self.last_events().await;
-        let Verdict { exit, stopped } = verdict;
+        let SupervisionEnd { exit, stopped } = verdict;
         AgentEnd { exit, stopped, heard, last, stored: self.journal.stored() }
     }
 
-    async fn verdict(&mut self) -> Verdict {
+    async fn verdict(&mut self) -> SupervisionEnd {
         self.speak();
         let mut input = Input::Status(self.status());
         loop {
@@ -286,7 +283,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Says what the agent's protocol wants.
+    /// Writes what the agent's protocol needs.
     fn speak(&mut self) {
         let words = self.journal.reply();
         self.stdin.write(words);

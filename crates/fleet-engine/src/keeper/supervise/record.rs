@@ -5,25 +5,24 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use fleet_agents::Record;
-use fleet_host::growing::{self, Growing};
+use fleet_host::growing::{self, GrowingFile};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 /// What a read gave: the files, to go on with, and the lines that are new.
-pub(super) type NewLines = (Vec<Growing>, Vec<Vec<u8>>);
+pub(super) type NewLines = (Vec<GrowingFile>, Vec<Vec<u8>>);
 
-/// The record of one conversation.
 #[derive(Default)]
 pub(super) struct RecordReader {
     /// What the agent sees of the world, which says where its home is.
     environment: Vec<(OsString, OsString)>,
-    files: Vec<Growing>,
+    files: Vec<GrowingFile>,
 }
 
 impl RecordReader {
-    /// Before the agent is started: what is there of a conversation that is `resumed` was counted by earlier runs.
+    /// Before the agent is started: what exists of a `resumed` conversation was counted by earlier runs.
     pub(super) fn new(resumed: Option<&Record>, environment: Vec<(OsString, OsString)>) -> Self {
         let earlier = resumed.map(|record| find(record, &environment)).unwrap_or_default();
-        let files = earlier.into_iter().map(Growing::from_now).collect();
+        let files = earlier.into_iter().map(GrowingFile::from_now).collect();
         Self { environment, files }
     }
 
@@ -32,9 +31,9 @@ impl RecordReader {
         let (mut files, environment) = (std::mem::take(&mut self.files), self.environment.clone());
         spawn_blocking(move || {
             if let Some(record) = record.filter(|_| files.is_empty()) {
-                files = find(&record, &environment).into_iter().map(Growing::whole).collect();
+                files = find(&record, &environment).into_iter().map(GrowingFile::whole).collect();
             }
-            let lines = files.iter_mut().flat_map(Growing::new_lines).collect();
+            let lines = files.iter_mut().flat_map(GrowingFile::new_lines).collect();
             (files, lines)
         })
     }
@@ -45,7 +44,6 @@ impl RecordReader {
     }
 }
 
-/// The files of a conversation.
 fn find(record: &Record, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let folder = record.folder.iter().find_map(|folder| place(folder, environment));
     folder.map(|folder| growing::find(&folder, record.levels, &record.name_end)).unwrap_or_default()

@@ -19,7 +19,7 @@ const SAVE_PATIENCE: Duration = Duration::from_secs(5);
 const ANSWER_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Supervisor<'_> {
-    /// Starts to stop everything. The work is saved first: an agent that is told to end may tidy up.
+    /// Begins to stop everything. The work is saved first: an agent that is ending may clean up.
     pub(super) fn stop(&mut self) {
         let (workspace, run) = (Arc::clone(&self.workspace), self.keeper.run.id);
         let folder = self.keeper.folder.clone();

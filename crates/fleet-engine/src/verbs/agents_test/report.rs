@@ -11,7 +11,7 @@ use fleet_core::outcome::RunResult;
 use fleet_core::problem::Outcome;
 use fleet_core::run::{Reason, Run, RunState};
 use fleet_core::time::Span;
-use fleet_host::git::{self, Color, DiffStyle, Oid};
+use fleet_host::git::{self, DiffColor, DiffStyle, Oid};
 use fleet_store::ops;
 
 use fleet_api::verbs::agents_test::Step;
@@ -22,28 +22,26 @@ use crate::Engine;
 use crate::keeper::blocking;
 use crate::verbs::run_logs;
 
-/// What was seen of the run.
-pub(super) struct Seen {
+pub(super) struct TestedRun {
     pub(super) run: Option<Run>,
     result: Option<RunResult>,
     /// Lines that were understood, and those that were not.
     lines: (usize, usize),
-    /// The difference that the branch makes.
     patch: String,
 }
 
 /// Looks at the only run that the task has had.
-pub(super) async fn look(engine: &Engine, task: TaskId) -> Outcome<Seen> {
+pub(super) async fn look(engine: &Engine, task: TaskId) -> Outcome<TestedRun> {
     let filter = ops::RunFilter { task: Some(task), newest_of_task: true, ..Default::default() };
     let listed = engine.call(ops::ListRuns { filter, limit: 1 }).await?;
     let Some(id) = listed.first().map(|listed| listed.run.id) else {
-        return Ok(Seen { run: None, result: None, lines: (0, 0), patch: String::new() });
+        return Ok(TestedRun { run: None, result: None, lines: (0, 0), patch: String::new() });
     };
     let detail = engine.call(ops::GetRun { run: id }).await?;
     let repo = engine.repository()?.common_dir.clone();
     let (branch, base) = (detail.run.branch.clone(), detail.run.base.clone());
     let patch = blocking(move || patch(&repo, branch.as_deref()?, base.as_deref()?)).await?;
-    Ok(Seen {
+    Ok(TestedRun {
         lines: lines(engine, &id.to_string()).await.unwrap_or_default(),
         result: detail.result.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         run: Some(detail.run),
@@ -57,7 +55,7 @@ const LONGEST_PATCH: usize = 64 * 1024;
 fn patch(repo: &Path, branch: &str, base: &str) -> Option<String> {
     let (base, tip) = (Oid::parse(base).ok()?, git::branch_commit(repo, branch).ok()??);
     let mut bytes = Vec::new();
-    git::diff(repo, (&base, &tip), DiffStyle::Patch { color: Color::Never }, &mut bytes).ok()?;
+    git::diff(repo, (&base, &tip), DiffStyle::Patch { color: DiffColor::Never }, &mut bytes).ok()?;
     bytes.truncate(LONGEST_PATCH);
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -77,9 +75,9 @@ async fn lines(engine: &Engine, id: &str) -> Outcome<(usize, usize)> {
     Ok(counted)
 }
 
-pub(super) fn steps(seen: &Seen, is_over: bool, patience: Duration) -> Vec<Step> {
+pub(super) fn steps(seen: &TestedRun, is_over: bool, patience: Duration) -> Vec<Step> {
     let Some(run) = &seen.run else {
-        return vec![step("starts", Verdict::Bad, "no run was begun: the runner did not take the task")];
+        return vec![step("starts", Verdict::Bad, "no run started: the runner did not claim the task")];
     };
     if run.started_at.is_none() {
         return vec![step("starts", Verdict::Bad, why(run))];
@@ -105,13 +103,13 @@ fn model(run: &Run) -> String {
 fn why(run: &Run) -> String {
     let reason = run.reason.map(|reason| reason.to_string());
     let said: Vec<String> = reason.into_iter().chain(run.detail.clone()).collect();
-    if said.is_empty() { "nobody said why".to_owned() } else { said.join(": ") }
+    if said.is_empty() { "no reason given".to_owned() } else { said.join(": ") }
 }
 
 fn session(run: &Run) -> Step {
     match &run.session {
         Some(session) => step("session", Verdict::Good, session),
-        None => step("session", Verdict::Warning, "no id: its conversations cannot be taken up again"),
+        None => step("session", Verdict::Warning, "no id: its conversations cannot be resumed"),
     }
 }
 
@@ -127,7 +125,7 @@ fn streams(lines: (usize, usize)) -> Step {
     }
 }
 
-fn edited(seen: &Seen) -> Step {
+fn edited(seen: &TestedRun) -> Step {
     let names: Vec<&str> = seen.patch.lines().filter_map(|line| line.strip_prefix("+++ b/")).collect();
     if !names.contains(&FILE) {
         let others = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
@@ -139,13 +137,11 @@ fn edited(seen: &Seen) -> Step {
     }
     match names.len() {
         1 => step("edited", Verdict::Good, FILE),
-        more => {
-            step("edited", Verdict::Warning, format!("{FILE}, and {} more that nobody asked for", more - 1))
-        }
+        more => step("edited", Verdict::Warning, format!("{FILE}, and {} unexpected", more - 1)),
     }
 }
 
-fn committed(seen: &Seen) -> Step {
+fn committed(seen: &TestedRun) -> Step {
     match seen.result.as_ref().map(|result| (result.commit_count, result.commits.first())) {
         Some((count, Some(newest))) if count > 0 => {
             step("committed", Verdict::Good, newest.chars().take(12).collect::<String>())
@@ -158,7 +154,7 @@ fn usage(run: &Run) -> Step {
     let usage = &run.usage;
     if usage.input_tokens + usage.output_tokens == 0 {
         let said = if run.state == RunState::Succeeded {
-            "it tells no tokens: budgets and limits of tokens do not hold it"
+            "it reports no tokens: token budgets and limits have no effect"
         } else {
             "none before it failed"
         };
@@ -174,7 +170,7 @@ fn cost(run: &Run) -> Step {
         return step("cost", Verdict::Warning, "none before it failed");
     }
     if run.usage.micro_usd == 0 {
-        let said = "unknown: it does not tell, and `fleet agents prices` has no price of its model";
+        let said = "unknown: it reports none, and `fleet agents prices` has no price for its model";
         return step("cost", Verdict::Warning, said);
     }
     let (dollars, rest) = (run.usage.micro_usd / 1_000_000, run.usage.micro_usd % 1_000_000);
@@ -186,7 +182,7 @@ fn ended(run: &Run, is_over: bool, patience: Duration) -> Step {
         return step("ended", Verdict::Bad, format!("it did not end within {}", Span(patience)));
     }
     if run.state == RunState::Succeeded {
-        return step("ended", Verdict::Good, "by itself, with its work done");
+        return step("ended", Verdict::Good, "on its own, with its work done");
     }
     step("ended", Verdict::Bad, why(run))
 }
@@ -199,12 +195,15 @@ pub(super) fn next(agent: &str, about: &About, reason: Option<Reason>) -> Vec<St
             format!("choose another model: `fleet config set agents.{agent}.model MODEL`")
         }
         Some(Reason::RateLimited | Reason::QuotaExhausted) => {
-            "wait until its provider lets you in again, or use another account".to_owned()
+            "wait until the provider's limit resets, or use another account".to_owned()
         }
         Some(Reason::ProviderOutage) => {
-            "its provider does not answer: try again later, and look at your network".to_owned()
+            "its provider does not answer: try again later, and check your network".to_owned()
         }
-        _ => format!("start {} by hand in a repository, and see that it works there unasked", about.title),
+        _ => format!(
+            "start {} by hand in a repository, and check that it works there without asking",
+            about.title
+        ),
     };
     vec![
         first,

@@ -15,30 +15,28 @@ use fleet_store::ops::{self, ListedRun, StatusFilter};
 
 use super::{Side, Unseen};
 use crate::keeper::blocking;
-use crate::lie::Lie;
+use crate::landing_status::LandingStatus;
 use crate::verbs::elsewhere::Here;
 use crate::verbs::run_diff;
 use crate::{Engine, problems};
 
-/// So many branches are compared, the newest first.
+/// At most this many branches are compared, newest first.
 const MOST_BRANCHES: usize = 50;
-/// So many tasks that have not begun, but say which files they will touch.
+/// At most this many tasks that have not begun, but say which files they will touch.
 const MOST_CLAIMS: i64 = 150;
 /// Work of other machines is mentioned for so long after its end.
 const RECENT: Duration = Duration::from_hours(7 * 24);
-/// So many runs are looked through for branches that have not landed.
+/// At most this many runs are searched for branches that have not landed.
 const LOOKED_THROUGH: i64 = 1_000;
 
-/// A task with its work.
 pub(super) struct Piece {
     pub(super) party: Party,
     pub(super) side: Side,
-    /// Its work as it is now.
     pub(super) head: Option<Oid>,
 }
 
 /// Everything that could be in the way.
-pub(super) struct Scene {
+pub(super) struct OpenWork {
     pub(super) pieces: Vec<Piece>,
     pub(super) landing: Option<Landing>,
     pub(super) unseen: Vec<Unseen>,
@@ -56,9 +54,9 @@ pub(super) async fn look(
     engine: &Engine,
     (repo, vault): (&Path, &Path),
     about: &BTreeSet<TaskId>,
-) -> Outcome<Scene> {
+) -> Outcome<OpenWork> {
     let Some(project) = engine.known_project().await? else {
-        return Ok(Scene { pieces: Vec::new(), landing: None, unseen: Vec::new(), more: false });
+        return Ok(OpenWork { pieces: Vec::new(), landing: None, unseen: Vec::new(), more: false });
     };
     let (claims, more_claims) = claims(engine, project.id, about).await?;
     let (listed, landing, more_work) = unlanded(engine, repo, project.id, about).await?;
@@ -85,7 +83,7 @@ pub(super) async fn look(
     })
     .await?;
     let pieces = pieces.map_err(problems::git)?;
-    Ok(Scene { pieces, landing, unseen, more: more_claims || more_work })
+    Ok(OpenWork { pieces, landing, unseen, more: more_claims || more_work })
 }
 
 /// Open tasks that say which files they will touch, and those that were asked about.
@@ -124,7 +122,7 @@ async fn unlanded(
     let was_cut = i64::try_from(runs.len()).is_ok_and(|count| count >= LOOKED_THROUGH);
     let names: BTreeSet<String> = runs.iter().filter_map(|listed| listed.run.branch.clone()).collect();
     let place = repo.to_owned();
-    let lie = blocking(move || Lie::look(&place, &names)).await?.map_err(problems::git)?;
+    let status = blocking(move || LandingStatus::look(&place, &names)).await?.map_err(problems::git)?;
     let here = Here::of(engine)?;
     runs.retain(|listed| {
         // Nobody here knows whether that has landed; it is mentioned for a while.
@@ -132,20 +130,20 @@ async fn unlanded(
             let is_recent = listed.run.ended_at.is_none_or(|at| engine.now().since(at) < RECENT);
             return listed.task_state.is_some() && (is_recent || about.contains(&listed.run.task));
         }
-        let branch = listed.run.branch.as_ref().and_then(|name| lie.branches.get(name));
+        let branch = listed.run.branch.as_ref().and_then(|name| status.branches.get(name));
         let is_unchanged = |commit: &Oid| listed.run.base.as_deref() == Some(commit.as_str());
         let is_open =
-            branch.is_some_and(|branch| lie.landed(branch).is_none() && !is_unchanged(&branch.commit));
+            branch.is_some_and(|branch| status.landed(branch).is_none() && !is_unchanged(&branch.commit));
         listed.task_state.is_some() && listed.run.base.is_some() && (listed.run.state.is_live() || is_open)
     });
     // Those that were asked about come first when not all can be looked at.
     runs.sort_by_key(|listed| !about.contains(&listed.run.task));
     let more = was_cut || runs.len() > MOST_BRANCHES;
     runs.truncate(MOST_BRANCHES);
-    Ok((runs, lie.landings.into_iter().next(), more))
+    Ok((runs, status.landings.into_iter().next(), more))
 }
 
-/// Where work began and where it is now: with what is not committed yet, if its agent is at work here.
+/// Where work began and where it is now: with what is not committed yet, if its agent is running here.
 async fn sides(engine: &Engine, run: &Run) -> Result<(Oid, Oid), String> {
     match run_diff::find(engine, run.id, None).await {
         Ok(found) => {

@@ -1,13 +1,11 @@
 //! What goes on at this home: runners, what crashes left, the trash.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use fleet_core::id::{RunId, TaskId};
-use fleet_core::problem::{Code, Outcome};
-use fleet_core::run::Run;
+use fleet_core::problem::Outcome;
 use fleet_core::task::Task;
 use fleet_host::disk;
 use fleet_host::git::{OccupiedSlot, SlotState};
@@ -19,7 +17,7 @@ use crate::home::Home;
 use crate::keeper::blocking;
 use crate::lost_keeper::LostKeeper;
 use crate::runner::{Startable, left_alone, registry, upcoming};
-use crate::verbs::gc::area;
+use crate::verbs::gc::{area, names};
 use crate::{Engine, clock, problems};
 use fleet_api::verbs::doctor::{Check, Verdict};
 
@@ -27,7 +25,7 @@ use fleet_api::verbs::doctor::{Check, Verdict};
 const STARTING: Duration = Duration::from_secs(10);
 /// More than this in the trash is worth a word.
 const MUCH: u64 = 1_000_000_000;
-/// So many of a kind are named.
+/// How many of a kind are named.
 const NAMED: usize = 3;
 
 /// Looks at everything here. Needs a store that answers.
@@ -38,7 +36,7 @@ pub(super) async fn checks(engine: &Engine) -> Vec<Check> {
         Err(problem) => checks.push(Check::bad("agents", problem)),
     }
     checks.extend(match leftovers(engine).await {
-        Ok(found) if found.is_empty() => vec![Check::good("leftovers", "nothing is left of crashes")],
+        Ok(found) if found.is_empty() => vec![Check::good("leftovers", "none")],
         Ok(found) => found,
         Err(problem) => vec![Check::bad("leftovers", problem)],
     });
@@ -60,11 +58,15 @@ async fn runner(engine: &Engine) -> Outcome<Check> {
         return Ok(Check::warning(
             "runner",
             detail,
-            "`fleet restart` starts this version; agents at work go on",
+            "`fleet restart` starts this version; agents keep running",
         ));
     }
     if let Some(first) = up.first() {
-        let more = if up.len() > 1 { format!(", and {} more", up.len() - 1) } else { String::new() };
+        let more = if up.len() > 1 {
+            format!(", and {} more: `fleet status` shows them", up.len() - 1)
+        } else {
+            String::new()
+        };
         return Ok(Check::good("runner", format!("{} is up{more}", first.name)));
     }
     Ok(match left_alone(engine).await? {
@@ -91,8 +93,9 @@ fn missing_agents(tasks: &[Task], startable: &Startable) -> Option<Check> {
     let task = missing.values().next()?;
     let names: Vec<&str> = missing.keys().copied().collect();
     let detail = format!("tasks wait for agents that cannot be started here: {}", names.join(", "));
-    let hint =
-        format!("`fleet agents` says how to get them; `fleet task edit {task} --agent NAME` chooses another");
+    let hint = format!(
+        "`fleet agents` shows how to install them; `fleet task edit {task} --agent NAME` chooses another"
+    );
     Some(Check::warning("agents", detail, hint))
 }
 
@@ -118,7 +121,7 @@ async fn leftovers(engine: &Engine) -> Outcome<Vec<Check>> {
     checks.extend(found(
         "without a keeper, and being repaired",
         &repairing,
-        "this ends by itself, after 20 minutes at most; `fleet show RUN` shows how it stands",
+        "this ends on its own, after at most 20 minutes; `fleet show RUN` shows its state",
     ));
     let processes = processes(engine).await?;
     checks.extend(found(
@@ -133,11 +136,11 @@ async fn leftovers(engine: &Engine) -> Outcome<Vec<Check>> {
         "`fleet start` saves what is in them",
     ));
     checks.extend(found(
-        "workspaces that are not used, because somebody works in them",
+        "workspaces that are not reused, because other processes use them",
         &slots.occupied,
-        "leave the folder or end these processes, and they are used again",
+        "leave the folder or end these processes, and they are reused",
     ));
-    let save = "save what you need of the worktree, then remove it and the files beside it";
+    let save = "save what you need from the worktree, then remove it and the files next to it";
     checks.extend(found("worktrees whose notes are damaged", &slots.damaged, save));
     Ok(checks)
 }
@@ -161,7 +164,7 @@ async fn orphans(engine: &Engine) -> Outcome<Vec<String>> {
             orphans.push(run.to_string());
         }
     }
-    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    let place = engine.place()?;
     for run in engine.call(ops::LiveRuns { place }).await? {
         let is_new = clock::now().since(run.created_at) < STARTING;
         // It may have ended since the store was asked.
@@ -175,42 +178,30 @@ async fn orphans(engine: &Engine) -> Outcome<Vec<String>> {
 /// Runs of which somebody saves the work in the place of a keeper that is gone.
 async fn repairing(engine: &Engine) -> Outcome<Vec<String>> {
     let home = Home::new(engine.home());
-    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    let place = engine.place()?;
     let live = engine.call(ops::LiveRuns { place }).await?;
     let repairing = live.iter().filter(|run| LostKeeper::of(&home, run) == Some(LostKeeper::Repairing));
     Ok(repairing.map(|run| run.id.to_string()).collect())
 }
 
 fn marked(home: &Home) -> Outcome<Vec<RunId>> {
-    let entries = match fs::read_dir(home.live()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| problems::io(&home.live(), &error))?,
-    };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Ok(names.filter_map(|name| name.parse().ok()).collect())
-}
-
-async fn run(engine: &Engine, run: RunId) -> Outcome<Option<Run>> {
-    match engine.call(ops::GetRun { run }).await {
-        Ok(detail) => Ok(Some(detail.run)),
-        Err(problem) if problem.code == Code::RunNotFound => Ok(None),
-        Err(problem) => Err(problem),
-    }
+    let name = |path: PathBuf| path.file_name()?.to_str()?.parse().ok();
+    Ok(names(&home.live())?.into_iter().filter_map(name).collect())
 }
 
 async fn is_live(engine: &Engine, id: RunId) -> Outcome<bool> {
-    Ok(run(engine, id).await?.is_some_and(|run| run.state.is_live()))
+    Ok(engine.known_run(id).await?.is_some_and(|run| run.state.is_live()))
 }
 
 /// Processes that carry the mark of a run of this home that has ended and was tidied up.
 async fn processes(engine: &Engine) -> Outcome<Vec<String>> {
     let home = Home::new(engine.home());
-    let place = home.place().map_err(|error| problems::io(home.root(), &error))?;
+    let place = engine.place()?;
     let carrying = blocking(|| Processes::scan().carrying("FLEET_RUN")).await?;
     let mut left = Vec::new();
     for (value, pids) in carrying {
         let Ok(id) = value.parse::<RunId>() else { continue };
-        let Some(run) = run(engine, id).await?.filter(|run| run.place == place) else { continue };
+        let Some(run) = engine.known_run(id).await?.filter(|run| run.place == place) else { continue };
         // As long as it is marked, its keeper or the next runner sees to them.
         if !run.state.is_live() && !home.live_run(id).exists() {
             left.extend(pids.iter().map(|pid| format!("{pid} of {id}")));
@@ -244,7 +235,7 @@ async fn slots(engine: &Engine) -> Outcome<Slots> {
                     let Ok(id) = owner.parse::<RunId>() else { continue };
                     // A mark means that it is known already, as a run without a keeper.
                     if !home.live_run(id).exists()
-                        && run(engine, id).await?.is_some_and(|run| !run.state.is_live())
+                        && engine.known_run(id).await?.is_some_and(|run| !run.state.is_live())
                     {
                         found.ended.push(path);
                     }

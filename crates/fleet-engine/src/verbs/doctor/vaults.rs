@@ -11,7 +11,6 @@ use crate::home::Home;
 use crate::keeper::blocking;
 use fleet_api::verbs::doctor::Check;
 
-/// Looks at those of all projects.
 pub(super) async fn checks(engine: &Engine) -> Vec<Check> {
     match look(engine).await {
         Ok((0, _)) => Vec::new(),
@@ -48,7 +47,7 @@ fn damaged(project: &Project, place: &str, finding: &str) -> Check {
     Check::bad(
         "snapshots",
         problem.hint(format!("copy {place} away: what is left of the snapshots is in there")).hint(
-            "once it is moved, the next run makes a new one; branches in your repository are not affected",
+            "once it is moved, the next run creates a new one; branches in your repository are not affected",
         ),
     )
 }

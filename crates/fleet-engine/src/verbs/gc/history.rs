@@ -7,12 +7,10 @@ use std::path::Path;
 
 use fleet_api::verbs::gc::{Item, Kind};
 use fleet_core::id::RunId;
-use fleet_core::problem::{Code, Outcome};
-use fleet_core::run::Run;
+use fleet_core::problem::Outcome;
 use fleet_core::tidy::{self, SnapshotFacts};
 use fleet_core::time::Millis;
 use fleet_host::git::{self, GitError, Landing, Oid, StoredSnapshot};
-use fleet_store::ops;
 
 use super::find::names;
 use super::{Action, Found, Search};
@@ -21,7 +19,6 @@ use crate::keeper::blocking;
 use crate::verbs::project_git::ProjectGit;
 use crate::{Engine, clock, problems};
 
-/// The folders of runs that ended long ago.
 pub(super) async fn logs(engine: &Engine, search: Search) -> Outcome<Vec<Found>> {
     let home = Home::new(engine.home());
     let mut items = Vec::new();
@@ -42,22 +39,23 @@ pub(super) async fn logs(engine: &Engine, search: Search) -> Outcome<Vec<Found>>
 /// Whether nobody has written to a folder for long; the store need not be asked about the others. A clock that was
 /// wrong at one time must not make a folder young for ever, so a moment in the future says nothing.
 fn is_untouched(path: &Path, search: Search) -> bool {
-    let Ok(found) = fs::metadata(path) else { return false };
-    let (changed, now) = (Millis(found.mtime().saturating_mul(1_000)), clock::machine_now());
-    changed > now || tidy::is_old(Some(changed), search.older_than, now)
+    fs::metadata(path).is_ok_and(|found| is_long_ago(found.mtime(), search))
+}
+
+fn is_long_ago(seconds: i64, search: Search) -> bool {
+    let (then, now) = (Millis(seconds.saturating_mul(1_000)), clock::machine_now());
+    then > now || tidy::is_old(Some(then), search.older_than, now)
+}
+
+/// When the last of them was taken, in seconds.
+fn newest(snapshots: &[StoredSnapshot]) -> i64 {
+    snapshots.iter().map(|snapshot| snapshot.at_seconds).max().unwrap_or(i64::MAX)
 }
 
 /// Whether a run ended long ago. One that this store does not know belongs to another one, and stays.
 async fn is_old(engine: &Engine, id: RunId, search: Search) -> Outcome<bool> {
-    Ok(run(engine, id).await?.is_some_and(|run| tidy::is_old(run.ended_at, search.older_than, engine.now())))
-}
-
-async fn run(engine: &Engine, run: RunId) -> Outcome<Option<Run>> {
-    match engine.call(ops::GetRun { run }).await {
-        Ok(detail) => Ok(Some(detail.run)),
-        Err(problem) if problem.code == Code::RunNotFound => Ok(None),
-        Err(problem) => Err(problem),
-    }
+    let run = engine.known_run(id).await?;
+    Ok(run.is_some_and(|run| tidy::is_old(run.ended_at, search.older_than, engine.now())))
 }
 
 /// The snapshots of runs that ended long ago: all of work that has landed, all but the last of other work.
@@ -75,6 +73,7 @@ pub(super) async fn snapshots(engine: &Engine, search: Search) -> Outcome<Vec<Fo
         let mut old = Vec::new();
         for (name, snapshots) in of_runs {
             if let Ok(id) = name.parse::<RunId>()
+                && is_long_ago(newest(&snapshots), search)
                 && is_old(engine, id, search).await?
             {
                 old.push(snapshots);

@@ -1,15 +1,15 @@
 //! Pages of a difference.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 
 use fleet_api::Bytes;
 use fleet_api::verbs::run_diff::{Answer, Request, Style};
 use fleet_core::problem::{Outcome, Problem};
-use fleet_host::git::{self, Color, DiffStyle, Oid};
+use fleet_host::git::{self, DiffColor, DiffStyle, Oid};
 
 use crate::problems;
+use crate::window::Window;
 
 /// A page has so many bytes, if nobody says how many.
 const PAGE: u32 = 1_000_000;
@@ -40,8 +40,8 @@ impl FromStr for Cursor {
             parts.next().is_none().then_some(Self { base, head, skip })
         };
         parse().ok_or_else(|| {
-            Problem::field("after", "it does not come from the page before")
-                .hint("pass it on as it was, or leave it out to begin")
+            Problem::field("after", "it does not come from the previous page")
+                .hint("pass it on unchanged, or leave it out to start over")
         })
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn read(repo: &Path, cursor: &Cursor, request: &Request) -> Outcome<A
     let nothing = Answer { of: None, summary: None, text: Bytes::default(), next: None };
     let Some(style) = request.style else { return Ok(nothing) };
     let most = usize::try_from(request.limit.unwrap_or(PAGE).max(1)).unwrap_or(usize::MAX);
-    let mut window = Window { skip: cursor.skip, most, kept: Vec::new(), is_full: false };
+    let mut window = Window::new(cursor.skip, most);
     let written = git::diff(repo, (&cursor.base, &cursor.head), git_style(style), &mut window);
     let Window { mut kept, is_full, .. } = window;
     if !is_full {
@@ -66,7 +66,7 @@ pub(super) fn read(repo: &Path, cursor: &Cursor, request: &Request) -> Outcome<A
 
 /// Those who show it to people colour it themselves.
 fn git_style(style: Style) -> DiffStyle {
-    let color = Color::Never;
+    let color = DiffColor::Never;
     match style {
         Style::Apply => DiffStyle::Apply,
         Style::Patch => DiffStyle::Patch { color },
@@ -74,39 +74,11 @@ fn git_style(style: Style) -> DiffStyle {
     }
 }
 
-/// So many of the bytes are whole characters.
+/// How many of the bytes are whole characters.
 fn whole_characters(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => error.valid_up_to(),
         _ => bytes.len(),
-    }
-}
-
-/// Keeps some bytes of what is written to it, and then takes no more, so that nobody writes on in vain.
-struct Window {
-    skip: u64,
-    most: usize,
-    kept: Vec<u8>,
-    is_full: bool,
-}
-
-impl Write for Window {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let skipped = usize::try_from(self.skip).unwrap_or(usize::MAX).min(bytes.len());
-        self.skip -= skipped as u64;
-        let rest = &bytes[skipped..];
-        let room = self.most - self.kept.len();
-        if rest.len() > room {
-            self.kept.extend_from_slice(&rest[..room]);
-            self.is_full = true;
-            return Err(io::Error::other("that is enough"));
-        }
-        self.kept.extend_from_slice(rest);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -122,30 +94,6 @@ mod tests {
         for text in ["", "7", "a-b-7", &format!("{}-1", cursor.text()), "--"] {
             let problem = text.parse::<Cursor>().unwrap_err();
             assert_eq!(problem.field.as_deref(), Some("after"), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_window_keeps_its_part_and_no_more() {
-        let text = b"first line\nsecond line\nthird\n";
-        for (skip, most, expected, is_full) in [
-            (0, 100, &text[..], false),
-            (0, 29, &text[..], false),
-            (0, 5, &b"first"[..], true),
-            (11, 6, &b"second"[..], true),
-            (23, 100, &b"third\n"[..], false),
-            (500, 10, &b""[..], false),
-        ] {
-            for size in [1, 4, 64] {
-                let mut window = Window { skip, most, kept: Vec::new(), is_full: false };
-                let written = text.chunks(size).try_for_each(|chunk| window.write_all(chunk));
-                assert_eq!(
-                    (window.kept.as_slice(), window.is_full),
-                    (expected, is_full),
-                    "{skip} {most} {size}"
-                );
-                assert_eq!(written.is_err(), is_full);
-            }
         }
     }
 }

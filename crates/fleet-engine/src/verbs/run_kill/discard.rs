@@ -47,7 +47,7 @@ pub(super) async fn settle(engine: &Engine, discard: bool, one: &mut Killed) -> 
         Ok(Left::Nothing) => {}
         Ok(Left::Branch) => one.branch = Some(branch),
         Ok(Left::Moved) => {
-            one.detail = Some(format!("somebody moved the branch {branch} just now"));
+            one.detail = Some(format!("the branch {branch} has just moved"));
             one.branch = Some(branch);
         }
         Ok(Left::Snapshot(name)) => {
@@ -69,7 +69,7 @@ async fn remarks(engine: &Engine, run: RunId) -> Outcome<Vec<String>> {
     Ok(result.map(|result| result.remarks).unwrap_or_default())
 }
 
-/// A branch that may go.
+/// A branch that may be removed.
 struct Drop {
     git: ProjectGit,
     branch: String,
@@ -80,11 +80,10 @@ struct Drop {
 enum Left {
     /// It is not there, and was not before.
     Nothing,
-    /// It is there.
     Branch,
     /// It is there, and somebody works with it.
     Moved,
-    /// A snapshot of this name.
+    /// A snapshot with this name.
     Snapshot(String),
 }
 

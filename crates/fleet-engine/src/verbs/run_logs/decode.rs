@@ -23,7 +23,6 @@ pub(crate) struct Decoded {
 }
 
 impl Log {
-    /// What it means.
     pub(in crate::verbs) fn decoded(self) -> Decoded {
         let decoder = if self.stream == Stream::Out { self.decoder() } else { None };
         Decoded { reader: LogReader::new(&self.path), lines: Lines::new(LONGEST_LINE), decoder, log: self }
@@ -51,7 +50,6 @@ impl Decoded {
         (self.log.run.id, self.log.stream)
     }
 
-    /// How many bytes were read.
     pub(super) fn position(&self) -> u64 {
         self.reader.position()
     }

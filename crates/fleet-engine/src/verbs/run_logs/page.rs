@@ -14,7 +14,7 @@ use crate::Engine;
 
 /// A page is what so many bytes of a log hold, or a little more.
 const PAGE: u64 = 1 << 20;
-/// So many logs that are read page by page are remembered.
+/// At most this many logs that are read page by page are remembered.
 const MOST_OPEN: usize = 16;
 
 /// Logs that somebody has read a page of, decoded up to there: what a line means can depend on all before it, and not
@@ -24,7 +24,6 @@ pub(crate) struct OpenLogs(Mutex<Vec<Open>>);
 
 pub(super) struct Open {
     decoded: Decoded,
-    /// How many entries were given.
     given: u64,
 }
 
@@ -51,7 +50,6 @@ pub(super) enum Reading {
     Decoded { open: Open, skip: u64 },
 }
 
-/// What was read.
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) entries: Vec<AgentEvent>,
@@ -86,7 +84,6 @@ impl Reading {
         }
     }
 
-    /// Where the next page begins.
     pub(super) fn next(&self) -> u64 {
         match self {
             Self::Raw { reader, .. } => reader.position(),

@@ -15,16 +15,17 @@ use crate::verbs::reasons;
 pub(in crate::verbs) fn next(engine: &Engine, detail: &RunDetail) -> Outcome<Vec<String>> {
     let (run, name) = (&detail.run, name(detail));
     let mut next = Vec::new();
-    let newest = detail.task.as_ref().map(|task| task.history.fence).filter(|fence| *fence > run.fence);
+    let newest =
+        detail.task.as_ref().map(|task| task.history.attempts).filter(|attempt| *attempt > run.attempt);
     if let Some(newest) = newest {
         next.push(format!("attempt {newest} came after this one: `fleet show {}`", run.task));
     }
-    match run.state {
+    match run.state() {
         RunState::Preparing | RunState::Running | RunState::Finishing => {
             next.push(format!(
                 "`fleet logs {name} --follow` shows what it does, `fleet diff {name}` what it changed"
             ));
-            next.push(format!("`fleet prompt {name} \"…\"` says more to it"));
+            next.push(format!("`fleet prompt {name} \"…\"` sends it a message"));
             next.push(format!("`fleet task cancel {}` stops it", run.task));
         }
         RunState::Succeeded => after_success(detail, &name, &mut next),
@@ -61,20 +62,20 @@ fn after_success(detail: &RunDetail, name: &str, next: &mut Vec<String>) {
         return;
     }
     next.push(format!("`fleet diff {name}` shows what it changed"));
-    next.extend(detail.run.branch.as_ref().map(|branch| format!("`git merge {branch}` takes it over")));
+    next.extend(detail.run.branch.as_ref().map(|branch| format!("`git merge {branch}` merges it")));
     if detail.task.as_ref().is_some_and(|task| task.state() == TaskState::Done) {
-        next.push(format!("`fleet prompt {task} \"…\"` has it go on from there"));
+        next.push(format!("`fleet prompt {task} \"…\"` continues it"));
     }
 }
 
-/// Whether and how it is tried again.
+/// Whether and how it is retried.
 fn again(detail: &RunDetail) -> Option<String> {
     let task = detail.task.as_ref()?;
     match task.state() {
         TaskState::Failed | TaskState::Cancelled => {
-            Some(format!("`fleet task retry {}` tries again", task.id))
+            Some(format!("`fleet task retry {}` retries it", task.id))
         }
-        TaskState::Queued => Some("it will be tried again by itself".to_owned()),
+        TaskState::Queued => Some("it will be retried automatically".to_owned()),
         _ => None,
     }
 }

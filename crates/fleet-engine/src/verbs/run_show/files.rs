@@ -12,7 +12,7 @@ use crate::home::RunFolder;
 use fleet_api::Moment;
 use fleet_api::verbs::run_show::{SnapshotView, StoredFile};
 
-/// So many lines of a log tell why it failed.
+/// At most this many lines of a log, to show why it failed.
 const TAIL: usize = 20;
 /// A longer line is cut.
 const LONGEST_TAIL: usize = 64 * 1024;
@@ -33,14 +33,16 @@ pub(super) fn snapshots(vault: &Path, run: RunId) -> Vec<SnapshotView> {
 /// The files of a run, by name; none if it ran on another machine.
 pub(super) fn kept(folder: &RunFolder) -> Vec<StoredFile> {
     let Ok(entries) = fs::read_dir(folder.dir()) else { return Vec::new() };
-    let file =
-        |entry: fs::DirEntry| Some(StoredFile { bytes: entry.metadata().ok()?.len(), path: entry.path() });
+    let file = |entry: fs::DirEntry| {
+        // The door of the run is a socket.
+        let facts = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+        Some(StoredFile { bytes: facts.len(), path: entry.path() })
+    };
     let mut files: Vec<StoredFile> = entries.flatten().filter_map(file).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }
 
-/// The end of what the set-up commands printed.
 pub(super) fn setup_log(folder: &RunFolder) -> Vec<String> {
     let Ok(mut log) = LogReader::at_last_lines(&folder.setup_log(), TAIL) else { return Vec::new() };
     let mut bytes = Vec::new();

@@ -25,7 +25,6 @@ pub(super) enum Layout {
 
 /// Where a client keeps its settings, and how our entry gets into them.
 pub(super) trait Settings: Copy {
-    /// The file that holds the registration. It need not exist.
     fn file(self, engine: &Engine, scope: Scope) -> Outcome<PathBuf>;
     /// What the text registers under our name.
     fn found(self, text: &str) -> Result<Option<Entry>, String>;

@@ -8,7 +8,6 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use crate::Engine;
 use crate::environment::Environment;
 
-/// The variable that says where the fleet is.
 pub(super) const HOME: &str = "FLEET_HOME";
 
 /// An entry of a client, as far as it matters here.
@@ -66,7 +65,7 @@ fn text(path: &Path) -> Outcome<String> {
     path.to_str().map(ToOwned::to_owned).ok_or_else(|| {
         Problem::new(
             Code::SetupRefused,
-            format!("the path {} is not UTF-8, which no client could read", path.display()),
+            format!("the path {} is not UTF-8, so clients cannot read it", path.display()),
         )
     })
 }

@@ -8,19 +8,17 @@ use super::entry::{Entry, HOME};
 use super::{Edited, Made};
 use fleet_api::verbs::setup::NAME;
 
-/// What a client takes beyond JSON.
+/// What a client accepts beyond JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Nothing.
     Strict,
-    /// Comments.
     Comments,
     /// Comments, and a comma behind the last item.
     CommentsAndCommas,
 }
 
 impl Layout {
-    /// What holds the entries.
+    /// The table that holds the entries.
     const fn table(self) -> &'static str {
         match self {
             Self::Servers { .. } => "mcpServers",

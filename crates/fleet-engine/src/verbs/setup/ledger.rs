@@ -11,13 +11,12 @@ use fleet_core::problem::{Code, Outcome, Problem};
 use serde::{Deserialize, Serialize};
 
 use super::Made;
-use crate::exchange::Exclusive;
+use crate::atomic_file::AtomicFile;
 use crate::problems;
 
 /// More files than anybody registers us in.
 const MOST: usize = 1_000;
 
-/// What was done to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Note {
     /// The outermost thing that was made.
@@ -35,7 +34,7 @@ struct Insertion {
 }
 
 impl Note {
-    /// For an entry that was there before.
+    /// For an entry that existed before.
     pub(super) const ENTRY: Self = Self { made: Made::Entry, insertion: None };
 
     /// For a change from one text to another.
@@ -78,7 +77,6 @@ impl Ledger {
         Self { path: home.join("setup.json") }
     }
 
-    /// What was done to this file.
     pub(super) fn note(&self, file: &Path) -> Note {
         self.read().files.remove(&key(file)).unwrap_or(Note::ENTRY)
     }
@@ -97,7 +95,7 @@ impl Ledger {
         let text = serde_json::to_string_pretty(&notes)
             .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
         let written =
-            Exclusive::acquire(&self.path).and_then(|exclusive| exclusive.replace(&format!("{text}\n")));
+            AtomicFile::acquire(&self.path).and_then(|exclusive| exclusive.replace(&format!("{text}\n")));
         written.map_err(|error| problems::io(&self.path, &error))
     }
 

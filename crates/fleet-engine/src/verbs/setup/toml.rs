@@ -6,7 +6,7 @@ use super::entry::{Entry, HOME};
 use super::{Edited, Made};
 use fleet_api::verbs::setup::NAME;
 
-/// What holds the entries.
+/// The table that holds the entries.
 const TABLE: &str = "mcp_servers";
 
 pub(super) fn found(text: &str) -> Result<Option<Entry>, String> {

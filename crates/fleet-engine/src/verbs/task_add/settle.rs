@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use fleet_core::problem::Outcome;
-use fleet_core::task::{AgentName, TaskSpec, Tuning};
+use fleet_core::task::{AgentName, TaskSpec};
 
 use crate::{Engine, problems, trust};
 
@@ -21,8 +21,7 @@ pub(crate) fn settle(engine: &Engine, spec: &mut TaskSpec) -> Outcome<()> {
     let agent = spec.agent.as_ref().map_or(config.agent(), AgentName::as_str).to_owned();
     let model_key = format!("agents.{agent}.model");
     let says_model = spec.model.is_none() && config.is_here_alone(&model_key);
-    let tuning = Tuning::of(&spec.meta).map_err(problems::field)?;
-    let says_effort = tuning.effort.is_none() && config.is_here_alone(&format!("agents.{agent}.effort"));
+    let says_effort = spec.tuning.effort.is_none() && config.is_here_alone(&format!("agents.{agent}.effort"));
     if spec.agent.is_none() && config.is_of_project("agent") {
         trust::take_agent(spec, &agent)?;
     }
@@ -34,8 +33,7 @@ pub(crate) fn settle(engine: &Engine, spec: &mut TaskSpec) -> Outcome<()> {
         spec.model = Some(model.parse().map_err(problems::field)?);
     }
     if let Some(effort) = config.agent_settings(&agent).effort.filter(|_| says_effort) {
-        let tuning = Tuning { effort: Some(effort), ..tuning };
-        tuning.write(&mut spec.meta).map_err(problems::field)?;
+        spec.tuning.effort = Some(effort);
     }
     let seconds = |key: &str, bound: Option<Duration>| {
         config.is_here_alone(key).then(|| bound.unwrap_or(NO_BOUND).as_secs().max(1))
@@ -112,7 +110,7 @@ mod tests {
     fn effort_goes_with_its_agent_too() {
         let effort = |variables: &[(&str, &str)], agent| {
             let spec = settled("agents.codex.effort = 'low'", variables, agent);
-            Tuning::of(&spec.meta).unwrap().effort
+            spec.tuning.effort
         };
         let max = [("FLEET_REASONING_EFFORT", "max")];
         assert_eq!(effort(&max, Some("codex")).as_deref(), Some("xhigh"));
@@ -127,7 +125,7 @@ mod tests {
         repo.write(".fleet/config.toml", "agent = 'codex'");
         let agent = |variables: &[(&str, &str)], agent| {
             let spec = settled_in(repo.path(), "agent = 'demo'", variables, agent);
-            format!("{} {}", spec.agent.unwrap(), spec.meta.len())
+            format!("{} {}", spec.agent.unwrap(), spec.project_agent.iter().len())
         };
         assert_eq!(agent(&[], None), "codex 1", "it is noted who chose it");
         assert_eq!(agent(&[("FLEET_AGENT", "gemini")], None), "gemini 0");

@@ -57,8 +57,8 @@ fn by_agent(event: AgentEvent) -> Option<String> {
     Some(match event {
         AgentEvent::Retry { attempt, wait_ms, text } => {
             let again = match attempt {
-                Some(attempt) => format!("the agent tried again by itself (attempt {attempt})"),
-                None => "the agent tried again by itself".to_owned(),
+                Some(attempt) => format!("the agent retried on its own (attempt {attempt})"),
+                None => "the agent retried on its own".to_owned(),
             };
             let wait = wait_ms.map(|ms| format!(" after {}", Span(std::time::Duration::from_millis(ms))));
             format!("{again}{}: {text}", wait.unwrap_or_default())

@@ -13,14 +13,12 @@ use fleet_api::Moment;
 
 pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
     Ok(match task.status(engine.now()) {
-        Status::In(TaskState::Running) => {
-            Next::now("it goes on until its agent is through or a limit is reached")
-        }
-        Status::In(TaskState::Done) => Next::now("nothing, unless somebody says more: `fleet prompt`"),
-        Status::In(TaskState::Failed) => Next::now("nothing by itself: it needs your attention"),
-        Status::In(TaskState::Cancelled) => Next::now("nothing, unless somebody retries it"),
+        Status::In(TaskState::Running) => Next::now("runs until the agent finishes or hits a limit"),
+        Status::In(TaskState::Done) => Next::now("nothing; `fleet prompt` continues it"),
+        Status::In(TaskState::Failed) => Next::now("nothing without you: it needs your attention"),
+        Status::In(TaskState::Cancelled) => Next::now("nothing, unless you retry it"),
         Status::In(TaskState::Held) => Next::now("nothing until it is released"),
-        Status::In(TaskState::Waiting) => Next::now("nothing until somebody answers"),
+        Status::In(TaskState::Waiting) => Next::now("nothing until you answer"),
         Status::Blocked => blocked(engine, task).await?,
         Status::Scheduled => scheduled(engine, task, agent).await?,
         Status::Ready | Status::In(TaskState::Queued) => ready(engine, task, agent).await?,
@@ -29,11 +27,11 @@ pub(super) async fn next(engine: &Engine, task: &Task, agent: &str) -> Outcome<N
 
 async fn scheduled(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
     let again = task.history.failures + task.history.waits > 0;
-    let starts = if again { "it is tried again at that time" } else { "it starts at that time" };
+    let starts = if again { "it is retried at that time" } else { "it starts at that time" };
     let obstacle = takers::obstacle(engine, task.project, agent).await?;
     let text = obstacle.map_or_else(
         || starts.to_owned(),
-        |obstacle| format!("nothing as long as {obstacle}; otherwise {starts}"),
+        |obstacle| format!("nothing while {obstacle}; otherwise {starts}"),
     );
     Ok(Next { text, at: task.due().map(Moment) })
 }
@@ -58,7 +56,7 @@ pub(super) async fn advice(engine: &Engine, task: &Task, agent: &str) -> Outcome
             let Some(chain) = obstacle.map(|obstacle| obstacle.chain) else { return Ok(Vec::new()) };
             let (Some(direct), Some(cause)) = (chain.first(), chain.last()) else { return Ok(Vec::new()) };
             Ok(vec![
-                format!("`fleet task retry {cause}` takes that one up again"),
+                format!("`fleet task retry {cause}` requeues that one"),
                 format!("or do not wait: `fleet task dep remove {} {direct}`", task.id),
             ])
         }
@@ -73,7 +71,7 @@ pub(super) async fn advice(engine: &Engine, task: &Task, agent: &str) -> Outcome
     }
 }
 
-/// Why a task that could start does not. The first obstacle is told; others come to light when it is gone.
+/// Why a task that could start does not. Names the first obstacle; others come to light when it is gone.
 async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
     if let Some(obstacle) = takers::obstacle(engine, task.project, agent).await? {
         return Ok(Next::now(format!("nothing: {obstacle}")));
@@ -82,7 +80,7 @@ async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
     let account = agents::account(engine, agent)?;
     let pauses = engine.call(ops::ListPauses { now }).await?;
     if let Some(pause) = pauses.into_iter().find(|pause| pause.account == account) {
-        let text = format!("it starts when the pause of the account `{account}` is over: {}", pause.why);
+        let text = format!("it starts when the pause of the account `{account}` ends: {}", pause.why);
         return Ok(Next { text, at: Some(Moment(pause.until)) });
     }
     if let Some(budget) = agents::budget(engine.config()?) {
@@ -94,6 +92,6 @@ async fn ready(engine: &Engine, task: &Task, agent: &str) -> Outcome<Next> {
         }
     }
     Ok(Next::now(
-        "it starts as soon as a slot is free and no cap, no budget and no running task of the same files is in the way",
+        "it starts once a slot is free and no cap, budget or running task on the same files blocks it",
     ))
 }

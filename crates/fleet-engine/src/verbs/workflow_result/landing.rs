@@ -10,7 +10,6 @@ use fleet_store::ops::WorkflowDetail;
 
 use crate::verbs::workflow_show::ranks;
 
-/// A part, as far as its work is concerned.
 #[derive(Debug, Clone)]
 pub(super) struct Piece<'a> {
     pub(super) at: usize,
@@ -194,6 +193,7 @@ fn verdict_of<'a>(piece: &Piece<'a>) -> Option<&'a Verdict> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use fleet_core::Current;
     use fleet_core::outcome::{AgentExit, ResultStatus};
     use fleet_core::workflow::Stage;
 
@@ -228,6 +228,7 @@ mod tests {
             exit: AgentExit::Code(0),
             claimed: None,
             remarks: Vec::new(),
+            branch_taken: false,
         }
     }
 
@@ -238,11 +239,12 @@ mod tests {
     }
 
     /// The branches and the winner, when each stage has come to this.
+    #[expect(clippy::disallowed_methods, reason = "tests begin anywhere")]
     fn landed(spec: &Spec, fates: &[Fate]) -> (Vec<String>, Option<(String, Option<String>)>) {
         let mut parts = Vec::new();
         for (at, (state, skip, _)) in fates.iter().enumerate() {
             let mut part = Part::new(at, 1, None);
-            (part.state, part.skip) = (*state, *skip);
+            (part.state, part.skip) = (Current::stored(*state), *skip);
             parts.push((part, spec.stages[at].name.to_string()));
         }
         let piece = |((part, name), (.., result)): (&'_ (Part, String), &'_ Fate)| {

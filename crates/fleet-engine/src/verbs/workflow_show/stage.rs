@@ -69,7 +69,7 @@ impl Shown<'_> {
             number: part.number,
             item: part.item.clone(),
             needs: stage.needs.iter().filter_map(named).collect(),
-            state: part.state,
+            state: part.state.get(),
             status: part.state.to_string(),
             timed_out: false,
             why: part.skip.map(|skip| because(skip, part, self.spec)),
@@ -122,7 +122,7 @@ impl Shown<'_> {
 
     fn task(&self, view: &mut StageView, task: &Task) {
         view.task = Some(task.id);
-        view.attempts = task.history.fence;
+        view.attempts = task.history.attempts;
         view.timed_out = view.state == PartState::Failed && task.history.reason == Some(Reason::TimedOut);
         if view.state == PartState::Running {
             task.status(self.now).as_str().clone_into(&mut view.status);
@@ -134,14 +134,15 @@ impl Shown<'_> {
     }
 }
 
-fn because(skip: Skip, part: &Part, spec: &Spec) -> String {
+/// Why a part was skipped, for people.
+pub(in crate::verbs) fn because(skip: Skip, part: &Part, spec: &Spec) -> String {
     let stage = &spec.stages[part.stage];
     match skip {
         Skip::Condition => match &stage.when {
-            Some(when) => format!("not needed: {when}"),
-            None => "there was nothing to do it for".to_owned(),
+            Some(when) => format!("condition not met: {when}"),
+            None => "its list was empty".to_owned(),
         },
-        Skip::Upstream => "a stage that it needs did not come to its end".to_owned(),
+        Skip::Upstream => "a stage that it needs did not finish".to_owned(),
         Skip::Over => "the workflow had failed before it could start".to_owned(),
     }
 }

@@ -14,7 +14,7 @@ const MOST_COPIES: u64 = 1_000_000;
 pub(super) fn read(reader: &mut Reader<'_>, around: &Surroundings<'_>, fields: &Fields<'_>) -> Copies {
     let copies = match (fields.get("foreach"), fields.get("count")) {
         (Some(_), Some(count)) => {
-            let message = "`foreach` says how many there are: leave out `count`";
+            let message = "`foreach` sets how many there are: leave out `count`";
             reader.refuse(Some(count.name.at.start), message, None);
             None
         }
@@ -40,7 +40,7 @@ fn foreach(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>)
     };
     let items: Vec<String> = items.into_iter().filter(|item| !item.is_empty()).collect();
     if items.is_empty() {
-        let message = format!("{} is no list of texts to be spread over", field.node.kind());
+        let message = format!("{} is not a list of texts", field.node.kind());
         let help =
             "write a list, `\"STAGE.items\"` for what a stage returned, or `\"params.NAME\"`".to_owned();
         reader.refuse(Some(at), message, Some(help));
@@ -57,7 +57,7 @@ fn count(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>) -
             let number = value.trim().parse().ok();
             // A value that is still to be said is no number, and no flaw.
             if number.is_none() && !value.starts_with('<') {
-                reader.refuse(Some(at), format!("{} is no whole number: {}", text, quoted(&value)), None);
+                reader.refuse(Some(at), format!("{} is not a whole number: {}", text, quoted(&value)), None);
             }
             number?
         }
@@ -66,7 +66,6 @@ fn count(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Field<'_>) -
     Some(if count == 1 { Copies::One } else { Copies::Count(count) })
 }
 
-/// The value of `params.NAME`.
 fn param(reader: &mut Reader<'_>, around: &Surroundings<'_>, text: &str, at: usize) -> Option<String> {
     let name = text.strip_prefix("params.").unwrap_or(text);
     let value = around.params.get(name).cloned();

@@ -74,16 +74,27 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, given: &Given) -> Draft
         reader.refuse_shape(name.at.start, message, None);
         return draft;
     }
-    let mut names = Names::default();
+    let (mut names, mut given_names) = (Names::default(), Vec::new());
     for node in stages {
-        let (stage, marks) = stage(reader, node, &mut names, time);
+        let (given, stage, marks) = stage(reader, node, &mut names, time);
+        given_names.push(given);
         draft.stages.push(stage);
         draft.marks.push(marks);
+    }
+    let changed = draft.stages.iter().zip(&given_names).any(|(stage, given)| stage.name.as_str() != given);
+    if let (true, Ok(names)) = (changed, serde_json::to_string(&given_names)) {
+        // For those who look a stage up by the name that they gave it.
+        draft.params.insert("stage_names".to_owned(), names);
     }
     draft
 }
 
-fn stage(reader: &mut Reader<'_>, node: &Node, names: &mut Names, time: Option<u64>) -> (Stage, Marks) {
+fn stage(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    names: &mut Names,
+    time: Option<u64>,
+) -> (String, Stage, Marks) {
     let fields = reader.fields(node, "a stage", &STAGE);
     let mut marks = Marks::new(node.at.clone());
     let places = [
@@ -98,12 +109,13 @@ fn stage(reader: &mut Reader<'_>, node: &Node, names: &mut Names, time: Option<u
     for (field, key) in places {
         marks.set(field, fields.get(key).map(|field| field.node.at.clone()));
     }
-    let name = names.unique(&name(reader, node, &fields));
+    let given = name(reader, node, &fields);
+    let name = names.unique(&given);
     let needs = needs(reader, fields.get("depends_on"));
     let prompt = prompt(reader, node, &fields);
     let start = reader.word(fields.get("worktree_strategy"), Start::ALL).unwrap_or(Start::New);
     let seconds = seconds(reader, fields.get("timeout_seconds")).or(time);
-    // Whoever builds on others may have nothing to change: a reviewer, a judge.
+    // A stage that builds on others may have nothing to change: a reviewer, a judge.
     let changes = if needs.is_empty() { Changes::Required } else { Changes::Optional };
     let stage = Stage {
         needs,
@@ -116,7 +128,7 @@ fn stage(reader: &mut Reader<'_>, node: &Node, names: &mut Names, time: Option<u
         limits: Limits { seconds, ..Limits::default() },
         ..Stage::new(name, prompt)
     };
-    (stage, marks)
+    (given, stage, marks)
 }
 
 fn name(reader: &mut Reader<'_>, node: &Node, fields: &Fields<'_>) -> String {
@@ -146,7 +158,10 @@ fn needs(reader: &mut Reader<'_>, field: Option<Field<'_>>) -> Vec<usize> {
         match &value.value {
             Value::Number(text) if text.parse::<usize>().is_ok() => needs.extend(text.parse::<usize>()),
             _ => {
-                let message = format!("`depends_on` must be a list of numbers, and {} is none", value.kind());
+                let message = format!(
+                    "`depends_on` must be a list of numbers, and {} is not the number of a stage",
+                    value.kind()
+                );
                 reader.refuse_shape(value.at.start, message, help());
             }
         }

@@ -21,7 +21,6 @@ use super::given::Given;
 use super::node::{Node, Value};
 use super::reader::Reader;
 
-/// A workflow as far as it could be read.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) name: Option<String>,
@@ -36,7 +35,7 @@ pub(super) struct Draft {
     pub(super) stages: Vec<Stage>,
     /// Where the stages stand, in the same order.
     pub(super) marks: Vec<Marks>,
-    /// Where `name` and `stages` stand.
+    /// Where `name` and `stages` are.
     pub(super) top: Marks,
 }
 

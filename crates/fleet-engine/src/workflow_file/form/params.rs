@@ -41,7 +41,7 @@ pub(super) fn read(reader: &mut Reader<'_>, field: Option<Field<'_>>, given: &Gi
             format!("<{}>", name.text)
         });
         if draft.params.insert(name.text.clone(), value).is_some() {
-            reader.refuse_shape(name.at.start, format!("{} stands there twice", quoted(&name.text)), None);
+            reader.refuse_shape(name.at.start, format!("{} appears twice", quoted(&name.text)), None);
         }
     }
     let known: Vec<String> = draft.params.keys().cloned().collect();
@@ -114,7 +114,7 @@ fn described(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
         return (required == Some(false)).then(String::new);
     };
     if required == Some(true) {
-        let message = "a parameter with a default need not be said: leave out one of the two";
+        let message = "a parameter with a default cannot be required: leave out one of the two";
         reader.refuse(Some(default.name.at.start), message, None);
     }
     let value = default.node.plain();

@@ -1,12 +1,13 @@
-//! What a stage's agent is told: in the file, or in one beside it.
+//! The prompt of a stage: in the file, or in one beside it.
 
 use std::path::Path;
 
 use super::super::Kind;
 use super::super::node::Name;
 use super::super::reader::{Field, Fields, Reader};
-use super::super::source::{self, Source, Unusable};
+use super::super::source::Source;
 use crate::config::quoted;
+use crate::text_file;
 
 /// The prompt of a stage; something that has no flaw of its own where there is none, so that the rest can be looked at.
 pub(super) fn read(reader: &mut Reader<'_>, source: &Source, name: &Name, fields: &Fields<'_>) -> String {
@@ -47,7 +48,7 @@ fn prompt_file(reader: &mut Reader<'_>, source: &Source, field: Option<Field<'_>
 /// from anybody, can have an agent read.
 fn beside(source: &Source, named: &str) -> Result<String, String> {
     if matches!(source.kind, Kind::Shipped | Kind::Given) {
-        return Err("a workflow that is no file has none beside it".to_owned());
+        return Err("a workflow that is not a file has no other files".to_owned());
     }
     let folder = source.path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let real = |path: &Path| path.canonicalize().map_err(|error| format!("cannot be read: {error}"));
@@ -56,9 +57,5 @@ fn beside(source: &Source, named: &str) -> Result<String, String> {
     if !path.starts_with(&folder) {
         return Err("it is not below the folder of the workflow".to_owned());
     }
-    source::text(&path, LARGEST_PROMPT).map_err(|why| match why {
-        Unusable::Missing => "there is no such file".to_owned(),
-        Unusable::Unread(error) => format!("cannot be read: {error}"),
-        Unusable::Wrong(why) => why,
-    })
+    text_file::read(&path, LARGEST_PROMPT).map_err(|why| why.to_string())
 }

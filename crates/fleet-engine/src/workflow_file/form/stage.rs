@@ -80,7 +80,6 @@ const LIMITS: Known = Known {
 /// As many as the settings allow.
 const MOST_RETRIES: u64 = 20;
 
-/// What a stage is read among.
 pub(super) struct Surroundings<'a> {
     pub(super) source: &'a Source,
     pub(super) names: &'a [&'a str],
@@ -88,7 +87,6 @@ pub(super) struct Surroundings<'a> {
     pub(super) defaults: Defaults,
 }
 
-/// What holds for stages that say nothing else.
 #[derive(Debug, Default)]
 pub(super) struct Defaults {
     agent: Option<AgentName>,
@@ -180,14 +178,13 @@ fn needs(reader: &mut Reader<'_>, around: &Surroundings<'_>, field: Option<Field
         if let Value::Text(name) = &value.value {
             needs.extend(find(reader, around, name, value.at.start));
         } else {
-            let message = format!("`needs` must be a list of stages, and {} is none", value.kind());
+            let message = format!("`needs` must be a list of stages, and {} is not a stage", value.kind());
             reader.refuse_shape(value.at.start, message, None);
         }
     }
     needs
 }
 
-/// The number of the stage of this name.
 pub(super) fn find(
     reader: &mut Reader<'_>,
     around: &Surroundings<'_>,
@@ -293,7 +290,7 @@ fn check(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<String>> {
     match words::split(&text) {
         Ok(words) => Some(words),
         Err(why) => {
-            let help = format!("a shell is asked for by name: [\"sh\", \"-c\", {text:?}]");
+            let help = format!("to use a shell, name it: [\"sh\", \"-c\", {text:?}]");
             reader.refuse(
                 Some(field.node.at.start),
                 format!("the check {}: {why}", quoted(&text)),

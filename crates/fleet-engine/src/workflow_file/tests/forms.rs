@@ -212,6 +212,7 @@ fn stages_in_a_list_need_each_other_by_number() {
     assert_eq!((spec.name.as_str(), spec.task.as_str()), ("tidy up", "Tidy up"));
     let names: Vec<&str> = spec.stages.iter().map(|stage| stage.name.as_str()).collect();
     assert_eq!(names, ["Write-it", "item-2", "item-3"], "fit for branches, and each once");
+    assert_eq!(spec.params["stage_names"], r#"["Write it!","item","item"]"#, "as they were given");
     let [write, review, refine] = spec.stages.as_slice() else { panic!("three stages") };
     assert_eq!(write.agent.as_ref().unwrap().as_str(), "codex");
     assert_eq!((write.prompt.as_str(), write.effort.as_deref()), ("{task_prompt} 😀", Some("xhigh")));

@@ -27,7 +27,10 @@ fn a_name_is_looked_for_in_the_repository_then_at_home_then_among_the_shipped() 
     let by_path = own.join("bug-hunt.toml");
     assert_eq!(find(&engine, by_path.to_str().unwrap()).unwrap().kind, Kind::Path);
     let problem = find(&engine, "bug-hnut").unwrap_err();
-    assert_eq!((problem.code, problem.hints[0].as_str()), (Code::NothingMatched, "did you mean `bug-hunt`?"));
+    assert_eq!(
+        (problem.code, problem.hints[0].as_str()),
+        (Code::WorkflowNotFound, "did you mean `bug-hunt`?")
+    );
 }
 
 #[test]
@@ -41,12 +44,12 @@ fn what_is_no_text_of_a_workflow_is_refused() {
         problem.to_string().rsplit_once(": ").unwrap().1.to_owned()
     };
     assert_eq!(file("a.toml", b"a\n\xff\xfe\0"), "it is not UTF-8 text, from line 2 on");
-    assert_eq!(file("a.yaml", &vec![b'#'; 1024 * 1024 + 1]), "it is larger than 1024 KiB");
-    assert_eq!(file("a.md", b"x"), "its name does not say what it is");
+    assert_eq!(file("a.yaml", &vec![b'#'; 1024 * 1024 + 1]), "it is larger than 1 MiB");
+    assert_eq!(file("a.md", b"x"), "unknown file type");
     fs::create_dir(world.dir.path().join("b.toml")).unwrap();
     let folder = find(&world.engine, world.dir.path().join("b.toml").to_str().unwrap()).unwrap_err();
     assert!(folder.message.ends_with("it is not a file"));
-    assert_eq!(find(&world.engine, "./none.toml").unwrap_err().code, Code::NothingMatched);
+    assert_eq!(find(&world.engine, "./none.toml").unwrap_err().code, Code::WorkflowNotFound);
 }
 
 #[test]

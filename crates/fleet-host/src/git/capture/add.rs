@@ -21,7 +21,6 @@ const BULK_BYTES: u64 = 8 << 20;
 /// From how many paths on it pays to make them durable at once.
 const BULK_PATHS: u64 = 16;
 
-/// Where paths are added.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target<'a> {
     pub(super) checkout: &'a Checkout,
@@ -30,12 +29,12 @@ pub(super) struct Target<'a> {
     bulk: Bulk,
 }
 
-/// How git stores what it reads.
+/// How git stores the files that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bulk {
-    /// Each for itself, made durable one by one.
+    /// Each file is made durable on its own.
     No,
-    /// All of them made durable at once.
+    /// All files are made durable at once.
     Compressed,
     /// The same without trying to compress them, which takes most of the time and is for nothing with noise.
     Stored,
@@ -79,14 +78,13 @@ pub(super) fn add(target: &Target<'_>, paths: &mut Paths) -> Result<Added, GitEr
     Ok(added)
 }
 
-/// What came of adding paths.
 #[derive(Debug, Default)]
 pub(super) struct Added {
     /// The paths that git did not add, but could as they are.
     pub(super) refused: Vec<Vec<u8>>,
     /// The paths that can be in no tree, because git takes them for its own: `.GIT/x`, for instance.
     pub(super) impossible: Vec<Vec<u8>>,
-    /// Whether much was added that cannot be compressed.
+    /// Whether it added much that cannot be compressed.
     pub(super) is_dense: bool,
 }
 
@@ -138,7 +136,6 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What git did with a list of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Updated {
     All,
@@ -161,10 +158,10 @@ fn update(target: &Target<'_>, paths: File) -> Result<Updated, GitError> {
     })
 }
 
-/// Adds files as they are, without the filters that their attributes ask for. The paths of those that cannot be read.
+/// Adds files as they are, without the filters that their attributes ask for. Returns the paths that cannot be read.
 ///
-/// Bytes that were read and cannot be stored are an error, not a refusal: the disk is full or the repository is damaged,
-/// and whoever took the rest for all would lose the file.
+/// Bytes that were read and cannot be stored are an error, not a refusal: the disk is full or the repository is
+/// damaged, and a caller that went on would lose the file.
 pub(super) fn add_raw(target: &Target<'_>, paths: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, GitError> {
     if paths.is_empty() {
         return Ok(paths);
@@ -174,7 +171,6 @@ pub(super) fn add_raw(target: &Target<'_>, paths: Vec<Vec<u8>>) -> Result<Vec<Ve
     Ok(failed)
 }
 
-/// Takes paths out of the index.
 pub(super) fn forget(checkout: &Checkout, index: &Scratch, paths: &[Vec<u8>]) -> Result<(), GitError> {
     change(checkout, index, paths, "--force-remove")
 }

@@ -29,9 +29,9 @@ const MOST_LARGE: usize = 100;
 pub(super) struct Guard {
     /// Folders that git must not enter.
     hidden: Vec<Vec<u8>>,
-    /// Repositories that are not ignored, the outermost ones.
+    /// The outermost repositories that are not ignored.
     pub(super) repositories: Vec<Vec<u8>>,
-    /// Folders whose files are all taken, because nobody can say which are ignored.
+    /// Folders whose files are all captured, because it is unknown which are ignored.
     pub(super) plain: Vec<Vec<u8>>,
     /// Folders that cannot be listed and are not ignored.
     pub(super) closed: Vec<Vec<u8>>,
@@ -90,8 +90,8 @@ impl Guard {
         self.plain = outermost(&self.plain).iter().map(|path| path.to_vec()).collect();
     }
 
-    /// The same, without the folders that have most of the new files: what is left has at most so many of them, as far as
-    /// that depends on folders.
+    /// The same, without the folders that have most of the new files: at most this many files remain, as far as that
+    /// depends on folders.
     pub(super) fn without_largest(
         &self,
         checkout: &Checkout,
@@ -148,7 +148,7 @@ impl Folders {
         }
     }
 
-    /// The folders without which there are at most so many files.
+    /// The folders to leave out so that at most this many files remain.
     fn largest(mut self, most: u64) -> Vec<Vec<u8>> {
         let mut largest = Vec::new();
         while self.total() > most && largest.len() < MOST_LARGE {
@@ -163,8 +163,8 @@ impl Folders {
         self.0.get(b"".as_slice()).copied().unwrap_or(0)
     }
 
-    /// The innermost folder that has more than half of all files; if there is none, the largest one, unless it is so small
-    /// that it is not the cause.
+    /// The innermost folder that has more than half of all files; otherwise the largest one, unless it is too small to
+    /// be the cause.
     fn main(&self) -> Option<Vec<u8>> {
         let all = || self.0.iter().filter(|(folder, _)| !folder.is_empty());
         let with_most =
@@ -258,7 +258,6 @@ fn ignored(checkout: &Checkout, paths: &[&[u8]], bad: &[&[u8]]) -> Result<HashSe
     }
 }
 
-/// An entry of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) mode: String,

@@ -47,8 +47,8 @@ impl Scratch {
         Ok((self, file))
     }
 
-    /// Something for a command to read, in a file without a name: whoever is killed leaves nothing. Beside the system's
-    /// other temporary files, because a repository of the user's is no place for ours.
+    /// Input for a command, in a file without a name: a killed process leaves nothing. In the system's temporary
+    /// folder, because our files do not belong in a user's repository.
     pub(in crate::git) fn input(content: &[u8]) -> Result<File, GitError> {
         let scratch = Self::new(&std::env::temp_dir(), &format!("input-{}", random::hex(16)?));
         let path = scratch.path.clone();

@@ -19,9 +19,8 @@ use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 
-/// What the caller wants left out.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits<'a> {
+pub(super) struct CaptureLimits<'a> {
     pub(super) exclude: &'a HashSet<&'a [u8]>,
     pub(super) max_file: Option<u64>,
 }
@@ -31,7 +30,7 @@ pub(super) struct Limits<'a> {
 pub(super) struct Listed {
     /// Tracked, but hidden from git by a flag that would keep it from looking at them.
     pub(super) flagged: Vec<Vec<u8>>,
-    /// Tracked, but now something that cannot be.
+    /// Tracked, but now something that cannot be tracked.
     pub(super) gone: Vec<Vec<u8>>,
     /// Repositories inside of the work tree that appeared after it was looked through.
     pub(super) embedded: Vec<Vec<u8>>,
@@ -61,7 +60,7 @@ impl<'a> Record<'a> {
 pub(super) fn list(
     checkout: &Checkout,
     index: &Path,
-    limits: Limits<'_>,
+    limits: CaptureLimits<'_>,
     guard: &Guard,
     paths: &mut Paths,
 ) -> Result<Listed, GitError> {
@@ -89,7 +88,7 @@ pub(super) fn list(
 /// Adds tracked files that git was not asked about, changed or not.
 pub(super) fn list_tracked(
     checkout: &Checkout,
-    limits: Limits<'_>,
+    limits: CaptureLimits<'_>,
     files: &[Entry],
     listed: &mut Listed,
     paths: &mut Paths,
@@ -106,7 +105,7 @@ pub(super) fn list_tracked(
 
 struct Walk<'a> {
     root: &'a Path,
-    limits: Limits<'a>,
+    limits: CaptureLimits<'a>,
     paths: &'a mut Paths,
     listed: Listed,
     /// The path that was judged last: a changed file is listed several times in a row.
@@ -116,7 +115,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(checkout: &'a Checkout, limits: Limits<'a>, paths: &'a mut Paths) -> Self {
+    fn new(checkout: &'a Checkout, limits: CaptureLimits<'a>, paths: &'a mut Paths) -> Self {
         Self {
             root: &checkout.work_tree,
             limits,
@@ -157,7 +156,7 @@ impl<'a> Walk<'a> {
         self.root.join(OsStr::from_bytes(path))
     }
 
-    /// A file of which nobody can say whether it is ignored.
+    /// A file that may or may not be ignored.
     fn take_plain(&mut self, path: &[u8]) -> Result<(), GitError> {
         if self.limits.exclude.contains(path) { Ok(()) } else { self.judge(path, true) }
     }

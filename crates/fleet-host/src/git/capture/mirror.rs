@@ -13,14 +13,14 @@ use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
 use crate::git::files::Head;
-use crate::git::foreign::{Foreign, ForeignError, Refs, Staged, Unreadable};
+use crate::git::foreign::{ForeignError, ForeignGitDir, Refs, Staged, Unreadable};
 use crate::git::oid::Oid;
 use crate::git::temporary::Temporary;
 
-/// A repository inside of the work tree, read as data.
+/// A repository inside the work tree, read as data.
 #[derive(Debug)]
 pub(super) struct Opened {
-    foreign: Foreign,
+    foreign: ForeignGitDir,
     head: Head,
     refs: Refs,
     shallow: Vec<Oid>,
@@ -30,19 +30,18 @@ impl Opened {
     /// The repository at `path` of the work tree.
     pub(super) fn at(outer: &Checkout, path: &[u8]) -> Result<Self, Unreadable> {
         let foreign = if path.is_empty() {
-            Foreign::of(&outer.work_tree)?
+            ForeignGitDir::of(&outer.work_tree)?
         } else {
-            Foreign::nested(&outer.work_tree, OsStr::from_bytes(path).as_ref())?
+            ForeignGitDir::nested(&outer.work_tree, OsStr::from_bytes(path).as_ref())?
         };
         Self::of(foreign)
     }
 
-    pub(super) fn of(foreign: Foreign) -> Result<Self, Unreadable> {
+    pub(super) fn of(foreign: ForeignGitDir) -> Result<Self, Unreadable> {
         let (head, refs, shallow) = (foreign.head()?, foreign.refs()?, foreign.shallow()?);
         Ok(Self { foreign, head, refs, shallow })
     }
 
-    /// Its git directory.
     pub(super) fn dir(&self) -> &Path {
         self.foreign.dir()
     }
@@ -58,7 +57,7 @@ impl Opened {
     }
 }
 
-/// A git directory of ours for a repository of somebody else's. Removed when it is dropped.
+/// A git directory of ours for an agent's repository. Removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Mirror {
     pub(super) checkout: Checkout,
@@ -71,7 +70,7 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Makes it inside of the git directory of the outer checkout.
+    /// Makes it inside the git directory of the outer checkout.
     pub(super) fn of(opened: &Opened, outer: &Checkout, path: &[u8]) -> Result<Self, ForeignError> {
         let folder = Temporary::new(&outer.git_dir, "mirror")?;
         let staged = opened.foreign.stage(folder.path())?;
@@ -108,7 +107,6 @@ impl Mirror {
         })
     }
 
-    /// A command about its files.
     pub(super) fn git(&self) -> Git {
         Git::within(&self.checkout).index(self.index.path())
     }

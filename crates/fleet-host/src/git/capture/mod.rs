@@ -19,7 +19,7 @@ use std::collections::HashSet;
 
 use self::add::Target;
 use self::guard::{Entry, Guard};
-use self::list::{Limits, Listed};
+use self::list::{CaptureLimits, Listed};
 use self::nested::Repositories;
 use self::paths::Paths;
 use super::checkout::Checkout;
@@ -40,14 +40,11 @@ const NAMED_SKIPS: usize = 100;
 pub struct Skipped {
     /// Its path in the work tree, as bytes: a name need not be text.
     pub path: Vec<u8>,
-    /// Why it was left out.
     pub why: SkippedWhy,
 }
 
-/// Why a file was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkippedWhy {
-    /// It may not be read.
     Unreadable,
     /// It is larger than the caller allows, or than what is still taken in.
     TooLarge {
@@ -58,7 +55,6 @@ pub enum SkippedWhy {
     TooMany,
     /// It is neither a file nor a link: a pipe, a socket, a device.
     Special,
-    /// It was gone before it could be read.
     Vanished,
     /// Git refuses it, for instance because a filter failed.
     Rejected,
@@ -67,8 +63,8 @@ pub enum SkippedWhy {
 }
 
 impl SkippedWhy {
-    /// Whether somebody's work is not where it should be. A pipe has no content, and what was gone before it could be
-    /// read was removed by somebody else.
+    /// Whether work is missing. A pipe has no content, and what was gone before it could be read was removed by its
+    /// owner.
     const fn is_a_loss(&self) -> bool {
         !matches!(self, Self::Special | Self::Vanished)
     }
@@ -79,12 +75,12 @@ impl SkippedWhy {
 pub struct Skips {
     /// The first hundred.
     pub named: Vec<Skipped>,
-    /// All of them.
+    /// How many there are.
     pub total: u64,
 }
 
 impl Skips {
-    /// Whether somebody's work is among them. More than are named count as yes.
+    /// Whether work is among them. More than are named count as yes.
     pub fn is_a_loss(&self) -> bool {
         self.total > self.named.len() as u64 || self.named.iter().any(|skipped| skipped.why.is_a_loss())
     }
@@ -103,12 +99,11 @@ impl Skips {
     }
 }
 
-/// What the captured files are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To lose nothing: also what is inside of submodules, or refused by a filter.
     Keep,
-    /// Also to become history, as `git add --all` would have it.
+    /// Also for the history, as with `git add --all`.
     CommitAndKeep,
 }
 
@@ -124,7 +119,6 @@ impl Purpose {
     }
 }
 
-/// What to capture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) checkout: &'a Checkout,
@@ -134,38 +128,31 @@ pub(super) struct Wanted<'a> {
     pub(super) purpose: Purpose,
 }
 
-/// The files as a tree.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     pub(super) tree: Oid,
-    /// What is not in it.
     pub(super) skips: Skips,
 }
 
-/// A captured work tree.
 #[derive(Debug)]
 pub(super) struct Captured {
     /// An index that matches `commit` and knows the files.
     pub(super) index: Scratch,
-    /// What a commit has.
     pub(super) commit: Tree,
-    /// What a snapshot has.
     pub(super) keep: Tree,
-    /// What is only inside of other repositories in the work tree.
+    /// What is only inside other repositories in the work tree.
     pub(super) nested: Option<Oid>,
-    /// How much had to be read.
     pub(super) bytes: u64,
     /// Whether much of that cannot be compressed.
     pub(super) is_dense: bool,
 }
 
-/// Captures the work tree.
 pub(super) fn capture(wanted: Wanted<'_>) -> Result<Captured, GitError> {
     let Wanted { checkout, purpose, .. } = wanted;
     let exclude: HashSet<&[u8]> = wanted.exclude.iter().map(String::as_bytes).collect();
-    let limits = Limits { exclude: &exclude, max_file: wanted.max_file };
+    let limits = CaptureLimits { exclude: &exclude, max_file: wanted.max_file };
     let survey = Survey::of(&checkout.work_tree)?;
-    let Looked { index, mut listed, mut paths, links } = look(checkout, limits, &survey)?;
+    let SurveyedTree { index, mut listed, mut paths, links } = look(checkout, limits, &survey)?;
     forget_excluded(checkout, &index, wanted.exclude)?;
     let mut repositories = Repositories::of(checkout, limits, &survey);
     repositories.flatten(&mut listed, &links, &mut paths)?;
@@ -209,17 +196,15 @@ fn trees(
     Ok((commit, keep))
 }
 
-/// What there is to capture.
-struct Looked {
+struct SurveyedTree {
     index: Scratch,
     listed: Listed,
     paths: Paths,
-    /// Links to repositories that are there.
     links: Vec<Entry>,
 }
 
 /// Lists the work tree by a copy of its index, or by `HEAD` where the index is missing or damaged.
-fn look(checkout: &Checkout, limits: Limits<'_>, survey: &Survey) -> Result<Looked, GitError> {
+fn look(checkout: &Checkout, limits: CaptureLimits<'_>, survey: &Survey) -> Result<SurveyedTree, GitError> {
     let guard = Guard::of(checkout, survey)?;
     let list = |index: Scratch| {
         let taken = guard::take_out(checkout, &index, survey)?;
@@ -230,7 +215,7 @@ fn look(checkout: &Checkout, limits: Limits<'_>, survey: &Survey) -> Result<Look
         let linked: HashSet<&[u8]> = links.iter().map(|link| link.path.as_slice()).collect();
         let embedded = guard.repositories.iter().filter(|path| !linked.contains(path.as_slice()));
         listed.embedded.extend(embedded.cloned());
-        Ok(Looked { index, listed, paths, links })
+        Ok(SurveyedTree { index, listed, paths, links })
     };
     if let Some(index) = index::copy(checkout)? {
         match list(index) {
@@ -245,7 +230,7 @@ fn look(checkout: &Checkout, limits: Limits<'_>, survey: &Survey) -> Result<Look
 /// so that the work of an agent is not lost among what one of its tools has made.
 fn list_bounded(
     (checkout, index): (&Checkout, &Scratch),
-    limits: Limits<'_>,
+    limits: CaptureLimits<'_>,
     guard: &Guard,
     survey: &Survey,
 ) -> Result<(Listed, Paths), GitError> {

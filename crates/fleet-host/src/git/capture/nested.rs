@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use super::add::{self, Target};
 use super::guard::{self, Entry, Guard};
 use super::index::Scratch;
-use super::list::{Limits, Listed, readable};
+use super::list::{CaptureLimits, Listed, readable};
 use super::mirror::{Mirror, Opened};
 use super::paths::{Origin, Paths};
 use super::walk::{Survey, joined, outermost};
@@ -20,14 +20,14 @@ use super::{Purpose, Skipped, SkippedWhy, Skips};
 use crate::git::checkout::Checkout;
 use crate::git::command::Git;
 use crate::git::error::GitError;
-use crate::git::foreign::{Foreign, ForeignError};
+use crate::git::foreign::{ForeignError, ForeignGitDir};
 use crate::git::oid::Oid;
 
 /// How deep repositories may be inside of each other; deeper ones are reported as skipped.
 const DEPTH: usize = 8;
 
 /// How many repositories are read: each takes several processes. Of more, only the files are kept.
-const MOST: usize = 500;
+const MOST_NESTED: usize = 500;
 
 /// The name under which commits are kept in the tree of a nested repository.
 const BUNDLE: &str = ".fleet-commits.bundle";
@@ -35,7 +35,7 @@ const BUNDLE: &str = ".fleet-commits.bundle";
 /// The folder for those whose files are not in the work tree.
 const WITHOUT_FILES: &str = ".fleet-git";
 
-/// A repository inside of the work tree.
+/// A repository inside the work tree.
 #[derive(Debug)]
 pub(super) struct Nested {
     /// Its path from the root of the outermost work tree.
@@ -48,18 +48,17 @@ pub(super) struct Nested {
     flattened: bool,
 }
 
-/// The repositories of a work tree, and what was found in them.
 #[derive(Debug)]
 pub(super) struct Repositories<'a> {
     root: &'a Checkout,
-    limits: Limits<'a>,
+    limits: CaptureLimits<'a>,
     survey: &'a Survey,
     found: Vec<Nested>,
     skips: Skips,
 }
 
 impl<'a> Repositories<'a> {
-    pub(super) fn of(root: &'a Checkout, limits: Limits<'a>, survey: &'a Survey) -> Self {
+    pub(super) fn of(root: &'a Checkout, limits: CaptureLimits<'a>, survey: &'a Survey) -> Self {
         Self { root, limits, survey, found: Vec::new(), skips: Skips::default() }
     }
 
@@ -92,7 +91,7 @@ impl<'a> Repositories<'a> {
     }
 
     fn open(&mut self, path: &[u8]) -> Option<Opened> {
-        let opened = if self.found.len() < MOST { Opened::at(self.root, path).ok() } else { None };
+        let opened = if self.found.len() < MOST_NESTED { Opened::at(self.root, path).ok() } else { None };
         if opened.as_ref().is_none_or(Opened::is_partly_read) {
             self.skip(path.to_vec(), SkippedWhy::BrokenRepository);
         }
@@ -148,7 +147,7 @@ impl<'a> Repositories<'a> {
         Ok(guard.repositories.iter().map(|inner| joined(path, inner)).collect())
     }
 
-    /// The same for one that cannot be read, so that nobody can say what it ignores.
+    /// The same for one that cannot be read, so that it is unknown what it ignores.
     fn all_files(
         &mut self,
         path: &[u8],
@@ -210,8 +209,8 @@ impl<'a> Repositories<'a> {
     }
 
     /// The repositories of submodules in the agent's `.git`.
-    fn modules(&mut self) -> Vec<(PathBuf, Foreign)> {
-        Foreign::modules(&self.root.work_tree).unwrap_or_else(|_| {
+    fn modules(&mut self) -> Vec<(PathBuf, ForeignGitDir)> {
+        ForeignGitDir::modules(&self.root.work_tree).unwrap_or_else(|_| {
             self.skip(b".git/modules".to_vec(), SkippedWhy::BrokenRepository);
             Vec::new()
         })
@@ -220,10 +219,10 @@ impl<'a> Repositories<'a> {
     /// Adds those of them that no folder of the work tree belongs to any more, as after `git rm` of a submodule.
     fn add_without_files(
         &mut self,
-        modules: Vec<(PathBuf, Foreign)>,
+        modules: Vec<(PathBuf, ForeignGitDir)>,
         all: &mut Vec<Nested>,
     ) -> Result<(), GitError> {
-        let is_known = |foreign: &Foreign| {
+        let is_known = |foreign: &ForeignGitDir| {
             all.iter().filter_map(|nested| nested.opened.as_ref()).any(|opened| opened.dir() == foreign.dir())
         };
         let left: Vec<_> = modules.into_iter().filter(|(_, foreign)| !is_known(foreign)).collect();

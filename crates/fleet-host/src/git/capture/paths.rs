@@ -25,20 +25,18 @@ const SAMPLES: usize = 32;
 /// Where a file comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// From a commit, and it was changed.
     Tracked,
-    /// From nowhere.
     New,
 }
 
-/// How much more is taken in.
+/// How much more may be added.
 #[derive(Debug, Clone, Copy)]
-struct Room {
+struct RemainingRoom {
     files: u64,
     bytes: u64,
 }
 
-impl Room {
+impl RemainingRoom {
     fn take(&mut self, bytes: u64) -> Result<u64, SkippedWhy> {
         let files = self.files.checked_sub(1).ok_or(SkippedWhy::TooMany)?;
         let left = self.bytes.checked_sub(bytes).ok_or(SkippedWhy::TooLarge { bytes })?;
@@ -54,7 +52,7 @@ pub(super) struct Paths {
     out: BufWriter<File>,
     /// Folders with attributes that git must not read.
     unfiltered: HashSet<Vec<u8>>,
-    /// Paths for git to add.
+    /// Paths that git must add.
     pub(super) count: u64,
     /// Paths to add without asking for attributes.
     pub(super) raw: BTreeSet<Vec<u8>>,
@@ -64,11 +62,10 @@ pub(super) struct Paths {
     pub(super) large_bytes: u64,
     /// The first of the large files.
     pub(super) large: Vec<Vec<u8>>,
-    /// How many bytes there are in all.
     pub(super) bytes: u64,
     /// For changed files, of which there are never more than a commit has. New ones do not take their place.
-    tracked: Room,
-    new: Room,
+    tracked: RemainingRoom,
+    new: RemainingRoom,
 }
 
 impl Paths {
@@ -85,12 +82,12 @@ impl Paths {
             large_bytes: 0,
             large: Vec::new(),
             bytes: 0,
-            tracked: Room { files: u64::MAX, bytes: MOST_BYTES },
-            new: Room { files: MOST_NEW_FILES, bytes: MOST_BYTES },
+            tracked: RemainingRoom { files: u64::MAX, bytes: MOST_BYTES },
+            new: RemainingRoom { files: MOST_NEW_FILES, bytes: MOST_BYTES },
         })
     }
 
-    /// Sees whether a file of so many bytes is still taken in.
+    /// Whether a file of this size may still be added.
     pub(super) fn take_room(&mut self, origin: Origin, bytes: u64) -> Result<u64, SkippedWhy> {
         match origin {
             Origin::Tracked => self.tracked.take(bytes),
@@ -103,7 +100,7 @@ impl Paths {
         self.new.files == 0
     }
 
-    /// Adds a path of a file with so many bytes.
+    /// Adds a path, with the size of its file.
     pub(super) fn push(&mut self, path: &[u8], bytes: u64) -> Result<(), GitError> {
         self.bytes += bytes;
         if self.is_unfiltered(path) {
@@ -135,7 +132,6 @@ impl Paths {
         self.count == 0 && self.raw.is_empty()
     }
 
-    /// The list, to be read.
     pub(super) fn open(&mut self) -> Result<File, GitError> {
         self.out.flush().map_err(GitError::io(self.file.path()))?;
         self.file.open()
@@ -148,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_takes_no_room() {
-        let mut room = Room { files: 2, bytes: 10 };
+        let mut room = RemainingRoom { files: 2, bytes: 10 };
         assert_eq!(room.take(11), Err(SkippedWhy::TooLarge { bytes: 11 }));
         assert_eq!((room.take(10), room.take(0)), (Ok(10), Ok(0)));
         assert_eq!(room.take(0), Err(SkippedWhy::TooMany));

@@ -36,12 +36,10 @@ pub(in crate::git) struct Survey {
     pub(super) bad_ignore: Vec<Vec<u8>>,
     /// The same for `.gitattributes`.
     pub(super) bad_attributes: Vec<Vec<u8>>,
-    /// How many files and folders there are in all.
     pub(in crate::git) entries: u64,
 }
 
 impl Survey {
-    /// Walks through the work tree.
     pub(in crate::git) fn of(root: &Path) -> Result<Self, GitError> {
         let mut survey = Self::default();
         survey.entries = walk(root, Vec::new(), &mut |found| {
@@ -72,7 +70,7 @@ impl Survey {
         }
     }
 
-    /// Whether there is nothing to keep git away from.
+    /// Whether git may read all of it.
     pub(in crate::git) fn is_plain(&self) -> bool {
         [&self.repositories, &self.closed, &self.bad_ignore, &self.bad_attributes]
             .iter()
@@ -134,7 +132,7 @@ pub(super) enum Found<'a> {
     },
 }
 
-/// Whether a walk goes on inside of a folder.
+/// Whether a walk enters a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Enter {
     Yes,
@@ -214,7 +212,7 @@ pub(super) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     path
 }
 
-/// Those of the paths that are not inside of another one.
+/// The paths that are not inside another one.
 pub(super) fn outermost<'a>(paths: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<&'a [u8]> {
     let mut all: Vec<&[u8]> = paths.into_iter().map(Vec::as_slice).collect();
     // Shorter paths first, and then by a set of what is there: an order by bytes has `a-b` between `a` and `a/b`.

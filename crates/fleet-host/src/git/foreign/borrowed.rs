@@ -9,16 +9,16 @@ use crate::git::alternates::{self, quoted};
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
 
-/// What `objects/info/alternates` lists, in its order.
+/// The entries of `objects/info/alternates`, in order.
 #[derive(Debug)]
-pub(super) struct Borrowed {
+pub(super) struct ListedAlternates {
     /// In quotes, as git reads them in a list.
     quoted: Vec<OsString>,
     /// Those that have no quotes in the file.
     plain: Vec<PathBuf>,
 }
 
-impl Borrowed {
+impl ListedAlternates {
     /// The list of the git directory `vault`.
     pub(super) fn by(vault: &Path) -> Result<Self, GitError> {
         let objects = vault.join("objects");
@@ -76,7 +76,7 @@ mod tests {
         fs::create_dir_all(vault.path().join("objects/info")).unwrap();
         let list = b"# why\n/a:b/objects\n\n\"/quoted\\n\"\n../../other/objects\n";
         fs::write(vault.path().join("objects/info/alternates"), list).unwrap();
-        let borrowed = Borrowed::by(vault.path()).unwrap();
+        let borrowed = ListedAlternates::by(vault.path()).unwrap();
         let objects = vault.path().join("objects");
         let expected = format!(
             "\"/a:b/objects\":\"/quoted\\n\":\"{}/../../other/objects\":\"/x\\\"\\\\y\"",

@@ -23,20 +23,18 @@ pub(super) struct Folder {
     path: PathBuf,
 }
 
-/// What a name in a folder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     Folder,
     File,
     /// A link, a pipe, a socket, a device.
     Other,
 }
 
-/// A name in a folder.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: OsString,
-    pub(super) kind: Kind,
+    pub(super) kind: EntryKind,
 }
 
 impl Folder {
@@ -88,11 +86,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// What is at this name; `None` if nothing is.
-    pub(super) fn kind(&self, name: impl AsRef<OsStr>) -> Result<Option<Kind>, Unreadable> {
+    pub(super) fn kind(&self, name: impl AsRef<OsStr>) -> Result<Option<EntryKind>, Unreadable> {
         let name = name.as_ref();
         match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(found) => Ok(Some(Kind::of(FileType::from_raw_mode(found.st_mode)))),
+            Ok(found) => Ok(Some(EntryKind::of(FileType::from_raw_mode(found.st_mode)))),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(Unreadable::because(&self.path.join(name), &io::Error::from(errno))),
         }
@@ -173,13 +170,13 @@ impl Folder {
         Ok(entries)
     }
 
-    /// Not every file system says what its entries are.
-    fn kind_of(&self, name: &OsStr, said: FileType) -> Result<Option<Kind>, Unreadable> {
-        if said == FileType::Unknown { self.kind(name) } else { Ok(Some(Kind::of(said))) }
+    /// Not every file system says what kind its entries are.
+    fn kind_of(&self, name: &OsStr, said: FileType) -> Result<Option<EntryKind>, Unreadable> {
+        if said == FileType::Unknown { self.kind(name) } else { Ok(Some(EntryKind::of(said))) }
     }
 }
 
-impl Kind {
+impl EntryKind {
     const fn of(kind: FileType) -> Self {
         match kind {
             FileType::Directory => Self::Folder,

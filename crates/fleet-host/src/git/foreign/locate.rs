@@ -5,19 +5,18 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::folder::{Entry, Folder, Kind};
-use super::{Foreign, Unreadable};
+use super::folder::{Entry, EntryKind, Folder};
+use super::{ForeignGitDir, Unreadable};
 
 /// A pointer file holds one path.
 const POINTER_LIMIT: u64 = 8192;
-/// More worktrees than this are not somebody's work.
+/// More worktrees than anyone uses.
 const MOST_WORKTREES: usize = 100;
 /// More repositories of submodules than this, or deeper ones, are not looked for.
 const MOST_MODULES: usize = 500;
 const DEEPEST_MODULE: usize = 16;
 
-/// The `.git` folder of the work tree itself.
-pub(super) fn of(work_tree: &Path) -> Result<Foreign, Unreadable> {
+pub(super) fn of(work_tree: &Path) -> Result<ForeignGitDir, Unreadable> {
     let root = Folder::root(work_tree)?;
     match root.enter(".git")? {
         Some(own) => with_common(&root, own),
@@ -26,37 +25,37 @@ pub(super) fn of(work_tree: &Path) -> Result<Foreign, Unreadable> {
 }
 
 /// The git directory of a repository in the work tree.
-pub(super) fn nested(root: &Path, folder: &Path) -> Result<Foreign, Unreadable> {
+pub(super) fn nested(root: &Path, folder: &Path) -> Result<ForeignGitDir, Unreadable> {
     let below = folder.strip_prefix(root).unwrap_or(folder);
     let root = Folder::root(root)?;
     let place = root.descend(below)?;
     let dot_git = place.path().join(".git");
     let own = match place.kind(".git")? {
-        Some(Kind::Folder) => {
+        Some(EntryKind::Folder) => {
             place.enter(".git")?.ok_or_else(|| Unreadable::new(&dot_git, "it does not exist"))?
         }
-        Some(Kind::File) => named_by_file(&root, &place)?,
-        Some(Kind::Other) => return Err(Unreadable::new(&dot_git, "it is neither a file nor a folder")),
+        Some(EntryKind::File) => named_by_file(&root, &place)?,
+        Some(EntryKind::Other) => return Err(Unreadable::new(&dot_git, "it is neither a file nor a folder")),
         None => return Err(Unreadable::new(&dot_git, "it does not exist")),
     };
     with_common(&root, own)
 }
 
 /// The worktrees of the git directory `common`, with their names.
-pub(super) fn worktrees(common: &Folder) -> Result<Vec<(String, Foreign)>, Unreadable> {
+pub(super) fn worktrees(common: &Folder) -> Result<Vec<(String, ForeignGitDir)>, Unreadable> {
     let mut found = Vec::new();
     for (name, own) in folders(common, "worktrees", MOST_WORKTREES)? {
         let common = Some(common.descend(Path::new(""))?);
-        found.push((name.to_string_lossy().into_owned(), Foreign { own, common }));
+        found.push((name.to_string_lossy().into_owned(), ForeignGitDir { own, common }));
     }
     Ok(found)
 }
 
 /// The git directories of submodules that are kept in the `.git` folder of a work tree, with their paths below that.
-pub(super) fn modules(work_tree: &Path) -> Result<Vec<(PathBuf, Foreign)>, Unreadable> {
+pub(super) fn modules(work_tree: &Path) -> Result<Vec<(PathBuf, ForeignGitDir)>, Unreadable> {
     let root = Folder::root(work_tree)?;
     let mut found = Vec::new();
-    if root.kind(".git")? == Some(Kind::Folder)
+    if root.kind(".git")? == Some(EntryKind::Folder)
         && let Some(dot_git) = root.enter(".git")?
     {
         modules_in(&dot_git, Path::new(""), &mut found)?;
@@ -68,7 +67,11 @@ pub(super) fn modules(work_tree: &Path) -> Result<Vec<(PathBuf, Foreign)>, Unrea
 }
 
 /// Adds those in the folder `modules` of a git directory.
-fn modules_in(git_dir: &Folder, path: &Path, found: &mut Vec<(PathBuf, Foreign)>) -> Result<(), Unreadable> {
+fn modules_in(
+    git_dir: &Folder,
+    path: &Path,
+    found: &mut Vec<(PathBuf, ForeignGitDir)>,
+) -> Result<(), Unreadable> {
     let Some(folder) = git_dir.enter("modules")? else { return Ok(()) };
     let mut open = vec![(path.join("modules"), folder)];
     while let Some((path, folder)) = open.pop() {
@@ -76,11 +79,11 @@ fn modules_in(git_dir: &Folder, path: &Path, found: &mut Vec<(PathBuf, Foreign)>
         if too_many {
             return Err(Unreadable::new(folder.path(), "it has too many repositories of submodules"));
         }
-        let is_git_dir =
-            folder.kind("HEAD")? == Some(Kind::File) && folder.kind("objects")? == Some(Kind::Folder);
+        let is_git_dir = folder.kind("HEAD")? == Some(EntryKind::File)
+            && folder.kind("objects")? == Some(EntryKind::Folder);
         if is_git_dir {
             open.extend(folder.enter("modules")?.map(|inner| (path.join("modules"), inner)));
-            found.push((path, Foreign { own: folder, common: None }));
+            found.push((path, ForeignGitDir { own: folder, common: None }));
         } else {
             let inner = folders_of(&folder, MOST_MODULES)?.into_iter();
             open.extend(inner.map(|(name, inner)| (path.join(name), inner)));
@@ -96,7 +99,9 @@ fn folders(above: &Folder, name: &str, limit: usize) -> Result<Vec<(OsString, Fo
 
 fn folders_of(folder: &Folder, limit: usize) -> Result<Vec<(OsString, Folder)>, Unreadable> {
     let mut found = Vec::new();
-    for Entry { name, .. } in folder.entries(limit)?.into_iter().filter(|entry| entry.kind == Kind::Folder) {
+    for Entry { name, .. } in
+        folder.entries(limit)?.into_iter().filter(|entry| entry.kind == EntryKind::Folder)
+    {
         found.extend(folder.enter(&name)?.map(|inner| (name, inner)));
     }
     Ok(found)
@@ -111,12 +116,12 @@ fn named_by_file(root: &Folder, place: &Folder) -> Result<Folder, Unreadable> {
 }
 
 /// A linked worktree's git directory names the one that has the refs and objects.
-fn with_common(root: &Folder, own: Folder) -> Result<Foreign, Unreadable> {
+fn with_common(root: &Folder, own: Folder) -> Result<ForeignGitDir, Unreadable> {
     let common = match own.read("commondir", POINTER_LIMIT)? {
         Some(target) => Some(inside(root, &own, &target)?),
         None => None,
     };
-    Ok(Foreign { own, common })
+    Ok(ForeignGitDir { own, common })
 }
 
 /// The folder that a pointer file in `place` names, if that is inside of `root`.

@@ -31,7 +31,7 @@ pub(in crate::git) use self::take::{Take, TakeError, check, take};
 /// An index of five million entries.
 const INDEX_LIMIT: u64 = 1 << 30;
 
-/// A larger list of cut off commits is not one.
+/// A larger list of shallow commits is not one.
 const SHALLOW_LIMIT: u64 = 16 << 20;
 
 /// Something in the git directory is not what git would have written, or may not be read.
@@ -52,13 +52,12 @@ impl Unreadable {
     }
 }
 
-/// Why something of a git directory could not be copied.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::git) enum ForeignError {
-    /// It is the fault of whoever writes it.
+    /// The agent's repository is at fault.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// It is our side that failed.
+    /// Our side failed.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -67,14 +66,14 @@ pub(in crate::git) enum ForeignError {
 ///
 /// It is held open: what is read later is the directory that was looked at first, whatever has its name by then.
 #[derive(Debug)]
-pub(in crate::git) struct Foreign {
+pub(in crate::git) struct ForeignGitDir {
     /// Where `HEAD` and the index are.
     own: Folder,
     /// Where refs and objects are, unless that is the same.
     common: Option<Folder>,
 }
 
-impl Foreign {
+impl ForeignGitDir {
     /// The `.git` folder of a work tree. A file, a link or anything else of that name is not one.
     pub(in crate::git) fn of(work_tree: &Path) -> Result<Self, Unreadable> {
         locate::of(work_tree)
@@ -97,7 +96,6 @@ impl Foreign {
         locate::modules(work_tree)
     }
 
-    /// Where `HEAD` and the index are, for messages.
     pub(in crate::git) fn dir(&self) -> &Path {
         self.own.path()
     }

@@ -1,7 +1,7 @@
 //! The object files of a repository, brought to a place that only we write to.
 //!
-//! Files are linked rather than copied, so whoever wrote them can still change their content: names and kinds are
-//! certain afterwards, content is for `take` to check.
+//! Files are linked rather than copied, so their writer can still change their content: names and kinds are certain
+//! afterwards, `take` checks the content.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, linkat, open, openat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::folder::{Entry, Folder, Kind};
+use super::folder::{Entry, EntryKind, Folder};
 use super::{ForeignError, Unreadable};
 use crate::git::capture::Scratch;
 use crate::git::error::GitError;
@@ -30,7 +30,7 @@ const LARGE: u64 = 1 << 20;
 /// Compressing this much takes seconds.
 const MUCH: u64 = 64 << 20;
 
-/// Object files of somebody else, in an object directory of ours. Removed when it is dropped.
+/// Object files of an agent, in an object directory of ours. Removed when it is dropped.
 #[derive(Debug)]
 pub(in crate::git) struct Staged {
     folder: Temporary,
@@ -40,7 +40,6 @@ pub(in crate::git) struct Staged {
 }
 
 impl Staged {
-    /// The object directory.
     pub(in crate::git) fn dir(&self) -> &Path {
         self.folder.path()
     }
@@ -69,7 +68,7 @@ pub(super) fn stage(common: &Folder, into: &Path) -> Result<Staged, ForeignError
         large_bytes: 0,
     };
     let mut packs = 0;
-    for entry in objects.entries(MOST_FILES)?.iter().filter(|entry| entry.kind == Kind::Folder) {
+    for entry in objects.entries(MOST_FILES)?.iter().filter(|entry| entry.kind == EntryKind::Folder) {
         match entry.name.to_str() {
             Some("pack") => packs = staging.packs(&objects)?,
             Some(name) if name.len() == 2 && is_hex(&entry.name) => staging.loose(&objects, name)?,
@@ -151,7 +150,7 @@ impl Staging {
     }
 
     fn copy(&mut self, theirs: &Folder, ours: &OwnedFd, name: &OsStr) -> Result<Option<u64>, ForeignError> {
-        if theirs.kind(name)? != Some(Kind::File) {
+        if theirs.kind(name)? != Some(EntryKind::File) {
             return Ok(None);
         }
         let Some(source) = theirs.file(name)? else { return Ok(None) };
@@ -183,13 +182,13 @@ fn keep_regular(ours: &OwnedFd, name: &OsStr) -> Result<Option<u64>, Errno> {
 }
 
 fn is_loose(entry: &Entry) -> bool {
-    entry.kind == Kind::File && matches!(entry.name.len(), 38 | 62) && is_hex(&entry.name)
+    entry.kind == EntryKind::File && matches!(entry.name.len(), 38 | 62) && is_hex(&entry.name)
 }
 
 /// The name of an index such as git gives it.
 fn index_name(entry: &Entry) -> Option<&OsString> {
     let id = entry.name.to_str()?.strip_prefix("pack-")?.strip_suffix(".idx")?;
-    let is_index = entry.kind == Kind::File && matches!(id.len(), 40 | 64) && is_hex(OsStr::new(id));
+    let is_index = entry.kind == EntryKind::File && matches!(id.len(), 40 | 64) && is_hex(OsStr::new(id));
     is_index.then_some(&entry.name)
 }
 

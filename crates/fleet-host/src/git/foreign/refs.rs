@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fleet_core::refname::check_ref_name;
 
 use super::Unreadable;
-use super::folder::{Entry, Folder, Kind};
+use super::folder::{Entry, EntryKind, Folder};
 use crate::git::files::Head;
 use crate::git::oid::Oid;
 
@@ -13,17 +13,16 @@ use crate::git::oid::Oid;
 const LINE_LIMIT: u64 = 4096;
 /// As much as a million refs need.
 const PACKED_LIMIT: u64 = 64 << 20;
-/// More refs than this are not what somebody works with.
+/// More refs than anyone works with.
 const MOST_REFS: usize = 1_000_000;
 /// Git cannot make files of longer names either.
 const LONGEST_NAME: usize = 1024;
-/// Folders deeper than this are not looked into.
+/// Deeper folders are ignored.
 const DEEPEST: usize = 32;
 
 /// What `HEAD` says in a repository that keeps refs in tables, where git would not look at it.
 const TABLE_HEAD: &str = "refs/heads/.invalid";
 
-/// The refs of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::git) struct Refs {
     /// The object of each ref, by its full name.
@@ -36,7 +35,6 @@ pub(in crate::git) struct Refs {
 #[derive(Debug, PartialEq, Eq)]
 enum Value {
     Object(Oid),
-    /// The full name of another ref.
     Symbolic(String),
 }
 
@@ -53,7 +51,6 @@ pub(super) fn head(own: &Folder, common: &Folder) -> Result<Head, Unreadable> {
     }
 }
 
-/// All refs in the git directory `common`.
 pub(super) fn all(common: &Folder) -> Result<Refs, Unreadable> {
     refuse_tables(common)?;
     let refs = common
@@ -77,7 +74,7 @@ struct Walk {
     found: Refs,
     /// Refs that have a file which names no object: a packed ref of the same name does not count.
     hidden: BTreeSet<String>,
-    /// How many more entries and lines are looked at.
+    /// How many more entries and lines are read.
     left: usize,
 }
 
@@ -92,8 +89,8 @@ impl Walk {
                 continue;
             }
             match entry.kind {
-                Kind::File => self.file(folder, entry, name),
-                Kind::Folder if depth > 0 => self.enter(folder, entry, name, depth)?,
+                EntryKind::File => self.file(folder, entry, name),
+                EntryKind::Folder if depth > 0 => self.enter(folder, entry, name, depth)?,
                 _ => self.refuse(name),
             }
         }
@@ -165,10 +162,10 @@ impl Walk {
 /// What git passes over, too: hidden files, and the locks that a killed git leaves behind.
 fn is_passed_over(entry: &Entry) -> bool {
     let name = entry.name.as_encoded_bytes();
-    name.starts_with(b".") || (entry.kind == Kind::File && name.ends_with(b".lock"))
+    name.starts_with(b".") || (entry.kind == EntryKind::File && name.ends_with(b".lock"))
 }
 
-/// The start of a name that may be anything.
+/// The start of a name, which may be anything.
 fn shown(name: String) -> String {
     if name.len() <= LONGEST_NAME { name } else { name.chars().take(200).collect() }
 }
@@ -186,7 +183,7 @@ fn value(content: &[u8]) -> Option<Value> {
     object(text.split_ascii_whitespace().next()?).map(Value::Object)
 }
 
-/// The name of an object; only zeros are none.
+/// The name of an object; zeros mean none.
 pub(super) fn object(text: &str) -> Option<Oid> {
     Oid::parse(text).ok().filter(|oid| oid.as_str().bytes().any(|digit| digit != b'0'))
 }

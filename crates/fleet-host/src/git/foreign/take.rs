@@ -14,7 +14,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::borrowed::Borrowed;
+use super::borrowed::ListedAlternates;
 use super::objects::Staged;
 use crate::git::capture::Scratch;
 use crate::git::command::{Git, oid_of};
@@ -46,7 +46,6 @@ const OURS: [&str; 7] = [
 const PACK: &str = "new.pack";
 const INDEX: &str = "new.idx";
 
-/// What to take.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::git) struct Take<'a> {
     /// Where to look besides; `None` for objects that the vault has or borrows already, and is to have itself.
@@ -57,13 +56,11 @@ pub(in crate::git) struct Take<'a> {
     pub(in crate::git) known: &'a [Oid],
 }
 
-/// Why nothing was taken.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::git) enum TakeError {
     /// The objects are damaged, forged or incomplete, or fail fsck.
     #[error("the objects were refused: {why}")]
     Refused { why: String },
-    /// Our side failed.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -88,7 +85,7 @@ fn checked<'a>(vault: &'a Path, take: &Take<'_>) -> Result<Option<(Job<'a>, Opti
     if tips.is_empty() {
         return Ok(None);
     }
-    let borrowed = Borrowed::by(vault)?;
+    let borrowed = ListedAlternates::by(vault)?;
     let is_partial = borrowed.is_partial();
     let wanted = wanted(&tips, &known);
     let job = Job { vault, borrowed, is_partial, wanted, folder: Temporary::new(vault, "take")? };
@@ -114,11 +111,11 @@ fn lines<'a>(start: &str, objects: impl Iterator<Item = &'a Oid>) -> String {
 
 struct Job<'a> {
     vault: &'a Path,
-    borrowed: Borrowed,
-    /// Whether objects may be missing because whoever we borrow from has not fetched them.
+    borrowed: ListedAlternates,
+    /// Whether objects may be missing because the repository that we borrow from has not fetched them.
     is_partial: bool,
     wanted: String,
-    /// An object directory with the new pack, which git does not see unless it is told.
+    /// An object directory with the new pack, which git sees only when it is named.
     folder: Temporary,
 }
 
@@ -148,7 +145,6 @@ impl Job<'_> {
         Scratch::new(self.folder.path(), "wanted").with(lines.as_bytes())
     }
 
-    /// Packs what is wanted.
     fn pack(&self, take: &Take<'_>) -> Result<(), TakeError> {
         let path = self.file(PACK)?;
         let mut file = File::create_new(&path).map_err(GitError::io(&path))?;

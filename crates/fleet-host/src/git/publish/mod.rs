@@ -28,16 +28,14 @@ pub use self::pack::sweep_keeps;
 /// Objects are packed again when the user's git repacked them under our feet; other failures repeat themselves.
 const PACK_ATTEMPTS: usize = 3;
 
-/// What to publish, and where.
 #[derive(Debug, Clone, Copy)]
 pub struct Publish<'a> {
     /// The user's repository, its git common directory.
     pub repo: &'a Path,
     /// Our git directory. It has all objects of `commit`, its own or borrowed from `repo`.
     pub vault: &'a Path,
-    /// The branch, without `refs/heads/`.
     pub branch: &'a str,
-    /// Where the branch should be.
+    /// Where the branch should point.
     pub commit: &'a Oid,
     /// Where we know the branch to be: what we published last, or where an earlier attempt left it. `None` if it must
     /// not exist.
@@ -49,48 +47,40 @@ pub struct Publish<'a> {
     pub compression: Compression,
 }
 
-/// Whether objects are compressed that are not yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// A little, which is quick.
     #[default]
     Quick,
-    /// Not at all: there is much that cannot be.
+    /// Not at all: much of it cannot be compressed.
     None,
 }
 
-/// What became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Published {
-    /// The branch is at the commit.
+    /// The branch points to the commit.
     Done,
-    /// The branch was left alone.
+    /// The branch was not changed.
     Kept(NotPublished),
 }
 
-/// What a person did, because of which a branch was left alone.
+/// What a person did that kept a branch from being published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotPublished {
     /// The branch has commits that are not ours.
     Moved {
-        /// Where it is.
         at: Oid,
     },
-    /// The branch is gone.
     Deleted,
     /// The branch is checked out, or a rebase or bisection will return to it.
     CheckedOut {
-        /// The work tree.
         place: PathBuf,
     },
     /// There cannot be a new branch of this name.
     NameTaken {
-        /// What is in its way.
         why: String,
     },
     /// A git of theirs holds a lock, or was killed and left it.
     Locked {
-        /// The file.
         lock: PathBuf,
     },
 }
@@ -145,7 +135,7 @@ fn locked(error: GitError) -> Result<Published, GitError> {
     }
 }
 
-/// What to do about the branch as it is now.
+/// What to do about the branch now.
 enum Next {
     Answer(Published),
     /// Set it, provided that it is still there.
@@ -186,7 +176,7 @@ fn next(wanted: &Publish<'_>, name: &str) -> Result<Next, GitError> {
 /// What a branch is.
 enum Found {
     Tip(Tip),
-    /// It stands for another one, which is not ours to move.
+    /// It points to another branch, which is not ours to move.
     Symbolic {
         target: String,
     },
@@ -209,8 +199,8 @@ fn tip(repo: &Path, name: &str) -> Result<Found, GitError> {
     })
 }
 
-/// Whether somebody only moved the branch on, to a commit between where we left it and the one to publish. One who moved
-/// it back wants it there.
+/// Whether a person only moved the branch forward, to a commit between where we left it and the one to publish. A
+/// person who moved it back wants it there.
 fn is_on_the_way(wanted: &Publish<'_>, left: &Oid, at: &Oid) -> Result<bool, GitError> {
     let is_in = |older: &Oid, newer: &Oid| refs::is_ancestor(wanted.vault, older, newer);
     Ok(is_in(left, at)? && is_in(at, wanted.commit)?)

@@ -33,22 +33,21 @@ const REASON: &str = "codefleet publish ";
 /// The extension of a file that is not complete. Nobody else has such files.
 const PART: &str = "fleet-part";
 
-/// A `.keep` of somebody else may be of any length.
+/// A `.keep` of another program may be of any length.
 const LONGEST_REASON: u64 = 4096;
 
-/// So old that nobody is at work with it, even where a process of another container looks dead to us.
+/// So old that no process uses it, even where a process of another container looks dead to us.
 pub(in crate::git) const ABANDONED: Duration = Duration::from_hours(24);
 
 /// Packing reads everything that is new.
-const PATIENCE: Duration = Duration::from_hours(1);
+const PACK_TIMEOUT: Duration = Duration::from_hours(1);
 
-/// What to bring.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PackWanted<'a> {
     pub(super) repo: &'a Path,
     pub(super) vault: &'a Path,
     pub(super) commit: &'a Oid,
-    /// What these reach is left out.
+    /// What these commits reach is left out.
     pub(super) known: &'a [Oid],
     pub(super) compression: Compression,
 }
@@ -118,7 +117,7 @@ fn remove_keep(path: &Path) -> io::Result<()> {
     absent(fs::remove_file(path.with_extension("keep")))
 }
 
-/// Removes what did not become a pack. The `.keep` goes last, so that somebody else can go on with this.
+/// Removes what did not become a pack. The `.keep` goes last, so that another process can continue this.
 fn discard(path: &Path) -> io::Result<()> {
     for extension in [PART, "pack"] {
         absent(fs::remove_file(path.with_extension(extension)))?;
@@ -172,7 +171,7 @@ fn pack_objects(wanted: &PackWanted<'_>, folder: &Temporary) -> Result<Option<Pa
         })
         .args(["pack-objects", "--revs", "--quiet", "--non-empty", "--delta-base-offset"])
         .args(["--window=0", "--depth=0"])
-        .patience(PATIENCE);
+        .patience(PACK_TIMEOUT);
     if is_partial(wanted.repo) {
         git = git.arg("--missing=allow-any");
     }

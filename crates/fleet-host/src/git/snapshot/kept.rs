@@ -15,18 +15,16 @@ use crate::git::refs;
 use crate::git::retries::Retries;
 use crate::git::vault::{Vault, beginnings, users_tips};
 
-/// Which commits to keep.
 #[derive(Debug, Clone, Copy)]
 pub struct KeepCommits<'a> {
     /// The git common directory of the user's repository.
     pub repo: &'a Path,
     /// Our own git directory, which is to have them. It has or borrows them.
     pub vault: &'a Path,
-    /// The run that they are kept under.
     pub run: &'a str,
     /// The commits, and why each is kept, in a few words.
     pub commits: &'a [(Oid, String)],
-    /// When, in seconds since 1970.
+    /// In seconds since 1970.
     pub at_seconds: i64,
 }
 
@@ -130,7 +128,7 @@ fn name_all(wish: &KeepCommits<'_>, snapshots: &[Oid]) -> Result<Vec<String>, Gi
         let (_file, input) = Scratch::new(wish.vault, "names").with(lines.as_bytes())?;
         match Git::about(wish.vault).args(["update-ref", "--no-deref", "--stdin"]).stdin(input).run() {
             Ok(()) => return Ok(names),
-            // Somebody else was quicker, or a killed process left the lock of a number.
+            // Another process was quicker, or a killed one left the lock of a number.
             Err(error) => retries.pause_after(error)?,
         }
         passed_over += 1;

@@ -24,26 +24,23 @@ use super::refs;
 use super::vault::complete;
 
 pub use self::kept::{KeepCommits, keep_commit, keep_commits};
-pub use self::stored::{StoredSnapshot, drop_snapshots, is_published, list_snapshots, restore_branch};
+pub use self::stored::{StoredSnapshot, drop_snapshots, list_snapshots, restore_branch};
 
 /// Where snapshots are.
-const FOLDER: &str = "refs/fleet/snapshots";
+pub(in crate::git) const FOLDER: &str = "refs/fleet/snapshots";
 
 /// Whose commits snapshots are: never the user's, whose name stands for what they did themselves.
 pub(super) const OUR_NAME: &str = "codefleet";
 /// The address to it.
 pub(super) const OUR_EMAIL: &str = "codefleet@localhost";
 
-/// Which snapshot to take.
 #[derive(Debug, Clone, Copy)]
 pub struct TakeSnapshot<'a> {
-    /// The checkout.
     pub checkout: &'a Checkout,
-    /// The run that it is kept under.
     pub run: &'a str,
-    /// Why it is taken, in a few words.
+    /// The reason, in a few words.
     pub why: &'a str,
-    /// When, in seconds since 1970.
+    /// In seconds since 1970.
     pub at_seconds: i64,
     /// Paths that must not get into the repository, such as copied credentials.
     pub exclude: &'a [String],
@@ -53,26 +50,20 @@ pub struct TakeSnapshot<'a> {
     pub staged: Option<&'a Oid>,
 }
 
-/// A snapshot that was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Its ref.
     pub ref_name: String,
-    /// The commit.
     pub commit: Oid,
-    /// The tree of the whole work tree.
     pub tree: Oid,
     /// `HEAD` at that time; `None` before a first commit.
     pub head: Option<Oid>,
     /// Whether it is new: when nothing changed since the run's last one, that one is the answer.
     pub fresh: bool,
-    /// What could not be taken in.
     pub skips: Skips,
     /// How many bytes of files had to be read.
     pub bytes: u64,
 }
 
-/// Takes a snapshot.
 pub fn take_snapshot(take: &TakeSnapshot<'_>) -> Result<Snapshot, GitError> {
     let captured = look(take)?;
     store(take, &captured, &HeadState::of(take.checkout)?)
@@ -150,11 +141,11 @@ pub(super) fn store(
     Ok(answer(captured, facts, (ref_name, commit), true))
 }
 
-/// The whole work tree as it is now, as a commit on top of `HEAD` that no ref names, and `HEAD`: for those who only
-/// look. Git collects it one day.
+/// The whole work tree as it is now, as a commit on top of `HEAD` that no ref names, and `HEAD`: for read-only callers.
+/// Git collects it later.
 ///
-/// A snapshot would do as well, were it not kept: whoever looks at a run that just ends may find the files of the next
-/// one, and that must not become the last thing that is known of the first.
+/// A snapshot would be kept: a caller that reads a run which just ends may find the files of the next one, and that
+/// must not become the last known state of the first.
 pub fn glance(take: &TakeSnapshot<'_>) -> Result<(Oid, Option<Oid>), GitError> {
     let checkout = take.checkout;
     let captured = capture(take.wanted(Purpose::Keep))?;
@@ -175,7 +166,7 @@ fn answer(captured: &Captured, facts: Facts, (ref_name, commit): (String, Oid), 
     Snapshot { ref_name, commit, tree: keep.tree, head, fresh, skips: keep.skips, bytes: captured.bytes }
 }
 
-/// `HEAD`, as far as a snapshot needs it.
+/// The part of `HEAD` that a snapshot needs.
 #[derive(Debug)]
 pub(super) struct HeadState {
     pub(super) commit: Option<Oid>,
@@ -268,7 +259,6 @@ pub(super) fn check_run(run: &str) -> Result<(), GitError> {
     check_ref_name(run).map_err(|error| GitError::Refused(error.to_string()))
 }
 
-/// The refs of a run, or of all.
 fn folder(run: Option<&str>) -> Result<String, GitError> {
     match run {
         None => Ok(format!("{FOLDER}/")),
@@ -276,7 +266,6 @@ fn folder(run: Option<&str>) -> Result<String, GitError> {
     }
 }
 
-/// Whether a ref is one of ours.
 fn is_ours(name: &str) -> bool {
     Path::new(name).starts_with(FOLDER) && check_ref_name(name).is_ok()
 }

@@ -17,24 +17,19 @@ use crate::git::refs;
 use crate::git::refused_files::check_snapshot;
 use crate::git::vault::{Vault, is_vault, put_lost_refs_aside};
 
-/// A snapshot in the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSnapshot {
-    /// Its ref.
     pub ref_name: String,
-    /// The run that it was taken of.
     pub run: String,
     /// Its number within the run, from one.
     pub number: u64,
-    /// The commit.
     pub commit: Oid,
     /// The tree of the whole work tree.
     pub tree: Oid,
     /// `HEAD` at that time; `None` before a first commit.
     pub head: Option<Oid>,
-    /// Why it was taken.
     pub why: String,
-    /// When, in seconds since 1970.
+    /// In seconds since 1970.
     pub at_seconds: i64,
     /// Whether it holds more than its tree: something staged that is nowhere else, or insides of nested repositories.
     pub has_more: bool,
@@ -48,16 +43,6 @@ pub fn list_snapshots(repo: &Path, run: Option<&str>) -> Result<Vec<StoredSnapsh
     let mut all: Vec<_> = read(repo, run)?.into_iter().map(Read::into_stored).collect();
     all.sort_by(|a, b| (&a.run, a.number).cmp(&(&b.run, b.number)));
     Ok(all)
-}
-
-/// Whether the user's repository has what a run that began at `base` left: then its branch was set. `None` if nothing is
-/// known of the run.
-pub fn is_published((repo, vault): (&Path, &Path), run: &str, base: &Oid) -> Result<Option<bool>, GitError> {
-    let Some(last) = list_snapshots(vault, Some(run))?.pop() else { return Ok(None) };
-    // What an agent did not commit itself is in a commit that is made after the snapshot, with the same files.
-    let left = last.head.filter(|head| head != base).unwrap_or(last.tree);
-    let answer = Git::about(repo).args(["cat-file", "-e", left.as_str()]).answer()?;
-    Ok(Some(answer.code == Some(0)))
 }
 
 /// Makes a branch in the user's repository from a snapshot in the vault. Its name must be free. Files that git refuses do
@@ -102,7 +87,6 @@ pub fn drop_snapshots(repo: &Path, snapshots: &[StoredSnapshot]) -> Result<(), G
     Git::about(repo).args(["update-ref", "--no-deref", "--stdin", "-z"]).stdin(input).run()
 }
 
-/// What a ref says.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) ref_name: String,

@@ -15,14 +15,14 @@ use crate::git::error::GitError;
 use crate::git::foreign::{Take, TakeError, take};
 use crate::git::oid::Oid;
 
-/// Reading all of a vault, and what it borrows.
-const PATIENCE: Duration = Duration::from_hours(2);
+/// For reading a whole vault and what it borrows.
+const READ_TIMEOUT: Duration = Duration::from_hours(2);
 
 /// The newest commits that refs and workspaces reach and that the vault does not have itself.
 pub(super) fn boundary(vault: &Vault) -> Result<BTreeSet<Oid>, GitError> {
     let own = own_objects(vault)?;
     let mut found = BTreeSet::new();
-    let all = || Git::about(&vault.dir).args(["rev-list", "--all"]).patience(PATIENCE);
+    let all = || Git::about(&vault.dir).args(["rev-list", "--all"]).patience(READ_TIMEOUT);
     each_line(all().arg("--no-walk"), &mut |line| {
         found.extend(Oid::parse(line).ok().filter(|tip| !own.contains(tip)));
     })?;
@@ -46,7 +46,7 @@ pub(super) fn copy_the_rest(vault: &Vault, boundary: &BTreeSet<Oid>) -> Result<b
         git = git.arg("--missing=allow-any");
     }
     let mut missing = BTreeSet::new();
-    each_line(git.arg("--stdin").stdin(input).patience(PATIENCE), &mut |line| {
+    each_line(git.arg("--stdin").stdin(input).patience(READ_TIMEOUT), &mut |line| {
         missing.extend(Oid::parse(line).ok().filter(|object| !own.contains(object)));
     })?;
     let (tips, known) = (Vec::from_iter(missing), Vec::from_iter(boundary.clone()));
@@ -69,7 +69,7 @@ pub(in crate::git) fn beginnings(
     let (_file, input) = Scratch::new(&vault.dir, "tips").with(lines.as_bytes())?;
     let git = Git::about(&vault.dir).args(["rev-list", "--boundary", "--ignore-missing", "--stdin"]);
     let (mut found, mut new) = (Vec::new(), BTreeSet::new());
-    each_line(git.stdin(input).patience(PATIENCE), &mut |line| match line.strip_prefix('-') {
+    each_line(git.stdin(input).patience(READ_TIMEOUT), &mut |line| match line.strip_prefix('-') {
         Some(commit) => found.extend(Oid::parse(commit).ok()),
         None => new.extend(Oid::parse(line).ok()),
     })?;

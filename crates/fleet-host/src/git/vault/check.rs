@@ -10,11 +10,11 @@ use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
 
 /// Somebody waits for the answer: a very large vault is not looked at to the end.
-const PATIENCE: Duration = Duration::from_mins(1);
+const CHECK_TIMEOUT: Duration = Duration::from_mins(1);
 /// What a repository cannot be without.
 const NEEDED: [&str; 3] = ["HEAD", "config", "objects"];
-/// So many findings of git are passed on.
-const NAMED: usize = 3;
+/// How many of git's findings are passed on.
+const MOST_NAMED: usize = 3;
 
 /// What is wrong with a vault, in a sentence each; empty is good. One whose repository is away cannot be judged.
 pub fn check_vault(repo: &Path, dir: &Path) -> Result<Vec<String>, GitError> {
@@ -63,14 +63,14 @@ fn damaged_objects(repo: &Path, dir: &Path) -> Result<Vec<String>, GitError> {
     all.extend(indexes.map(|index| Git::about(dir).args(["verify-pack", "--"]).arg(index)));
     let mut findings = Vec::new();
     for git in all {
-        let answer = match git.patience(PATIENCE).answer() {
+        let answer = match git.patience(CHECK_TIMEOUT).answer() {
             Err(GitError::TimedOut { .. }) => continue,
             answer => answer?,
         };
         if answer.code != Some(0) {
             let said = String::from_utf8_lossy(&answer.stdout).into_owned() + "\n" + &answer.stderr;
             let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-            findings.extend(lines.take(NAMED).map(ToOwned::to_owned));
+            findings.extend(lines.take(MOST_NAMED).map(ToOwned::to_owned));
         }
     }
     Ok(findings)

@@ -10,7 +10,6 @@ use crate::git::gitdir::is_absence;
 use crate::git::oid::Oid;
 use crate::git::workspace::claimed_commits;
 
-/// What runs need of a vault.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Claims {
     /// The workspaces that runs have, and the commits that these were made from.
@@ -20,7 +19,6 @@ pub(super) enum Claims {
 }
 
 impl Claims {
-    /// Those of the vault in the folder `dir`.
     pub(super) fn of(dir: &Path) -> Self {
         let (mut places, mut commits) = (Vec::new(), BTreeSet::new());
         let folder = dir.join("worktrees");

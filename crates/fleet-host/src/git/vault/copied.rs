@@ -18,8 +18,8 @@ use crate::git::oid::Oid;
 
 const FOLDER: &str = "refs/fleet/copied/";
 
-/// The first copy is one of the whole history.
-const PATIENCE: Duration = Duration::from_hours(2);
+/// The first copy is of the whole history.
+const COPY_TIMEOUT: Duration = Duration::from_hours(2);
 
 /// Copies a commit of the user's repository, and all that it reaches.
 pub(super) fn copy(vault: &Vault, commit: &Oid) -> Result<(), GitError> {
@@ -84,7 +84,7 @@ pub(super) fn copy_objects(vault: &Path, tips: &[Oid], known: &[Oid]) -> Result<
     if is_partial {
         git = git.arg("--missing=allow-any");
     }
-    git.arg(vault.join("objects/pack/pack")).stdin(input).patience(PATIENCE).bytes().map(drop)
+    git.arg(vault.join("objects/pack/pack")).stdin(input).patience(COPY_TIMEOUT).bytes().map(drop)
 }
 
 /// Those objects that were fetched.

@@ -11,9 +11,7 @@ use crate::git::files;
 use crate::git::foreign::{Take, TakeError, take};
 use crate::git::oid::Oid;
 use crate::git::refs;
-
-/// Where they are, in both.
-const FOLDER: &str = "refs/fleet/snapshots";
+use crate::git::snapshot::FOLDER;
 
 /// Whether the user's repository may have some, as far as a glance tells.
 pub(super) fn may_have_some(repo: &Path) -> bool {
@@ -57,7 +55,7 @@ fn put_aside(vault: &Vault, (name, commit): &(String, Oid)) -> Result<(), GitErr
     Git::about(&vault.repo).args(["update-ref", "--no-deref", "-d", name, commit.as_str()]).run()
 }
 
-/// Moves all of these, or none.
+/// Moves all of these refs, or none.
 fn move_all(vault: &Vault, refs: &[(String, Oid)]) -> Result<(), GitError> {
     let tips: Vec<Oid> = refs.iter().map(|(_, commit)| commit.clone()).collect();
     let known = beginnings(vault, &tips, &users_tips(vault)?)?;

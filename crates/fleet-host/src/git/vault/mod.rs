@@ -6,12 +6,12 @@
 //! Must never point a ref at something that is neither in its own objects nor held in the user's repository: the user
 //! may prune at any moment.
 
+mod agent_refs;
 mod boundary;
 mod check;
 mod claims;
 mod complete;
 mod copied;
-mod given;
 mod heal;
 mod migrate;
 mod moved;
@@ -36,16 +36,16 @@ use super::oid::Oid;
 use super::stamp::Stamp;
 use crate::lock::Exclusive;
 
+pub(super) use self::agent_refs::AgentRefs;
 pub(super) use self::boundary::{beginnings, users_tips};
 pub use self::check::check_vault;
 pub(super) use self::complete::{complete, complete_new};
-pub(super) use self::given::Given;
 pub(super) use self::heal::put_lost_refs_aside;
 pub use self::tidy::tidy_vault;
 
-/// Another process brings the vault up to date within milliseconds.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Changes whenever this code would write something else into a vault.
+/// Another process updates the vault within milliseconds.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+/// Changes whenever this code would write a vault differently.
 const VERSION: u32 = 2;
 /// A configuration or list of patterns that is larger is a mistake.
 const LARGEST: u64 = 16 << 20;
@@ -73,7 +73,6 @@ impl Origin {
     }
 }
 
-/// A vault that is up to date.
 #[derive(Debug, Clone)]
 pub(super) struct Vault {
     pub(super) dir: PathBuf,
@@ -112,7 +111,7 @@ impl Vault {
             && !migrate::may_have_some(&self.repo)
     }
 
-    /// Whether what the vault needs in order to be one is there.
+    /// Whether the vault is complete.
     fn is_whole(&self) -> bool {
         let lenders = fs::read(self.dir.join("objects/info/alternates")).ok();
         lenders == Some(alternates::file(&[&self.repo.join("objects")]))
@@ -128,7 +127,7 @@ impl Vault {
             let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
             made.map_err(GitError::io(&folder))?;
         }
-        let lock = Exclusive::acquire(&self.dir.join("refresh.lock"), PATIENCE).map_err(failed)?;
+        let lock = Exclusive::acquire(&self.dir.join("refresh.lock"), LOCK_TIMEOUT).map_err(failed)?;
         let Some(_lock) = lock else {
             return Err(GitError::Refused(format!("{} is locked by another process", self.dir.display())));
         };
@@ -171,13 +170,13 @@ impl Vault {
         Ok(())
     }
 
-    /// Gives the lock file the time of now.
+    /// Sets the time of the lock file to now.
     fn touch(&self) -> Result<(), GitError> {
         let path = self.dir.join("refresh.lock");
         fs::write(&path, b"").map_err(GitError::io(&path))
     }
 
-    /// Writes a file of the vault: whoever reads it finds the old one or the new one.
+    /// Writes a file of the vault. Readers find the old one or the new one.
     fn write(&self, name: &str, content: &[u8]) -> Result<(), GitError> {
         let (path, new) = (self.dir.join(name), self.dir.join(format!("{name}.new")));
         let written = (|| {
@@ -232,7 +231,6 @@ pub fn open_vault(repo: &Path, dir: &Path) -> Result<(), GitError> {
     Vault::of(repo, dir).map(drop)
 }
 
-/// The repository that the vault in the folder `dir` was made for.
 pub(super) fn noted_repo(dir: &Path) -> Option<PathBuf> {
     let noted = fs::read(dir.join("origin.json")).ok()?;
     serde_json::from_slice::<Origin>(&noted).ok().map(|origin| origin.repo)
@@ -243,7 +241,6 @@ pub(super) fn is_vault(dir: &Path) -> bool {
     dir.join("origin.json").exists()
 }
 
-/// The content of a file, if there is one.
 fn read_bounded(path: &Path) -> Result<Option<Vec<u8>>, GitError> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() && found.len() <= LARGEST => {

@@ -47,7 +47,7 @@ fn in_use(vault: &Path, place: &Path) -> GitError {
     ))
 }
 
-/// Whether the vault at this path was that of the same repository, at a place where it is no longer.
+/// Whether the vault at this path belonged to the same repository, which has moved away.
 fn is_left(path: &Path, vault: &Vault) -> bool {
     let Some(origin) = noted_repo(path) else { return false };
     let is_held =

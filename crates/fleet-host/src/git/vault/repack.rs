@@ -8,17 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Vault;
+use super::{Vault, remove};
 use crate::git::capture::Scratch;
 use crate::git::command::Git;
 use crate::git::error::GitError;
-use crate::git::gitdir::is_absence;
 use crate::git::oid::Oid;
 use crate::git::pack_index::PackIndex;
 use crate::git::stamp::Stamp;
 
-/// Reading all of a vault, and what it borrows.
-const PATIENCE: Duration = Duration::from_hours(2);
+/// For reading a whole vault and what it borrows.
+const REPACK_TIMEOUT: Duration = Duration::from_hours(2);
 
 /// Packs what the vault itself has of what its refs and workspaces reach, and removes the files of objects that were
 /// last written before `before`, in the seconds of the file system. What is younger may be waiting for its ref.
@@ -34,12 +33,11 @@ pub(super) fn own_objects(vault: &Vault) -> Result<BTreeSet<Oid>, GitError> {
     ObjectFiles::of(vault)?.objects()
 }
 
-/// The files in which the vault itself has objects.
 struct ObjectFiles {
     loose: Vec<(Oid, PathBuf)>,
     /// The indexes of packs.
     packs: Vec<PathBuf>,
-    /// What did not become either.
+    /// Neither a pack nor its index.
     unfinished: Vec<PathBuf>,
 }
 
@@ -70,7 +68,7 @@ impl ObjectFiles {
         Ok(all)
     }
 
-    /// The time is looked at once more: whoever needs an object that is there gives its file a new one.
+    /// The time is checked once more: a process that needs an existing object gives its file a new time.
     fn remove_old(self, before: i64, except: Option<&str>) -> Result<(), GitError> {
         let is_old = |file: &Path| Stamp::of(file).is_some_and(|stamp| stamp.seconds() < before);
         let loose = self.loose.iter().map(|(_, file)| file);
@@ -79,7 +77,7 @@ impl ObjectFiles {
             let data = index.with_extension("pack");
             let is_new = except.is_some_and(|new| name(index) == format!("{new}.idx"));
             if !is_new && !data.with_extension("keep").exists() && is_old(&data) {
-                // Without its index nobody finds the pack; whoever reads it has it open.
+                // Without its index nobody finds the pack; readers have it open.
                 remove(index)?;
                 for end in ["rev", "bitmap", "mtimes", "pack"] {
                     remove(&data.with_extension(end))?;
@@ -104,7 +102,7 @@ fn needed(vault: &Vault, own: &BTreeSet<Oid>) -> Result<Vec<Oid>, GitError> {
         git = git.arg("--missing=allow-any");
     }
     let (mut found, mut open) = (Vec::new(), Vec::new());
-    git.patience(PATIENCE).feed(&mut |piece| {
+    git.patience(REPACK_TIMEOUT).feed(&mut |piece| {
         open.extend_from_slice(piece);
         let Some(end) = open.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
         let lines = open[..end].split(|byte| *byte == b'\n');
@@ -125,7 +123,7 @@ fn pack(vault: &Vault, objects: &[Oid]) -> Result<Option<String>, GitError> {
         .args(["pack-objects", "--quiet", "--non-empty", "--delta-base-offset"])
         .arg(vault.dir.join("objects/pack/pack"))
         .stdin(input)
-        .patience(PATIENCE)
+        .patience(REPACK_TIMEOUT)
         .bytes()?;
     let hash = String::from_utf8_lossy(answer.trim_ascii()).into_owned();
     Ok((!hash.is_empty()).then(|| format!("pack-{hash}")))
@@ -138,13 +136,6 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
 
 fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn remove(path: &Path) -> Result<(), GitError> {
-    match fs::remove_file(path) {
-        Err(error) if !is_absence(&error) => Err(GitError::io(path)(error)),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ const FILES: [&str; 12] = [
     "user.email",
 ];
 
-/// What an agent needs besides to work as in a clone.
+/// What an agent also needs to work as in a clone.
 const CLONE: [&str; 4] = ["core.sshcommand", "core.commentchar", "core.abbrev", "extensions.partialclone"];
 
 /// Sections of which an agent gets everything.
@@ -43,17 +43,15 @@ const REMOTE_PROGRAMS: [&str; 3] = ["uploadpack", "receivepack", "vcs"];
 /// Keys of a submodule that are data.
 const SUBMODULE: [&str; 4] = ["url", "active", "branch", "ignore"];
 
-/// One setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Setting {
     section: String,
     subsection: Option<String>,
     key: String,
-    /// `None`: the key stands alone, which means yes.
+    /// `None`: the key stands alone, which means true.
     value: Option<String>,
 }
 
-/// The settings of a repository.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Settings {
     all: Vec<Setting>,

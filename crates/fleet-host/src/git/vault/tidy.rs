@@ -14,7 +14,7 @@ use crate::git::oid::Oid;
 use crate::git::publish::{ABANDONED, sweep_keeps};
 use crate::git::stamp::Stamp;
 
-/// What is older was left by a process that is gone.
+/// Older files were left by a dead process.
 const DAY: i64 = 24 * 60 * 60;
 
 /// Removes objects of the vault that nobody has needed for a day, and gives up commits in the user's repository that
@@ -29,7 +29,7 @@ pub fn tidy_vault(repo: &Path, dir: &Path) -> Result<(), GitError> {
     remove_leftovers(&vault.dir);
     sweep_keeps(&vault.repo, ABANDONED)?;
     let now = Stamp::of(&vault.dir.join("refresh.lock")).map_or(0, |stamp| stamp.seconds());
-    // Whoever is just writing has objects that no ref leads to yet.
+    // A process that is writing has objects that no ref leads to yet.
     repack(&vault, now - DAY)
 }
 
@@ -57,7 +57,7 @@ fn needed(vault: &Vault) -> Result<Option<BTreeSet<Oid>>, GitError> {
     Ok(copy_the_rest(vault, &boundary)?.then(|| &boundary | &commits))
 }
 
-/// Removes scratch files and folders that killed processes left. What cannot be removed is no harm.
+/// Removes scratch files and folders that killed processes left. What cannot be removed does no harm.
 fn remove_leftovers(dir: &Path) {
     let Some(now) = Stamp::of(&dir.join("refresh.lock")).map(|stamp| stamp.seconds()) else { return };
     let Ok(entries) = fs::read_dir(dir) else { return };

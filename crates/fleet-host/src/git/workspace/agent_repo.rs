@@ -14,18 +14,17 @@ use crate::git::capture::copy_with_time;
 use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
 use crate::git::oid::Oid;
-use crate::git::vault::{Given, Vault};
+use crate::git::vault::{AgentRefs, Vault};
 
-/// The file of all refs that have none of their own.
+/// The file of all refs without their own file.
 const PACKED: &str = "packed-refs";
 
 /// More folders within each other than branches have. Each level costs an open file when they are removed.
 const MOST_LEVELS: usize = 64;
 
-/// What an agent's repository is to have.
+/// What an agent's repository must contain.
 #[derive(Debug)]
 pub(super) struct AgentRepo {
-    /// The `.git` folder.
     dir: PathBuf,
     /// Our own index of the same files.
     index: PathBuf,
@@ -42,7 +41,7 @@ impl AgentRepo {
     /// For the workspace at `work_tree`, on a branch (by its full name) at a commit.
     pub(super) fn new(
         vault: &Vault,
-        given: &Given,
+        given: &AgentRefs,
         (work_tree, index): (&Path, &Path),
         (branch, at): (&str, &Oid),
     ) -> Result<Self, GitError> {
@@ -97,16 +96,41 @@ impl AgentRepo {
             Err(error) if !is_absence(&error) => Err(error),
             _ => Ok(()),
         };
-        gone(fs::remove_dir_all(self.dir.join("refs/heads")))?;
+        let is_renamed = self.rename_branch().is_some();
+        if !is_renamed {
+            gone(fs::remove_dir_all(self.dir.join("refs/heads")))?;
+        }
         let packed = self.dir.join(PACKED);
         if !reads(&packed, &self.packed) {
             gone(fs::remove_file(&packed))?;
             write_new(&packed, &self.packed)?;
         }
         for (name, content) in &self.branches {
-            write_new(&self.dir.join(name), content)?;
+            let path = self.dir.join(name);
+            if is_renamed { fs::write(&path, content) } else { write_new(&path, content) }?;
         }
         fs::write(self.dir.join("HEAD"), &self.head)
+    }
+
+    /// Gives the one branch of the run before the name of this run's, if both are in the same folder: two new folders and
+    /// a file would cost more than all the rest. `None` where anything is different.
+    fn rename_branch(&self) -> Option<()> {
+        let mut names = self.branches.keys();
+        let (name, None) = (names.next()?, names.next()) else { return None };
+        let new = self.dir.join(name);
+        let mut folder = self.dir.join("refs/heads");
+        let old = loop {
+            let mut entries = fs::read_dir(&folder).ok()?;
+            let (entry, None) = (entries.next()?.ok()?, entries.next()) else { return None };
+            folder = entry.path();
+            if !entry.file_type().ok()?.is_dir() {
+                break entry;
+            }
+        };
+        let found = old.metadata().ok()?;
+        let is_plain = found.is_file() && found.nlink() == 1 && found.mode() & 0o711 == 0o600;
+        (is_plain && old.path().parent() == new.parent()).then_some(())?;
+        fs::rename(old.path(), new).ok()
     }
 
     /// The agent's git finds out about its files as quickly as ours does.
@@ -163,12 +187,12 @@ fn is_open(folder: &fs::Metadata) -> bool {
     folder.mode() & 0o700 == 0o700
 }
 
-/// What is written anew for every run.
+/// Whether it is written anew for every run.
 fn is_changing(name: &Path) -> bool {
     ["HEAD", "index", PACKED].iter().any(|one| name == Path::new(one)) || name.starts_with("refs/heads")
 }
 
-/// Whether a file has this content and no other name.
+/// Whether a file has this content and no second name.
 fn reads(path: &Path, content: &[u8]) -> bool {
     let is_plain = |found: fs::Metadata| {
         found.is_file()

@@ -16,7 +16,7 @@ use crate::git::oid::Oid;
 use crate::git::vault::Vault;
 
 /// A checkout of a large project from a slow disk, with filters that ask a server.
-pub(super) const LONG: Duration = Duration::from_hours(2);
+pub(super) const CHECKOUT_TIMEOUT: Duration = Duration::from_hours(2);
 
 /// What the administrative folder of a clean workspace has. Everything else in it is a leftover of a killed process.
 const KEPT: [&str; 5] = ["HEAD", "index", "gitdir", "commondir", "given.json"];
@@ -83,7 +83,11 @@ pub(super) fn scrub(area: &Area, held: &Held, checkout: &Checkout) -> Result<boo
         return Ok(false);
     }
     let succeeds = |args: &[&str]| -> Result<bool, WorkspaceError> {
-        let git = Git::within(checkout).with_filters().args(args).stdin(held.shared_lock()?).patience(LONG);
+        let git = Git::within(checkout)
+            .with_filters()
+            .args(args)
+            .stdin(held.shared_lock()?)
+            .patience(CHECKOUT_TIMEOUT);
         Ok(git.answer()?.code == Some(0))
     };
     let clean = match area.keep {

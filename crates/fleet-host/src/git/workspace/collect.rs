@@ -8,23 +8,23 @@ use std::fs;
 use std::sync::PoisonError;
 
 use super::clean::set_head;
-use super::taking::Taking;
+use super::object_transfer::ObjectTransfer;
 use super::worktrees::{self, Worktree};
 use super::{Workspace, given, size};
 use crate::git::command::Git;
 use crate::git::commit::agents_commit;
 use crate::git::error::GitError;
 use crate::git::files::Head;
-use crate::git::foreign::{Foreign, ForeignError, Unreadable};
+use crate::git::foreign::{ForeignError, ForeignGitDir, Unreadable};
 use crate::git::oid::Oid;
 use crate::git::refs;
 use crate::git::stamp::Stamp;
 
-/// Refs that somebody else has, too.
+/// Refs that also exist elsewhere.
 const FETCHED: &str = "refs/remotes/";
 /// Refs of an agent that are not its work: what it fetched, and stashes, which are found by their log.
 const NOT_WORK: [&str; 5] = [FETCHED, "refs/stash", "refs/pull/", "refs/prefetch/", "refs/merge-requests/"];
-/// More branches and stashes than this are not somebody's work.
+/// More branches and stashes than anyone uses.
 const MOST_OTHERS: usize = 1_000;
 
 /// An agent that leaves more commits behind is testing git.
@@ -48,9 +48,7 @@ pub struct Collected {
 /// Something that an agent committed beside its branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherWork {
-    /// What it is, in words.
     pub what: String,
-    /// Its commit.
     pub commit: Oid,
 }
 
@@ -58,7 +56,6 @@ pub struct OtherWork {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marks([Option<Stamp>; 4]);
 
-/// What an agent's refs say.
 struct State {
     head: Option<Oid>,
     branch: Option<Oid>,
@@ -68,12 +65,12 @@ struct State {
     /// Those of them at which the agent had a detached `HEAD`, before it checked something else out.
     left: Vec<Oid>,
     worktrees: Vec<Worktree>,
-    /// What of it could not be read.
+    /// What could not be read.
     unread: Option<String>,
 }
 
 impl Workspace {
-    /// What tells whether the agent has committed something since.
+    /// Tells whether the agent has committed something since.
     pub fn marks(&self) -> Marks {
         let dir = self.checkout.work_tree.join(".git");
         let branch = format!("refs/heads/{}", self.claim.branch);
@@ -114,10 +111,10 @@ impl Workspace {
     }
 
     fn take_all(&self, at: &Oid, seen_to: &mut BTreeSet<Oid>) -> Result<Collected, ForeignError> {
-        let foreign = Foreign::of(&self.checkout.work_tree)?;
+        let foreign = ForeignGitDir::of(&self.checkout.work_tree)?;
         let state = self.read(&foreign)?;
         let known: Vec<Oid> = self.claim.at.iter().chain(&self.claim.held).chain([at]).cloned().collect();
-        let mut taking = Taking::new(self, &foreign, known);
+        let mut taking = ObjectTransfer::new(self, &foreign, known);
         let mut unread = state.unread;
         let wanted: Vec<Oid> = state.head.iter().chain(&state.branch).cloned().collect();
         let taken = match taking.take(&wanted)? {
@@ -158,7 +155,7 @@ impl Workspace {
     /// Of the commits that the agent left on a detached `HEAD`, those that nothing else reaches.
     fn left_behind(
         &self,
-        taking: &mut Taking<'_>,
+        taking: &mut ObjectTransfer<'_>,
         mut left: Vec<Oid>,
         (reached, others): (&[Option<&Oid>], &[OtherWork]),
     ) -> Result<Vec<OtherWork>, ForeignError> {
@@ -209,7 +206,7 @@ impl Workspace {
         set_head(&self.checkout, to)
     }
 
-    fn read(&self, foreign: &Foreign) -> Result<State, Unreadable> {
+    fn read(&self, foreign: &ForeignGitDir) -> Result<State, Unreadable> {
         let own = format!("refs/heads/{}", self.claim.branch);
         let (head, refs) = (foreign.head()?, foreign.refs()?);
         let bad = refs.bad.iter().find(|name| !name.starts_with(FETCHED));

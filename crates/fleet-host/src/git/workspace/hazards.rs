@@ -18,7 +18,7 @@ use crate::git::error::GitError;
 use crate::git::gitdir::is_absence;
 
 /// More files and folders than this take longer to be removed than a workspace takes to be made.
-const BULK: u64 = 20_000;
+const SLOW_REMOVAL: u64 = 20_000;
 
 /// Moves hazards away, apart from repositories among ignored files that stay: there git looks at nothing else. False if a
 /// folder is closed, or if there is so much to be removed that a new workspace is made sooner.
@@ -49,7 +49,7 @@ pub(super) fn has_none(keep: Keep, checkout: &Checkout, commit: &str) -> Result<
 fn is_bulky(keep: Keep, checkout: &Checkout, survey: &Survey) -> bool {
     let tracked = || index_entries(&checkout.git_dir.join("index")).unwrap_or(0);
     // There may be a folder for every file.
-    keep == Keep::Nothing && survey.entries > BULK && survey.entries > BULK + 2 * tracked()
+    keep == Keep::Nothing && survey.entries > SLOW_REMOVAL && survey.entries > SLOW_REMOVAL + 2 * tracked()
 }
 
 /// How many files an index has, by its header.
@@ -137,7 +137,7 @@ mod tests {
             survey.entries = entries;
             is_bulky(keep, &checkout, &survey)
         };
-        let most = BULK + 2 * tracked;
+        let most = SLOW_REMOVAL + 2 * tracked;
         assert!(!is_bulky(Keep::Nothing, most) && is_bulky(Keep::Nothing, most + 1));
         assert!(!is_bulky(Keep::Ignored, most + 1), "they are there to stay");
     }

@@ -12,12 +12,12 @@ use fleet_core::refname::check_ref_name;
 use super::register;
 use crate::git::checkout::Checkout;
 use crate::git::error::GitError;
-use crate::git::foreign::Foreign;
+use crate::git::foreign::ForeignGitDir;
 use crate::git::oid::Oid;
 use crate::git::refs;
 use crate::git::vault::{self, Vault};
 
-/// Published commits are looked for this often.
+/// How often published commits are looked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The keeper publishes what an agent commits within about a second; a slow machine needs longer.
 const POLLS: usize = 100;
@@ -92,7 +92,7 @@ impl Surrounding {
     }
 
     fn agents_ref(&self, name: &str) -> Option<Oid> {
-        let refs = Foreign::of(&self.checkout.work_tree).ok()?.refs().ok()?;
+        let refs = ForeignGitDir::of(&self.checkout.work_tree).ok()?.refs().ok()?;
         full_names(name).find_map(|full| refs.named.get(&full).cloned())
     }
 
@@ -111,9 +111,9 @@ impl Surrounding {
         }
     }
 
-    /// Read as data; `None` if the agent's repository does not tell.
+    /// Read as data; `None` if the agent's repository is unreadable.
     fn agent_head(&self) -> Option<Oid> {
-        let foreign = Foreign::of(&self.checkout.work_tree).ok()?;
+        let foreign = ForeignGitDir::of(&self.checkout.work_tree).ok()?;
         let (head, refs) = (foreign.head().ok()?, foreign.refs().ok()?);
         foreign.commit(&refs, &head)
     }

@@ -10,7 +10,8 @@
 //!   so that a killed process leaves a note, never a riddle.
 //!
 //! A third, `w1.quarantined`, is there where a run ended whose processes may not all have been found: until the machine
-//! is restarted nobody gets that path, so that whatever they write there gets into nobody's work.
+//! is restarted nobody gets that path, so that whatever they write there gets into nobody's work. `occupied` says who was
+//! seen in the folders a moment ago.
 //!
 //! Must never hand out a slot that was not proven clean a moment ago or that somebody works in, never delete anything of a slot that has an
 //! owner, and never delete in the way of a user: what cannot be used again is moved aside.
@@ -18,13 +19,14 @@
 mod agent_repo;
 mod clean;
 mod collect;
+mod fingerprint;
 mod given;
 mod hazards;
 mod inside;
 mod linked;
+mod object_transfer;
 mod occupied;
 mod open;
-mod print;
 mod publishing;
 mod register;
 mod release;
@@ -33,7 +35,6 @@ mod seen;
 mod size;
 mod slot;
 mod sparse;
-mod taking;
 mod trash;
 mod untouched;
 mod worktrees;
@@ -52,14 +53,14 @@ use super::stamp::Stamp;
 use super::vault::Vault;
 
 use self::agent_repo::AgentRepo;
-use self::print::Print;
+use self::fingerprint::Fingerprint;
 use self::slot::{Claim, Held};
 
 pub(in crate::git) use self::clean::set_head;
 pub use self::collect::{Collected, Marks, OtherWork};
 pub use self::inside::{Surrounding, surrounding};
 pub use self::occupied::OccupiedSlot;
-pub use self::seen::Seen;
+pub use self::seen::SeenWorkspace;
 pub(in crate::git) use self::slot::claimed_commits;
 pub use self::slot::{Slot, SlotState};
 pub(in crate::git) use self::trash::rename_new;
@@ -79,7 +80,6 @@ pub struct Area {
     pub trash: PathBuf,
     /// How many free worktrees are kept warm.
     pub pool: usize,
-    /// What a worktree keeps between runs.
     pub keep: Keep,
 }
 
@@ -93,23 +93,18 @@ pub enum Keep {
     Ignored,
 }
 
-/// Where a branch starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartAt {
     /// A new branch at this commit; the name must be free.
     New(Oid),
-    /// The branch that is there: an earlier attempt's.
+    /// An existing branch, of an earlier attempt.
     Continue,
 }
 
-/// Which workspace to open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Open {
-    /// The run that will have it.
     pub owner: String,
-    /// The branch to check out.
     pub branch: String,
-    /// Where it starts.
     pub start: StartAt,
     /// What a start that only the vault has was made of: held in the user's repository as long as it is needed.
     pub borrowed: Vec<Oid>,
@@ -133,63 +128,37 @@ pub struct Workspace {
     recycled: bool,
     /// The agent's index when the workspace was opened.
     index: Option<Stamp>,
-    /// The agent's repository as it was made; unknown to whoever takes over.
+    /// The agent's repository as it was made; unknown after a take-over.
     repo: Option<AgentRepo>,
-    /// Its files when it was opened, if that can be told.
-    print: Option<Print>,
+    /// Its files when it was opened, if known.
+    print: Option<Fingerprint>,
 }
 
-/// Why there is no workspace.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The branch that should be continued does not exist.
     #[error("there is no branch {branch:?} to continue; start the task anew")]
-    NoSuchBranch {
-        /// The branch.
-        branch: String,
-    },
+    NoSuchBranch { branch: String },
     /// The branch is checked out by someone else.
     #[error(
         "the branch {branch:?} is checked out at {}; switch to another one there first",
         .place.display()
     )]
-    BranchInUse {
-        /// The branch.
-        branch: String,
-        /// Where.
-        place: PathBuf,
-    },
+    BranchInUse { branch: String, place: PathBuf },
     /// The submodules could not be checked out.
     #[error(
         "the submodules of the project cannot be checked out; try `git submodule update --init --recursive`"
     )]
     Submodules(#[source] GitError),
-    /// A process still works with the workspace.
     #[error("the workspace of {owner:?} is in use by a living process; stop that first")]
-    InUse {
-        /// The run that has it.
-        owner: String,
-    },
-    /// The note beside a slot cannot be read.
-    #[error("{} is damaged; look at the folder beside it, save what you need and remove both", .path.display())]
-    DamagedClaim {
-        /// The note.
-        path: PathBuf,
-    },
-    /// All numbers for worktrees are taken.
+    InUse { owner: String },
+    #[error("{} is damaged; look at the folder next to it, save what you need and remove both", .path.display())]
+    DamagedClaim { path: PathBuf },
     #[error("there are more than {0} worktrees in use")]
     TooMany(usize),
-    /// A file or folder of the pool could not be used.
     #[error("cannot use {}", .path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl WorkspaceError {
@@ -199,7 +168,6 @@ impl WorkspaceError {
 }
 
 impl Workspace {
-    /// The workspaces that it is one of.
     pub fn area(&self) -> &Area {
         &self.area
     }
@@ -209,17 +177,14 @@ impl Workspace {
         refs::head_commit(&self.checkout.git_dir)
     }
 
-    /// The root of its files.
     pub fn path(&self) -> &Path {
         &self.checkout.work_tree
     }
 
-    /// The branch that it was opened with.
     pub fn branch(&self) -> &str {
         &self.claim.branch
     }
 
-    /// The run that has it.
     pub fn owner(&self) -> &str {
         &self.claim.owner
     }
@@ -234,8 +199,8 @@ impl Workspace {
         &self.claim.private
     }
 
-    /// Notes, before they are copied, the paths that must not get into the repository, so that whoever takes the
-    /// workspace over knows them too.
+    /// Notes, before they are copied, the paths that must not get into the repository, so that they are known after a
+    /// take-over.
     pub fn note_private(&mut self, paths: &[String]) -> Result<(), WorkspaceError> {
         let mut claim = Claim { published: self.published(), ..self.claim.clone() };
         claim.private.extend_from_slice(paths);

@@ -5,13 +5,13 @@ use std::sync::Mutex;
 use std::thread;
 
 use super::agent_repo::AgentRepo;
-use super::clean::{self, LONG};
+use super::clean::{self, CHECKOUT_TIMEOUT};
+use super::fingerprint::Fingerprint;
 use super::occupied::Strangers;
-use super::print::Print;
 use super::register::register;
 use super::slot::{Claim, Held, Phase};
 use super::trash::open_up;
-use super::untouched::Used;
+use super::untouched::UsedWorktree;
 use super::{Area, Keep, Open, StartAt, Workspace, WorkspaceError, given, hazards};
 use crate::git::checkout::Checkout;
 use crate::git::command::{Answer, Git};
@@ -21,13 +21,12 @@ use crate::git::oid::Oid;
 use crate::git::publish::place_in_use;
 use crate::git::refs::{self, branch_commit, branch_conflict};
 use crate::git::stamp::Stamp;
-use crate::git::vault::{Given, Vault};
+use crate::git::vault::{AgentRefs, Vault};
 
-/// What a workspace is opened for.
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) vault: Vault,
-    pub(super) given: Given,
+    pub(super) given: AgentRefs,
     /// The full name of the branch.
     pub(super) name: String,
     pub(super) at: Oid,
@@ -36,8 +35,8 @@ pub(super) struct Start {
 
 /// What came of trying a warm workspace.
 enum Recycled {
-    Ready(Checkout, Option<Print>),
-    /// It is not as it should be. Whoever changed it may want to look at it.
+    Ready(Checkout, Option<Fingerprint>),
+    /// It is not as it should be. It stays as it is, so that a person can look at it.
     Unfit,
 }
 
@@ -58,7 +57,7 @@ impl Area {
         self.make_folders()?;
         let mut places = self.places()?;
         places.sort_by_key(|place| Some(&place.path) != open.preferred.as_ref());
-        for place in places {
+        for place in places.into_iter().filter(|place| !place.has_note()) {
             let Some(held) = place.try_hold()? else { continue };
             // Only under the lock is the absence of a note worth anything.
             if !place.is_free() || strangers.are_in(&place) {
@@ -110,7 +109,7 @@ impl Area {
             }
         };
         let held = hold_all(&vault, &at, &open.borrowed)?;
-        let given = Given::now(&vault)?;
+        let given = AgentRefs::now(&vault)?;
         let claim = Claim {
             owner: open.owner.clone(),
             branch: open.branch.clone(),
@@ -167,7 +166,7 @@ impl Area {
         }
         // Before it is proven clean: what changes after that changes the print.
         let now = held.noted_at().filter(|_| self.keep == Keep::Nothing);
-        let print = now.and_then(|now| Print::settled(&checkout.work_tree, now));
+        let print = now.and_then(|now| Fingerprint::settled(&checkout.work_tree, now));
         if !clean::is_clean(&checkout, self.keep)? {
             return Ok(Recycled::Unfit);
         }
@@ -211,7 +210,7 @@ impl Area {
         if checkout.work_tree.join(".gitmodules").exists()
             && let Err(error) = update_submodules(&held, &checkout)
         {
-            self.give_back(&held, Some(&checkout), Used::Somehow)?;
+            self.give_back(&held, Some(&checkout), UsedWorktree::Somehow)?;
             return Err(error);
         }
         // Once more, now that the workspace is known: somebody who gives up what nobody needs may not have seen it.
@@ -260,7 +259,7 @@ impl Area {
 pub(super) struct Ready {
     pub(super) checkout: Checkout,
     pub(super) is_recycled: bool,
-    pub(super) print: Option<Print>,
+    pub(super) print: Option<Fingerprint>,
 }
 
 /// Holds what a workspace borrows in the user's repository. A commit that is not there is in the vault: then those that
@@ -280,7 +279,7 @@ fn hold_all(vault: &Vault, at: &Oid, borrowed: &[Oid]) -> Result<Vec<Oid>, GitEr
 }
 
 fn switch(held: &Held, checkout: &Checkout, at: &Oid, how: &[&str]) -> Result<Answer, WorkspaceError> {
-    let git = Git::within(checkout).with_filters().stdin(held.shared_lock()?).patience(LONG);
+    let git = Git::within(checkout).with_filters().stdin(held.shared_lock()?).patience(CHECKOUT_TIMEOUT);
     let git = git.args(["checkout", "--quiet", "--no-guess", "--detach"]).args(how);
     Ok(git.args([at.as_str(), "--"]).answer()?)
 }
@@ -296,7 +295,7 @@ fn fetch_files(held: &Held, checkout: &Checkout, start: &Start) -> Result<bool, 
         .env("GIT_WORK_TREE", &checkout.work_tree)
         .index(&checkout.git_dir.join("index"))
         .stdin(held.shared_lock()?)
-        .patience(LONG)
+        .patience(CHECKOUT_TIMEOUT)
         .args(["read-tree", "--reset", "-u", start.at.as_str()])
         .run()?;
     Ok(true)
@@ -316,7 +315,7 @@ fn fetch_changed_files(held: &Held, was_at: Option<Tip>, start: &Start) -> Resul
     let wanted = if is_there { std::slice::from_ref(&start.at) } else { start.claim.held.as_slice() };
     let compare = ["diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv"];
     for commit in wanted {
-        let git = Git::about(repo).with_transports().stdin(held.shared_lock()?).patience(LONG);
+        let git = Git::about(repo).with_transports().stdin(held.shared_lock()?).patience(CHECKOUT_TIMEOUT);
         git.args(compare).args([from.as_str(), commit.as_str(), "--"]).feed(&mut |_| Ok(()))?;
     }
     Ok(())
@@ -336,7 +335,7 @@ fn update_submodules(held: &Held, checkout: &Checkout) -> Result<(), WorkspaceEr
     Git::standing_in(&checkout.work_tree)
         .with_transports()
         .stdin(held.shared_lock()?)
-        .patience(LONG)
+        .patience(CHECKOUT_TIMEOUT)
         .args(["submodule", "--quiet", "update", "--init", "--recursive"])
         .run()
         .map_err(WorkspaceError::Submodules)

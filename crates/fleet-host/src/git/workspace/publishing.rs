@@ -21,7 +21,7 @@ impl Workspace {
         if published.as_ref() == Some(commit) {
             return Ok(Published::Done);
         }
-        // Known before it is done: whoever takes over tells what we did from what a person did.
+        // Noted before it is done: after a take-over, our own changes must be distinguishable from a person's.
         let (at, intended) = (published.clone(), Some(commit.clone()));
         let noted = self.held.write_claim(&Claim { published: at, intended, ..self.claim.clone() });
         noted.map_err(|error| GitError::Refused(error.to_string()))?;

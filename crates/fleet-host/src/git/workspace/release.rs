@@ -10,7 +10,7 @@ use super::linked;
 use super::occupied::Strangers;
 use super::register;
 use super::slot::{Claim, Held, Phase, Place};
-use super::untouched::{self, Used};
+use super::untouched::{self, UsedWorktree};
 use super::{Area, Keep, Slot, SlotState, Workspace, WorkspaceError};
 use crate::copy::remove_below;
 use crate::git::checkout::Checkout;
@@ -25,7 +25,7 @@ impl Workspace {
     pub fn release(mut self) -> Result<(), WorkspaceError> {
         self.claim.phase = Phase::Releasing;
         self.held.write_claim(&self.claim)?;
-        self.area.finish_release(&self.held, &self.claim, Used::Somehow)
+        self.area.finish_release(&self.held, &self.claim, UsedWorktree::Somehow)
     }
 
     /// Frees the slot without its folder, which goes to the trash: for one that has become too large to be cleaned. What
@@ -33,11 +33,11 @@ impl Workspace {
     pub fn retire(mut self) -> Result<(), WorkspaceError> {
         self.claim.phase = Phase::Releasing;
         self.held.write_claim(&self.claim)?;
-        self.area.give_back(&self.held, None, Used::Somehow)
+        self.area.give_back(&self.held, None, UsedWorktree::Somehow)
     }
 
-    /// Has the path of this workspace never used again before the machine is restarted: somebody may be alive who writes to
-    /// it and cannot be found. Its folder is not recycled when it is given back; whoever works in it goes with it.
+    /// The path of this workspace is not used again before the machine restarts: a process that cannot be found may
+    /// still write to it. Its folder is not recycled when it is given back; such a process moves with it.
     pub fn quarantine(&self) -> Result<(), WorkspaceError> {
         self.held.quarantine()
     }
@@ -50,7 +50,7 @@ impl Workspace {
             .mode(0o700)
             .create(folder)
             .map_err(WorkspaceError::io(folder))?;
-        // Killed after the move, whoever takes over finds a folder that is gone, and frees the slot.
+        // After a kill between the move and this, a take-over finds the folder gone, and frees the slot.
         let (area, path) = (Area { trash: folder.to_owned(), ..self.area.clone() }, self.held.path());
         let left = linked::move_along(&area, path)?;
         if let Some(moved_to) = area.move_aside(path)? {
@@ -80,7 +80,7 @@ impl Area {
             };
             let claim = self.settled(claim);
             if claim.phase != Phase::Open {
-                self.finish_release(&held, &claim, Used::Somehow)?;
+                self.finish_release(&held, &claim, UsedWorktree::Somehow)?;
                 continue;
             }
             let vault = self.known_vault();
@@ -118,7 +118,7 @@ impl Area {
         let mut moved = 0;
         for place in self.places()? {
             let Some(held) = place.try_hold()? else { continue };
-            if place.beside("json").exists() {
+            if place.has_note() {
                 continue;
             }
             free += 1;
@@ -150,7 +150,7 @@ impl Area {
         &self,
         held: &Held,
         claim: &Claim,
-        used: Used<'_>,
+        used: UsedWorktree<'_>,
     ) -> Result<(), WorkspaceError> {
         if self.keep == Keep::Ignored {
             remove_private(held.path(), &claim.private);
@@ -164,11 +164,11 @@ impl Area {
         &self,
         held: &Held,
         checkout: Option<&Checkout>,
-        used: Used<'_>,
+        used: UsedWorktree<'_>,
     ) -> Result<(), WorkspaceError> {
         let is_tidy = |checkout: &Checkout| match used {
-            Used::Somehow => Ok(false),
-            Used::NotAtAll(seen) => untouched::tidy(held, checkout, seen),
+            UsedWorktree::Somehow => Ok(false),
+            UsedWorktree::NotAtAll(seen) => untouched::tidy(held, checkout, seen),
         };
         let reusable = match checkout {
             Some(checkout) if !held.place.is_quarantined() && self.has_room()? => {

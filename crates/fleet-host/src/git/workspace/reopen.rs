@@ -4,8 +4,8 @@
 //! cannot, the usual one is.
 
 use super::clean;
+use super::fingerprint::{Fingerprint, Proof};
 use super::open::{Ready, Start};
-use super::print::{Print, Proof};
 use super::slot::Held;
 use super::{Area, Keep, Workspace, WorkspaceError};
 use crate::git::checkout::Checkout;
@@ -13,10 +13,10 @@ use crate::git::files::{self, Tip};
 use crate::git::stamp::Stamp;
 
 impl Area {
-    /// Opens a workspace that is at its commit and known to be clean. Gives the slot back where that is not so.
+    /// Opens a workspace that is at its commit and known to be clean. Otherwise gives the slot back.
     ///
-    /// The note says from the beginning that the workspace is the run's: it is proven clean before, so that whoever
-    /// takes over from a killed process finds nothing in it.
+    /// The note says from the beginning that the workspace is the run's: it is proven clean before, so that a take-over
+    /// from a killed process finds nothing in it.
     pub(super) fn reopen(
         &self,
         held: Held,
@@ -38,7 +38,7 @@ impl Area {
             return None;
         }
         clean::purge(&checkout).ok()?;
-        (Print::again(&checkout.work_tree) == Some(proof.print)).then_some((checkout, proof))
+        (Fingerprint::again(&checkout.work_tree) == Some(proof.print)).then_some((checkout, proof))
     }
 }
 
@@ -111,11 +111,11 @@ mod tests {
             let held = self.held();
             let checkout = clean::connected(&self.area.known_vault(), held.path()).unwrap();
             let index = Stamp::of(&checkout.git_dir.join("index")).unwrap();
-            let print = Print::again(&checkout.work_tree).unwrap();
+            let print = Fingerprint::again(&checkout.work_tree).unwrap();
             Proof { commit: self.base.to_string(), index, print }.leave(&held);
         }
 
-        /// Whether the free workspace can be had without git.
+        /// Whether the free workspace can be opened without git.
         fn is_as_left(&self) -> bool {
             let start = self.area.start(&self.wanted("asked")).unwrap();
             self.area.as_left(&self.held(), &start).is_some()

@@ -6,8 +6,7 @@ use crate::git::checkout::Checkout;
 
 /// A workspace as it looks from outside. Nothing is locked: the run may end at any moment, and the next one begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
-    /// The checkout.
+pub struct SeenWorkspace {
     pub checkout: Checkout,
     /// The paths that were copied into it and must not get into the repository.
     pub private: Vec<String>,
@@ -15,7 +14,7 @@ pub struct Seen {
 
 impl Area {
     /// The workspace in which a run is at work. `None` if it has none, not yet or not any more.
-    pub fn look(&self, owner: &str) -> Result<Option<Seen>, WorkspaceError> {
+    pub fn look(&self, owner: &str) -> Result<Option<SeenWorkspace>, WorkspaceError> {
         for place in self.places()? {
             // Somebody else's damaged note is no reason not to find this one.
             let Ok(Some(claim)) = place.claim() else { continue };
@@ -26,7 +25,7 @@ impl Area {
                 Some(git_dir) => Checkout { work_tree: place.path, git_dir, common_dir: self.repo.clone() },
                 None => register::checkout(&self.known_vault(), &place.path),
             };
-            return Ok(Some(Seen { checkout, private: claim.private }));
+            return Ok(Some(SeenWorkspace { checkout, private: claim.private }));
         }
         Ok(None)
     }

@@ -10,7 +10,7 @@ use crate::git::vault::Vault;
 
 /// More files than any project has.
 const MOST_PATHS: usize = 2_000_000;
-/// More than the names of so many files need.
+/// More than the names of that many files need.
 const MOST_BYTES: usize = 1 << 29;
 
 /// Why a commit cannot be read into an index, if so.
@@ -32,7 +32,7 @@ pub(super) fn why_too_large(vault: &Vault, commit: &Oid) -> Result<Option<String
     }
 }
 
-/// Tells what an agent's objects can cause from failures of ours.
+/// Separates what an agent's objects can cause from failures of ours.
 fn unreadable(error: GitError) -> Result<String, GitError> {
     match error {
         GitError::Refused(why) => Ok(why),

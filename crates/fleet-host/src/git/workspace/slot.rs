@@ -2,38 +2,37 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::fingerprint::changed_at;
 use super::{Area, WorkspaceError};
 use crate::git::gitdir::is_absence;
 use crate::git::oid::Oid;
 use crate::lock::Exclusive;
 use crate::process::Identity;
 
-/// More worktrees than any machine can work in at once.
-const MOST: usize = 10_000;
+/// More worktrees than any machine works in at once.
+const MOST_SLOTS: usize = 10_000;
 
 /// The extension of the note that keeps a path from being used again. It says in which boot it was written.
 const QUARANTINED: &str = "quarantined";
 
-/// How far a run got with its slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
     /// Being prepared: no agent has been there yet, so there is nothing to keep.
     Opening,
-    /// In the hands of the run.
+    /// The run uses it.
     Open,
-    /// Given back: everything has been kept elsewhere.
+    /// Given back: all work is kept elsewhere.
     Releasing,
 }
 
-/// The note beside a slot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Claim {
     pub(super) owner: String,
@@ -62,34 +61,25 @@ pub(super) struct Claim {
     pub(super) private: Vec<String>,
 }
 
-/// A place for a worktree, as it looks from outside.
+/// A place for a worktree, as seen from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slot {
-    /// The folder of the worktree.
     pub path: PathBuf,
-    /// Who has it.
     pub state: SlotState,
-    /// Whether a living process works with it right now.
     pub live: bool,
 }
 
-/// Who has a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SlotState {
-    /// Nobody; it is there to be used.
     Free,
-    /// A run.
     Claimed {
-        /// The run.
         owner: String,
-        /// The branch it was opened with.
         branch: String,
     },
     /// The note beside it cannot be read. Such a slot is never used again and never removed by itself.
     Damaged,
 }
 
-/// The paths of a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) path: PathBuf,
@@ -100,7 +90,6 @@ impl Place {
         self.path.with_extension(extension)
     }
 
-    /// The note, if there is one.
     pub(super) fn claim(&self) -> Result<Option<Claim>, WorkspaceError> {
         let path = self.beside("json");
         match fs::read(&path) {
@@ -122,9 +111,14 @@ impl Place {
         }
     }
 
+    /// Whether a run has it.
+    pub(super) fn has_note(&self) -> bool {
+        self.beside("json").exists()
+    }
+
     /// Whether it can be used: there is a folder, no run has it, and it is not in quarantine.
     pub(super) fn is_free(&self) -> bool {
-        !self.beside("json").exists() && self.path.exists() && !self.is_quarantined()
+        !self.has_note() && self.path.exists() && !self.is_quarantined()
     }
 
     /// Locks the slot; `None` if a living process has it and keeps it. One that merely looks has it for a moment.
@@ -181,9 +175,9 @@ impl Held {
         written.map_err(WorkspaceError::io(&path))
     }
 
-    /// When the note was written, in the seconds of the file system.
-    pub(super) fn noted_at(&self) -> Option<i64> {
-        Some(fs::metadata(self.place.beside("json")).ok()?.mtime())
+    /// When the note was written, in the nanoseconds of the file system.
+    pub(super) fn noted_at(&self) -> Option<i128> {
+        Some(changed_at(&fs::metadata(self.place.beside("json")).ok()?))
     }
 
     /// What the last holder left in the lock file.
@@ -191,21 +185,22 @@ impl Held {
         self.lock.said().ok()
     }
 
-    /// Leaves something in the lock file. Not being able to is no harm.
+    /// Writes something into the lock file. A failure does no harm.
     pub(super) fn say(&self, bytes: &[u8]) {
         let _ = self.lock.write(bytes);
     }
 
-    /// Keeps everybody from using this path again before the machine is restarted.
+    /// Keeps this path from being used before the machine restarts.
     pub(super) fn quarantine(&self) -> Result<(), WorkspaceError> {
         let note = self.place.beside(QUARANTINED);
         fs::write(&note, Identity::current_boot()).map_err(WorkspaceError::io(&note))
     }
 
-    /// Removes the note: the slot is free as soon as the lock is.
+    /// Removes the note: the slot is free as soon as the lock is. Its file is kept for the next note: file systems take
+    /// their time over new files where many were deleted.
     pub(super) fn remove_claim(&self) -> Result<(), WorkspaceError> {
         let path = self.place.beside("json");
-        match fs::remove_file(&path) {
+        match fs::rename(&path, self.place.beside("json.new")) {
             Err(error) if !is_absence(&error) => Err(WorkspaceError::io(&path)(error)),
             _ => Ok(()),
         }
@@ -223,7 +218,6 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 impl Area {
-    /// All slots, by number. Nothing is changed.
     pub fn slots(&self) -> Result<Vec<Slot>, WorkspaceError> {
         let slot = |place: Place| {
             let live = place.try_hold()?.is_none();
@@ -256,13 +250,10 @@ impl Area {
         Ok(numbers.into_iter().map(|number| self.place(number)).collect())
     }
 
-    /// Locks a place where no worktree is.
     pub(super) fn hold_empty(&self) -> Result<Held, WorkspaceError> {
-        for number in 1..=MOST {
+        for number in 1..=MOST_SLOTS {
             let place = self.place(number);
-            let is_taken = |place: &Place| {
-                place.path.exists() || place.beside("json").exists() || place.is_quarantined()
-            };
+            let is_taken = |place: &Place| place.path.exists() || place.has_note() || place.is_quarantined();
             if is_taken(&place) {
                 continue;
             }
@@ -272,7 +263,7 @@ impl Area {
                 return Ok(held);
             }
         }
-        Err(WorkspaceError::TooMany(MOST))
+        Err(WorkspaceError::TooMany(MOST_SLOTS))
     }
 
     fn place(&self, number: usize) -> Place {

@@ -1,8 +1,8 @@
 //! Worktrees that were moved aside, and their slow removal.
 //!
-//! After tens of thousands of files were deleted at once, making new ones is slow for minutes on some file systems.
-//! So nothing large is ever deleted on the way of a user: it is renamed into this folder, and removed in small steps
-//! by whoever has time.
+//! After tens of thousands of files were deleted at once, creating files is slow for minutes on some file systems. So
+//! nothing large is ever deleted while a user waits: it is renamed into this folder, and removed in small steps in the
+//! background.
 
 use std::fs::{self, ReadDir};
 use std::io;
@@ -22,25 +22,20 @@ const LONGEST_PATH: usize = 700;
 /// So are deeper ones: each level is an open folder.
 const DEEPEST: usize = 64;
 
-/// How fast to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     /// How many files and folders at most, this time.
     pub at_most: u64,
-    /// After how many of them to pause.
+    /// Pause after this many.
     pub pause_every: u64,
-    /// How long.
     pub pause: Duration,
 }
 
-/// What was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Emptied {
-    /// How many files and folders.
     pub removed: u64,
     /// How many bytes of disk they had, as far as no other name of the same file is left.
     pub bytes: u64,
-    /// Whether nothing is left.
     pub empty: bool,
     /// How many could not be removed, for instance because another user owns them.
     pub failed: u64,

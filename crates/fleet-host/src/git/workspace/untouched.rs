@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use super::agent_repo::AgentRepo;
-use super::print::{Print, Proof};
+use super::fingerprint::{Fingerprint, Proof};
 use super::slot::Held;
 use super::{Workspace, WorkspaceError, clean};
 use crate::git::capture::Survey;
@@ -22,7 +22,7 @@ use crate::git::stamp::Stamp;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untouched {
     has_ignored: bool,
-    /// What it looks like, if that is how it was proven.
+    /// Its fingerprint, if that proved it.
     pub(super) proof: Option<Proof>,
 }
 
@@ -75,27 +75,27 @@ impl Workspace {
         self.print.is_some()
     }
 
-    /// That all files are as they were when the workspace was opened.
+    /// Whether all files are as they were when the workspace was opened.
     fn proof(&self, base: &Oid) -> Option<Proof> {
         let (index, print) = (Stamp::of(&self.checkout.git_dir.join("index"))?, self.print?);
         let commit = base.as_str().to_owned();
-        (Print::again(&self.checkout.work_tree)? == print).then_some(Proof { commit, index, print })
+        (Fingerprint::again(&self.checkout.work_tree)? == print).then_some(Proof { commit, index, print })
     }
 
     /// Gives the workspace back to the pool, as [`release`](Self::release) does, knowing that nothing was done in it.
     ///
-    /// The note is left as it is: whoever takes over from a killed process finds nothing in the workspace either.
+    /// The note stays as it is: a take-over from a killed process finds nothing in the workspace either.
     pub fn release_untouched(self, seen: &Untouched) -> Result<(), WorkspaceError> {
-        self.area.finish_release(&self.held, &self.claim, Used::NotAtAll(seen))
+        self.area.finish_release(&self.held, &self.claim, UsedWorktree::NotAtAll(seen))
     }
 }
 
-/// What is known about a worktree that is given back.
+/// What is known about a returned worktree.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Used<'a> {
+pub(super) enum UsedWorktree<'a> {
     /// Anything may be in it.
     Somehow,
-    /// Nothing is in it that does not belong there.
+    /// It holds nothing that does not belong there.
     NotAtAll(&'a Untouched),
 }
 

@@ -5,22 +5,22 @@
 
 use super::Workspace;
 use super::collect::OtherWork;
-use super::taking::Taking;
-use crate::git::foreign::{Foreign, ForeignError, Refs, Unreadable};
+use super::object_transfer::ObjectTransfer;
+use crate::git::foreign::{ForeignError, ForeignGitDir, Refs, Unreadable};
 use crate::git::oid::Oid;
 use crate::git::snapshot::commit_tree;
 
 /// One worktree, as its administrative folder says.
 pub(super) struct Worktree {
     name: String,
-    foreign: Foreign,
+    foreign: ForeignGitDir,
     head: Option<Oid>,
     /// The commits that its `HEAD` was at, and changes that a rebase there put aside.
     pub(super) visited: Vec<Oid>,
 }
 
 /// All worktrees of a repository. Notes why one cannot be read.
-pub(super) fn read(foreign: &Foreign, refs: &Refs, unread: &mut Option<String>) -> Vec<Worktree> {
+pub(super) fn read(foreign: &ForeignGitDir, refs: &Refs, unread: &mut Option<String>) -> Vec<Worktree> {
     let found = foreign.worktrees().unwrap_or_else(|error| {
         *unread = Some(error.to_string());
         Vec::new()
@@ -35,7 +35,7 @@ pub(super) fn read(foreign: &Foreign, refs: &Refs, unread: &mut Option<String>) 
     all
 }
 
-fn look(name: String, foreign: Foreign, refs: &Refs) -> Result<Worktree, Unreadable> {
+fn look(name: String, foreign: ForeignGitDir, refs: &Refs) -> Result<Worktree, Unreadable> {
     let (at, mut visited) = (foreign.head()?, foreign.visited()?);
     // A branch that was deleted while it was checked out there.
     let head = foreign.commit(refs, &at).or_else(|| visited.first().cloned());
@@ -54,7 +54,7 @@ impl Worktree {
     pub(super) fn staged(
         &self,
         workspace: &Workspace,
-        taking: &mut Taking<'_>,
+        taking: &mut ObjectTransfer<'_>,
         unread: &mut Option<String>,
     ) -> Result<Option<OtherWork>, ForeignError> {
         let Some(head) = &self.head else { return Ok(None) };

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::patience::Patience;
+use crate::bounded_wait::BoundedWait;
 
 /// What the names of our groups begin with.
 const PREFIX: &str = "fleet-";
@@ -36,12 +36,12 @@ const PREFIX: &str = "fleet-";
 const DEEPEST: usize = 8;
 
 /// A process that has ended is in its group for a moment longer than it is in the table.
-const LAST_BREATH: Duration = Duration::from_millis(100);
+const EXIT_DELAY: Duration = Duration::from_millis(100);
 
 /// Whether this process is in a group: it can be in one at a time.
 static TURN: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
-/// A control group of a run. It stays until it is removed, whoever made it, until the machine is started again.
+/// A control group of a run. It stays until it is removed or the machine restarts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     dir: PathBuf,
@@ -128,7 +128,7 @@ impl Group {
 
     /// Removes the group when nobody is in it. True when it is gone.
     pub fn remove(&self) -> bool {
-        let mut patience = Patience::new(LAST_BREATH, LAST_BREATH);
+        let mut patience = BoundedWait::new(EXIT_DELAY, EXIT_DELAY);
         while self.is_ours() {
             remove_below(&self.dir, DEEPEST);
             let is_empty = self.pids().is_some_and(|pids| pids.is_empty());

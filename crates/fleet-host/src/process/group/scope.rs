@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Group, place};
-use crate::patience::Patience;
-use crate::process::{Identity, Question, ask};
+use crate::bounded_wait::BoundedWait;
+use crate::process::{Identity, ProcessQuery, ask};
 
 /// How long systemd may take to answer. Without an answer everything goes on without groups.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -34,12 +34,12 @@ pub struct UserSystemd {
     pub linger: PathBuf,
 }
 
-/// What became of the wish to be in a scope.
+/// What came of the request to be in a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Groups can be made without one.
     NotNeeded,
-    /// There is no systemd that could make one and would keep it.
+    /// No systemd could make one and keep it.
     None,
     /// It was asked, and did not do it.
     Refused,
@@ -64,7 +64,7 @@ fn enter(systemd: &UserSystemd, can_make_groups: impl Fn() -> bool) -> Scope {
     if ask(&systemd.question(&me)).is_err() {
         return Scope::Refused;
     }
-    let mut patience = Patience::new(MOVE, MOVE / 10);
+    let mut patience = BoundedWait::new(MOVE, MOVE / 10);
     while !can_make_groups() {
         if !patience.pause() {
             return Scope::Refused;
@@ -90,8 +90,8 @@ impl UserSystemd {
         self.runtime_dir.join("bus")
     }
 
-    fn question(&self, process: &Identity) -> Question {
-        Question {
+    fn question(&self, process: &Identity) -> ProcessQuery {
+        ProcessQuery {
             program: self.busctl.clone(),
             args: arguments(process).into_iter().map(OsString::from).collect(),
             env: vec![("XDG_RUNTIME_DIR".into(), self.runtime_dir.clone().into())],

@@ -16,20 +16,21 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 pub(super) use open_files::used_paths;
 #[cfg(target_os = "linux")]
-pub(super) use procfs::{above, age, all, arguments, boot, io, is_doomed, last_pid, marked, one};
+pub(super) use procfs::{above, age, all, arguments, boot, io, is_doomed, last_pid, marked, one, pids};
 #[cfg(not(target_os = "linux"))]
-pub(super) use ps::{above, age, all, arguments, boot, io, is_doomed, last_pid, marked, one, used_paths};
+pub(super) use ps::{
+    above, age, all, arguments, boot, io, is_doomed, last_pid, marked, one, pids, used_paths,
+};
 
 /// What a process has read and written so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Io {
-    /// How many bytes.
     pub bytes: u64,
     /// In how many calls.
     pub calls: u64,
 }
 
-/// A process, as it was when it was looked at.
+/// A process, at the time of the scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) pid: i32,
@@ -53,7 +54,7 @@ pub(super) enum State {
     Alive,
     /// It was stopped and does nothing until it is continued or killed.
     Stopped,
-    /// It has ended and is only waited for.
+    /// It has ended and has not been reaped.
     Dead,
 }
 

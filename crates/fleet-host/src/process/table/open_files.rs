@@ -1,32 +1,29 @@
 //! Which files processes use, from `/proc`.
 
-use std::fs;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::fd::AsFd;
 
-use rustix::fs::{Dir, Mode, OFlags, open, openat, readlinkat};
+use rustix::fs::{CWD, Dir, Mode, OFlags, open, openat, readlinkat};
 use rustix::io::Errno;
 
-/// Calls `each` with every path that a process works in, runs from or has open, and the process. Processes of other users
-/// cannot be looked at, and are passed over. Mapped files are not looked at: that takes as long as all the rest, and whoever
-/// maps a file and closes it mostly runs it.
+/// Calls `each` with every path that a process works in, runs from or has open, and the process. Processes of other
+/// users cannot be read and are skipped. Mapped files are ignored: reading them takes as long as all the rest, and a
+/// process that maps a file and closes it mostly runs it.
 pub(in crate::process) fn used_paths(each: &mut dyn FnMut(i32, &[u8])) {
-    let Ok(processes) = fs::read_dir("/proc") else { return };
     let mut room = Vec::new();
-    for process in processes.flatten() {
-        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+    for pid in super::procfs::pids() {
         // It may end while it is looked at, and then it uses nothing any more.
-        let _ = paths_of(process.path().as_os_str().as_bytes(), &mut room, &mut |path| each(pid, path));
+        let _ = paths_of(pid, &mut room, &mut |path| each(pid, path));
     }
 }
 
-/// The paths of one process. The first question decides: whoever may not ask it may not ask the others.
-fn paths_of(process: &[u8], room: &mut Vec<u8>, each: &mut dyn FnMut(&[u8])) -> Result<(), Errno> {
+/// The paths of one process. The first query decides: if it is not allowed, neither are the others, and the kernel's own
+/// processes run from no file.
+fn paths_of(pid: i32, room: &mut Vec<u8>, each: &mut dyn FnMut(&[u8])) -> Result<(), Errno> {
     let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let process = open(process, folder, Mode::empty())?;
+    each(target(CWD, format!("/proc/{pid}/exe"), room)?);
+    let process = open(format!("/proc/{pid}"), folder, Mode::empty())?;
     each(target(&process, "cwd", room)?);
     each(target(&process, "root", room)?);
-    each(target(&process, "exe", room)?);
     let descriptors = openat(&process, "fd", folder, Mode::empty())?;
     for entry in Dir::read_from(&descriptors)? {
         let entry = entry?;
@@ -38,11 +35,7 @@ fn paths_of(process: &[u8], room: &mut Vec<u8>, each: &mut dyn FnMut(&[u8])) -> 
 }
 
 /// Where a link leads. It is not a path if it does not begin with a slash, as with sockets and pipes.
-fn target<'a>(
-    folder: &OwnedFd,
-    name: impl rustix::path::Arg,
-    room: &'a mut Vec<u8>,
-) -> Result<&'a [u8], Errno> {
+fn target(folder: impl AsFd, name: impl rustix::path::Arg, room: &mut Vec<u8>) -> Result<&[u8], Errno> {
     let path = readlinkat(folder, name, std::mem::take(room))?;
     *room = path.into_bytes();
     Ok(room)

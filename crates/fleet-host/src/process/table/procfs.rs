@@ -18,7 +18,6 @@ const ENVIRON_ROOM: u64 = 6 * 1024 * 1024;
 /// A kernel thread, by its flags.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// The number of this boot.
 pub(in crate::process) fn boot() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
     BOOT.get_or_init(|| {
@@ -78,11 +77,15 @@ pub(in crate::process) fn last_pid() -> Option<i32> {
     text.split_whitespace().nth(4)?.parse().ok()
 }
 
+/// The numbers of all processes, the kernel's own included.
+pub(in crate::process) fn pids() -> Vec<i32> {
+    let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
+    folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
 /// All processes but the kernel's own.
 pub(in crate::process) fn all() -> Vec<Entry> {
-    let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
-    let pid = |name: std::ffi::OsString| name.to_str().and_then(|name| name.parse().ok());
-    folder.flatten().filter_map(|entry| one(pid(entry.file_name())?)).collect()
+    pids().into_iter().filter_map(one).collect()
 }
 
 /// The processes above one, the nearest first.
@@ -90,7 +93,7 @@ pub(in crate::process) fn above(pid: i32) -> Vec<Entry> {
     super::line_above(pid, one)
 }
 
-/// What a process was started with. Nothing, if it has ended.
+/// The arguments of a process; `None` if it has ended.
 pub(in crate::process) fn arguments(pid: i32) -> Option<Vec<String>> {
     let text = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     Some(text.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect())

@@ -15,7 +15,7 @@ use crate::child::drive;
 use crate::inherited;
 
 /// How long `lsof` may take. It is asked when a workspace is opened, and somebody waits.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LSOF_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The columns that [`parse_line`] reads. The name is the last one, because it may contain spaces.
 const COLUMNS: &str = "pid=,ppid=,pgid=,stat=,rss=,time=,lstart=,ucomm=";
@@ -23,7 +23,6 @@ const COLUMNS: &str = "pid=,ppid=,pgid=,stat=,rss=,time=,lstart=,ucomm=";
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// The number of this boot.
 pub(in crate::process) fn boot() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
     BOOT.get_or_init(|| said("sysctl", &["-n", "kern.bootsessionuuid"]).trim().to_owned())
@@ -34,7 +33,7 @@ pub(in crate::process) fn arguments(_pid: i32) -> Option<Vec<String>> {
     None
 }
 
-/// Not known here without the clock.
+/// Unknown here without the clock.
 pub(in crate::process) fn age(_start: u64) -> Option<Duration> {
     None
 }
@@ -49,17 +48,20 @@ pub(in crate::process) const fn is_doomed(_pid: i32) -> bool {
     false
 }
 
-/// Not told here, either.
+/// Unknown here.
 pub(in crate::process) fn io(_pid: i32) -> Io {
     Io::default()
 }
 
-/// Not told here.
+/// Unknown here.
 pub(in crate::process) fn last_pid() -> Option<i32> {
     None
 }
 
-/// All processes.
+pub(in crate::process) fn pids() -> Vec<i32> {
+    all().iter().map(|entry| entry.pid).collect()
+}
+
 pub(in crate::process) fn all() -> Vec<Entry> {
     said("ps", &["-axo", COLUMNS]).lines().filter_map(parse_line).collect()
 }
@@ -119,7 +121,7 @@ fn said_in_time(program: &str, arguments: &[&str]) -> String {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let Ok(child) = command.spawn() else { return String::new() };
     let mut said = Vec::new();
-    let _ = drive(child, PATIENCE, &mut |piece| {
+    let _ = drive(child, LSOF_TIMEOUT, &mut |piece| {
         said.extend_from_slice(piece);
         Ok::<(), Infallible>(())
     });

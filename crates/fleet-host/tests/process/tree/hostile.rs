@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fleet_host::process::How;
+use fleet_host::process::StopOutcome;
 
 use super::stage::{Run, are_groups_made, said};
 
@@ -21,9 +21,9 @@ const ALL: [Case; 4] = [
 ];
 
 /// Starts a script, waits until so many of its processes sleep, and stops it.
-fn stop(script: &str, sleepers: usize, case: Case, expected: Option<How>) {
+fn stop(script: &str, sleepers: usize, case: Case, expected: Option<StopOutcome>) {
     let (Case::ByKeeper { is_grouped } | Case::AfterKeeper { is_grouped }) = case;
-    let start = if expected == Some(How::Terminated) { Run::start } else { Run::start_stubborn };
+    let start = if expected == Some(StopOutcome::Terminated) { Run::start } else { Run::start_stubborn };
     let mut run = start(script, is_grouped);
     run.wait_for_sleepers(sleepers);
     let how = match case {
@@ -42,14 +42,14 @@ fn stop(script: &str, sleepers: usize, case: Case, expected: Option<How>) {
 #[test]
 fn children_that_end_when_told() {
     for case in ALL {
-        stop("sleep $1 & sleep $1 & wait", 2, case, Some(How::Terminated));
+        stop("sleep $1 & sleep $1 & wait", 2, case, Some(StopOutcome::Terminated));
     }
 }
 
 #[test]
 fn children_that_do_not_listen() {
     for case in ALL {
-        stop("trap '' TERM INT HUP; sleep $1 & sleep $1 & wait; wait", 2, case, Some(How::Killed));
+        stop("trap '' TERM INT HUP; sleep $1 & sleep $1 & wait; wait", 2, case, Some(StopOutcome::Killed));
     }
 }
 
@@ -57,7 +57,7 @@ fn children_that_do_not_listen() {
 fn sessions_of_their_own() {
     let script = "setsid sleep $1 & setsid sh -c 'trap \"\" TERM; sleep $1 & wait; wait' sh $1 & wait";
     for case in ALL {
-        stop(script, 2, case, Some(How::Killed));
+        stop(script, 2, case, Some(StopOutcome::Killed));
     }
 }
 
@@ -65,21 +65,21 @@ fn sessions_of_their_own() {
 fn children_without_parents() {
     let script = "(setsid sh -c '(sleep $1 &); sleep $1' sh $1 &); (sleep $1 &); exit 0";
     for case in ALL {
-        stop(script, 3, case, Some(How::Terminated));
+        stop(script, 3, case, Some(StopOutcome::Terminated));
     }
 }
 
 #[test]
 fn children_without_environment() {
     for case in ALL {
-        stop("(env -i sleep $1 &); sleep $1", 2, case, Some(How::Terminated));
+        stop("(env -i sleep $1 &); sleep $1", 2, case, Some(StopOutcome::Terminated));
     }
 }
 
 #[test]
 fn children_without_environment_of_an_agent_that_has_ended() {
     for case in ALL {
-        stop("(env -i sleep $1 &); exit 0", 1, case, Some(How::Terminated));
+        stop("(env -i sleep $1 &); exit 0", 1, case, Some(StopOutcome::Terminated));
     }
 }
 
@@ -93,7 +93,7 @@ fn children_without_environment_parents_and_session() {
             Case::AfterKeeper { is_grouped } => is_grouped && are_groups_made(),
         };
         if is_found {
-            stop(script, 3, case, Some(How::Terminated));
+            stop(script, 3, case, Some(StopOutcome::Terminated));
         }
     }
 }
@@ -103,7 +103,7 @@ fn stopped_children() {
     let script = "sh -c 'kill -STOP $$' sh $1 & sleep $1";
     for case in ALL {
         // The kernel itself ends a stopped process group that has lost its keeper.
-        let expected = matches!(case, Case::ByKeeper { .. }).then_some(How::Terminated);
+        let expected = matches!(case, Case::ByKeeper { .. }).then_some(StopOutcome::Terminated);
         stop(script, 1, case, expected);
     }
 }
@@ -112,7 +112,7 @@ fn stopped_children() {
 fn children_that_are_started_while_others_are_stopped() {
     let script = "trap 'for i in 1 2 3 4 5; do sleep $1 & done' TERM; while :; do sleep $1; done";
     for case in ALL {
-        stop(script, 1, case, Some(How::Killed));
+        stop(script, 1, case, Some(StopOutcome::Killed));
     }
 }
 
@@ -155,6 +155,6 @@ fn groups_within_the_group() {
     fs::write(format!("{inner}/cgroup.procs"), members[0].identity.pid.to_string()).unwrap();
     assert_eq!(run.tree.members().len(), 2);
     let stopped = run.stop_after_keeper();
-    assert_eq!((stopped.how, stopped.left), (How::Killed, Vec::new()));
+    assert_eq!((stopped.how, stopped.left), (StopOutcome::Killed, Vec::new()));
     run.assert_gone("a group within the group");
 }

@@ -3,7 +3,7 @@
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use fleet_host::process::{How, Identity, Ladder, Processes, Signal, Tree};
+use fleet_host::process::{Identity, Ladder, Processes, Signal, StopOutcome, Tree};
 use fleet_testkit::wait_until;
 
 use super::stage::{LADDER, Run, said};
@@ -34,7 +34,7 @@ fn whoever_works_in_the_same_directory() {
     let mut run = Run::start("sleep $1", true);
     run.wait_for_sleepers(1);
     let mut bystander = Bystander::start(&run);
-    assert_eq!(run.stop_after_keeper().how, How::Terminated);
+    assert_eq!(run.stop_after_keeper().how, StopOutcome::Terminated);
     assert!(bystander.is_alive());
     run.assert_gone("the run itself");
 }
@@ -51,10 +51,10 @@ fn others_with_the_same_numbers() {
         group: None,
     };
     assert_eq!(another.members(), []);
-    assert_eq!(another.stop(&LADDER, &mut || {}).how, How::AlreadyGone);
-    assert_eq!(another.kill_now(Duration::ZERO, &mut || {}).how, How::AlreadyGone);
+    assert_eq!(another.stop(&LADDER, &mut || {}).how, StopOutcome::AlreadyGone);
+    assert_eq!(another.kill_now(Duration::ZERO, &mut || {}).how, StopOutcome::AlreadyGone);
     assert!(run.tree.root.is_alive());
-    assert_eq!(run.stop_by_keeper(), said(How::Terminated));
+    assert_eq!(run.stop_by_keeper(), said(StopOutcome::Terminated));
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn the_keeper_is_never_a_member() {
     let keeper = run.tree.keeper.clone().unwrap();
     assert!(run.tree.members().iter().all(|member| member.identity != keeper));
     // Not even when somebody else stops the run.
-    assert_eq!(run.tree.stop(&LADDER, &mut || {}).how, How::Terminated);
+    assert_eq!(run.tree.stop(&LADDER, &mut || {}).how, StopOutcome::Terminated);
     assert!(keeper.is_alive());
-    assert_eq!(run.stop_by_keeper(), said(How::AlreadyGone));
+    assert_eq!(run.stop_by_keeper(), said(StopOutcome::AlreadyGone));
     run.assert_gone("stopped twice");
 }
 
@@ -75,7 +75,7 @@ fn the_agent_is_asked_first() {
     let run = Run::start("trap 'exit 0' INT; trap 'touch told; exit 0' TERM; sleep $1 & wait", false);
     run.wait_for_sleepers(1);
     let ladder = Ladder { ask: Some(Signal::INT), ask_grace: BOUND, ..LADDER };
-    assert_eq!(run.tree.stop(&ladder, &mut || {}).how, How::Terminated);
+    assert_eq!(run.tree.stop(&ladder, &mut || {}).how, StopOutcome::Terminated);
     assert!(!run.folder.path().join("told").exists());
     run.assert_gone("asked");
 }
@@ -88,7 +88,7 @@ fn whoever_does_not_answer_is_told() {
     let run = Run::start(&script, false);
     run.wait_for_sleepers(1);
     let ladder = Ladder { ask: Some(Signal::INT), ask_grace: Duration::from_millis(20), ..LADDER };
-    assert_eq!(run.tree.stop(&ladder, &mut || {}).how, How::Terminated);
+    assert_eq!(run.tree.stop(&ladder, &mut || {}).how, StopOutcome::Terminated);
     assert!(run.folder.path().join("told").exists());
     run.assert_gone("told");
 }
@@ -113,7 +113,7 @@ fn many_trees_in_one_look() {
         assert!(usage.age.unwrap() < BOUND);
     }
     for run in &runs {
-        assert_eq!(run.stop_by_keeper(), said(How::Terminated));
+        assert_eq!(run.stop_by_keeper(), said(StopOutcome::Terminated));
     }
 }
 
@@ -128,7 +128,7 @@ fn processor_time_adds_up() {
             last = cpu;
             cpu > Duration::from_millis(100)
         });
-        assert_eq!(run.stop_by_keeper(), said(How::Terminated));
+        assert_eq!(run.stop_by_keeper(), said(StopOutcome::Terminated));
         assert_eq!(run.tree.usage().processes, 0);
         run.assert_gone("a busy one");
     }

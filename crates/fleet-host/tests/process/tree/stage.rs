@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use fleet_host::process::{
-    Group, How, Identity, Input, Ladder, Launch, Signal, Stopped, Tree, become_subreaper, launch,
+    Group, Identity, Input, Ladder, Launch, Signal, StopOutcome, StoppedTree, Tree, become_subreaper, launch,
     new_session, reap,
 };
 use fleet_testkit::wait_until;
@@ -125,7 +125,7 @@ impl Run {
     }
 
     /// Kills the keeper, and stops the run in its place.
-    pub(crate) fn stop_after_keeper(&mut self) -> Stopped {
+    pub(crate) fn stop_after_keeper(&mut self) -> StoppedTree {
         self.keeper.kill();
         self.tree.stop(self.orders.ladder(), &mut || {})
     }
@@ -177,6 +177,6 @@ pub(crate) fn are_groups_made() -> bool {
 }
 
 /// What a keeper that had to kill says.
-pub(crate) fn said(how: How) -> String {
+pub(crate) fn said(how: StopOutcome) -> String {
     format!("{how:?} 0")
 }

@@ -33,7 +33,7 @@ pub(super) struct Answer {
     /// How much work that is: a task counts 1 if trivial, 2 small, 4 medium or unknown, 8 large, 16 xl
     critical_size: u32,
     by_status: BTreeMap<String, usize>,
-    /// Tasks that start only when somebody acts, because what they wait for failed, was cancelled or is held
+    /// Tasks that start only when a person acts, because what they wait for failed, was cancelled or is held
     stuck: Vec<String>,
     /// Those that most others wait for, most first
     bottlenecks: Vec<String>,
@@ -50,8 +50,9 @@ const WORDS: [Word; 4] =
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Analyze dependencies";
-    const ABOUT: &'static str = "The open tasks of a repository as a whole: the best order, what could run together, the longest chain, what holds \
-         up most, what is stuck, and dependencies that seem to be missing. Use it to plan phases, and when nothing moves.";
+    const ABOUT: &'static str = "Analyzes the open tasks of a repository: the best order, what could run in \
+        parallel, the longest chain, bottlenecks, what is stuck, and dependencies that seem to be missing. Use \
+        it to plan phases, and when nothing progresses.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {

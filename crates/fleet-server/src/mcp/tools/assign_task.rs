@@ -12,7 +12,7 @@ use crate::mcp::wake::woken;
 pub(super) struct Args {
     /// The task, from search_backlog or create_task
     task_id: String,
-    /// Which agent does it, see list_agents
+    /// The agent, see list_agents
     executor: Option<String>,
     /// A model of that executor; without one, that of another executor is forgotten
     model: Option<String>,
@@ -32,16 +32,16 @@ pub(super) struct Answer {
     changed: Vec<String>,
     /// Whether its executor can be started here; otherwise it waits
     executor_is_here: bool,
-    /// Why nobody takes it up, if it may start and nobody does
+    /// Why it does not start, if it may but cannot
     note: Option<String>,
 }
 
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Assign a task";
-    const ABOUT: &'static str = "Says who does a task of the backlog, how urgent it is, and whether it may start: all of it at once, or nothing. \
-         Use it to give a task to another agent or model, to hold one back, and to try a failed one again. What is at work \
-         is not disturbed.";
+    const ABOUT: &'static str = "Sets the agent, model and priority of a task, and whether it may start: all at \
+        once, or nothing. Use it to give a task to another agent or model, to hold one, and to retry a failed \
+        one. Running tasks are not affected.";
     const NATURE: Nature = Nature::Adds;
 
     async fn run(self, call: Call) -> Outcome<Answer> {

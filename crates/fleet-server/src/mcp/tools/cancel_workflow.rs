@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::answer::lost;
+use crate::mcp::status;
 use crate::mcp::workflow::{self, Workflow};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -28,9 +29,9 @@ pub(super) struct Answer {
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Cancel a workflow";
-    const ABOUT: &'static str = "Ends a workflow that is not wanted any more, with every process of every stage, and answers when they have ended. \
-         What was done so far is committed to the branches of its stages. Refused if it is over already. To end one stage \
-         only, use cancel_worker with its worker_id: the workflow then treats it as failed.";
+    const ABOUT: &'static str = "Stops a workflow and all processes of its stages, and returns when they have \
+        ended. Work so far is committed to the branches of its stages. Refused if it has already finished. To \
+        stop one stage only, use cancel_worker with its worker_id: the workflow then treats it as failed.";
     const NATURE: Nature = Nature::Ends;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
@@ -38,9 +39,9 @@ impl Tool for Args {
         let id = seen.workflow.id;
         let now = workflow::one(&call, seen).await?;
         if now.completed_at.is_some() {
-            let message = format!("the workflow {id} is over already: {}", now.summary_line);
+            let message = format!("Workflow {id} is already terminal ({})", status::name(now.status));
             return Err(Problem::new(Code::IllegalTransition, message)
-                .hint("collect_workflow_result shows what came of it; cleanup_workflow removes it"));
+                .hint("collect_workflow_result shows its result; cleanup_workflow removes it"));
         }
         let remark = Some("Cancelled by user".to_owned());
         let request = Request { ids: vec![id.to_string()], remark, wait: true, dry_run: false };

@@ -13,13 +13,13 @@ use crate::mcp::worker;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// Only agents at work in this git repository, by its absolute path; those of all if left out
+    /// Only agents running in this git repository, by its absolute path; all if left out
     repo_path: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
-    /// The agents at work, newest first: task_id (also its worker_id), title, run_id, executor, model, health, activity,
+    /// The running agents, newest first: task_id (also its worker_id), title, run_id, executor, model, health, activity,
     /// percent, seconds, branch_name, workspace, input_tokens, output_tokens, micro_usd, load
     agents: Vec<Open>,
     /// How many of them there are of each health
@@ -51,9 +51,9 @@ const WORDS: [Word; 4] =
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Check the agents";
-    const ABOUT: &'static str = "How the fleet is doing right now: every agent at work and its health, free slots, what waits, what is paused, what \
-         was spent today. Use it before you start much, and when work does not move. Which agents there are at all is in \
-         list_agents.";
+    const ABOUT: &'static str = "The state of the fleet right now: every running agent and its health, free \
+        slots, what waits, what is paused, what was spent today. Use it before you start a lot of work, and \
+        when nothing progresses. For the available agents, use list_agents.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
-use crate::mcp::status::WorkerStatus;
+use crate::mcp::status::{self, WorkerStatus};
 use crate::mcp::worker;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// A worker that is over
+    /// A worker that has finished
     worker_id: String,
     /// Remove its branch, if its commits have landed elsewhere or it has none; true if left out
     remove_branch: Option<bool>,
@@ -23,9 +23,11 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     worker_id: String,
-    /// Always true: a worktree is given back when its run ends
+    /// Always true: a worktree is given back when its run ends. A clone that somebody asked for since stays
     worktree_removed: bool,
+    /// True if it is gone, now or before
     branch_removed: bool,
+    /// True if it is gone, now or before
     worker_dir_removed: bool,
     /// The branch that is still there
     branch_kept: Option<String>,
@@ -37,16 +39,19 @@ pub(super) struct Answer {
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Clean up after a worker";
-    const ABOUT: &'static str = "Removes what a worker left behind, once you have its result. Never loses work: a branch whose commits have not \
-         landed stays, unless discard_unlanded is true, and then its commits are kept as a snapshot. Doing it twice is \
-         harmless.";
+    const ABOUT: &'static str = "Removes what a worker left behind, once you have its result. Never loses work: \
+        a branch with unlanded commits stays, unless discard_unlanded is true, and then its commits are kept as \
+        a snapshot. Calling it twice is harmless.";
     const NATURE: Nature = Nature::Ends;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
         let task = worker::seen(&call, &self.worker_id).await?;
         let now = worker::one(&call, task).await?;
         if matches!(now.status, WorkerStatus::Pending | WorkerStatus::Running) {
-            let message = format!("the worker {task} is not over: {}", now.status_label);
+            let message = format!(
+                "Cannot cleanup non-terminal worker {task} (status: {}). Cancel or wait for completion first.",
+                status::name(now.status)
+            );
             return Err(Problem::new(Code::IllegalTransition, message)
                 .hint("wait for its end, or end it with cancel_worker"));
         }
@@ -62,8 +67,8 @@ impl Tool for Args {
         Ok(Answer {
             worker_id,
             worktree_removed: true,
-            branch_removed: done.branch_removed.is_some(),
-            worker_dir_removed: done.folders_removed > 0,
+            branch_removed: branch != Branch::Keep && done.branch_kept.is_none(),
+            worker_dir_removed: folders == Folders::Remove && done.errors.is_empty(),
             branch_kept: done.branch_kept,
             remarks: done.remarks,
             errors: done.errors,

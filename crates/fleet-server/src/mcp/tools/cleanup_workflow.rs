@@ -1,19 +1,21 @@
 use std::collections::BTreeSet;
 
 use fleet_api::verbs::workflow_clean::Request;
+use fleet_api::verbs::workflow_show::Depth;
 use fleet_api::views::Kept;
-use fleet_core::problem::Outcome;
+use fleet_core::problem::{Code, Outcome, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Nature, Tool};
 use crate::mcp::open::{Open, Word};
+use crate::mcp::status::{self, WorkflowStatus};
 use crate::mcp::workflow;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// A workflow that is over
+    /// A workflow that has finished
     workflow_id: String,
     /// Remove branches even if their commits have not landed; they are kept as snapshots for `fleet undo`
     discard_unlanded: Option<bool>,
@@ -44,9 +46,16 @@ impl Tool for Args {
     const NATURE: Nature = Nature::Ends;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
+        let seen = workflow::look(&call, &self.workflow_id, Depth::States).await?.workflow;
+        if !seen.state.is_over() {
+            let status = status::name(WorkflowStatus::of(seen.state));
+            let message = format!("Cannot cleanup non-terminal workflow {} (status: {status})", seen.id);
+            return Err(Problem::new(Code::IllegalTransition, message)
+                .hint("wait for its end, or end it with cancel_workflow"));
+        }
         let discard = self.discard_unlanded.unwrap_or_default();
-        let request = Request { ids: vec![self.workflow_id], discard, ..Request::default() };
-        let done = fleet_api::call(&call, None, &request).await.map_err(workflow::named)?;
+        let request = Request { ids: vec![seen.id.to_string()], discard, ..Request::default() };
+        let done = fleet_api::call(&call, None, &request).await?;
         let kept: BTreeSet<_> = done.kept.iter().map(|kept| kept.task).collect();
         let cleaned: BTreeSet<_> = done.removed.iter().map(|item| item.task).collect();
         Ok(Answer {

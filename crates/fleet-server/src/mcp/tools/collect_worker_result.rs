@@ -1,12 +1,11 @@
 use fleet_api::verbs::run_result;
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::{Call, Nature, Tool};
-use crate::mcp::open::Open;
-use crate::mcp::tail;
-use crate::mcp::worker::{self, Worker};
+use super::{Call, Nature, Tool, Unknown};
+use crate::mcp::collected::Collected;
+use crate::mcp::worker;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -15,38 +14,30 @@ pub(super) struct Args {
     worker_id: String,
     /// Also the end of what the agent printed
     include_logs: Option<bool>,
-    /// So many lines of it; 80 if left out
-    #[schemars(range(min = 1, max = 2000))]
-    log_tail_lines: Option<u32>,
+    /// So many lines of it; 80 if left out, 2000 at most
+    log_tail_lines: Option<i64>,
+    /// Make its files available again if it has ended: worktree_path is then a clone with its branch
+    worktree: Option<bool>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Answer {
-    #[serde(flatten)]
-    worker: Worker,
-    /// status, summary, files_changed, commits, tests (command, status, details), next_steps; files and commits as git shows them, not as claimed. Null
-    /// while it works
-    result: Option<Open>,
-    /// Why there is no result although the worker is over
-    result_error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stdout_tail: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stderr_tail: Option<String>,
-}
-
-const USUAL_LINES: u32 = 80;
+const USUAL_LINES: i64 = 80;
+const MOST_LINES: i64 = 2_000;
 
 impl Tool for Args {
-    type Answer = Answer;
+    type Answer = Collected;
     const TITLE: &'static str = "Collect a result";
-    const ABOUT: &'static str = "What came out of a worker: its summary, and the commits and files that git shows. Use it when wait says that the \
-         worker is over; while it works, result is null. With include_logs to find out why one failed.";
+    const ABOUT: &'static str = "The result of a worker: its summary, and the commits and files that git shows. \
+        Use it when wait reports that the worker has finished; while it runs, result is null. Use include_logs \
+        to find out why one failed.";
     const NATURE: Nature = Nature::Reads;
+    const UNKNOWN: Unknown = Unknown::LeftOut;
 
-    async fn run(self, call: Call) -> Outcome<Answer> {
+    async fn run(self, call: Call) -> Outcome<Collected> {
         let task = worker::seen(&call, &self.worker_id).await?;
-        let worker = worker::one(&call, task).await?;
+        let mut worker = worker::one(&call, task).await?;
+        if self.worktree.unwrap_or_default() {
+            worker = worker::with_worktree(&call, worker).await?;
+        }
         let found = match &worker.run_id {
             Some(run) => {
                 let request = run_result::Request { id: run.clone() };
@@ -54,20 +45,11 @@ impl Tool for Args {
             }
             None => None,
         };
-        let result = found.as_ref().map(Open::result).transpose()?;
-        let result_error = (result.is_none() && worker.over).then(|| missing(&worker));
-        let (mut stdout_tail, mut stderr_tail) = (None, None);
-        if let (true, Some(run)) = (self.include_logs.unwrap_or_default(), worker.run_id.clone()) {
-            let lines = self.log_tail_lines.unwrap_or(USUAL_LINES);
-            (stdout_tail, stderr_tail) = tail::of_both(&call, &run, lines).await?;
+        let mut collected = Collected::new(worker, found.as_ref())?;
+        if self.include_logs.unwrap_or_default() {
+            let lines = self.log_tail_lines.unwrap_or(USUAL_LINES).clamp(0, MOST_LINES);
+            collected.read_logs(&call, lines.try_into().unwrap_or_default()).await?;
         }
-        Ok(Answer { worker, result, result_error, stdout_tail, stderr_tail })
-    }
-}
-
-fn missing(worker: &Worker) -> String {
-    match &worker.run_id {
-        None => "it never started".to_owned(),
-        Some(run) => format!("run {run} ended without a result"),
+        Ok(collected)
     }
 }

@@ -1,14 +1,16 @@
 use fleet_api::Client;
-use fleet_api::verbs::workflow_result::{Request, StageResult};
+use fleet_api::verbs::workflow_result::{self, Request};
+use fleet_core::id::TaskId;
 use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
+use super::{Call, Nature, Tool, Unknown};
 use crate::mcp::answer::lost;
+use crate::mcp::collected::Collected;
 use crate::mcp::open::Open;
 use crate::mcp::status::StageStatus;
-use crate::mcp::tail;
+use crate::mcp::worker;
 use crate::mcp::workflow::{self, Workflow};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,13 +28,13 @@ pub(super) struct Args {
 pub(super) struct Answer {
     #[serde(flatten)]
     workflow: Workflow,
-    /// What came of the stage that no other needs; of several, the first that came to a result. Null if none did
+    /// What came of the stage that no other needs; of several, the last one: its worker, with result. Null if it never ran
     final_result: Option<Collected>,
     /// What came of all stages that no other needs
-    final_results: Vec<Collected>,
+    final_results: Vec<StageResult>,
     /// What came of every stage, if that was asked for
     #[serde(skip_serializing_if = "Option::is_none")]
-    stage_results: Option<Vec<Collected>>,
+    stage_results: Option<Vec<StageResult>>,
     /// What the last stage that judges said: approve, winner, scores
     verdict: Option<Open>,
     /// Whom a judge named: stage, branch, by
@@ -42,25 +44,19 @@ pub(super) struct Answer {
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-struct Collected {
+struct StageResult {
     index: usize,
     name: String,
     status: StageStatus,
-    worker_id: Option<String>,
-    run_id: Option<String>,
-    executor: Option<String>,
-    branch_name: Option<String>,
+    /// Why it failed, was skipped, or is stuck
     error_message: Option<String>,
     /// approve, winner, scores, if it was to judge
     verdict: Option<Open>,
     /// The list that it returned
     items: Vec<String>,
-    /// status, summary, files_changed, commits, tests (command, status, details), next_steps; files and commits as git shows them. Null if there is none
-    result: Option<Open>,
+    /// Its worker, with the result of that; left out if it never ran
     #[serde(skip_serializing_if = "Option::is_none")]
-    stdout_tail: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stderr_tail: Option<String>,
+    result: Option<Collected>,
 }
 
 const LINES: u32 = 80;
@@ -70,69 +66,66 @@ const MOST_LOGS: usize = 10;
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Collect a workflow's result";
-    const ABOUT: &'static str = "What came of a workflow: the results of its last stages, the verdict and the winner if one judged, and the branches \
-         to merge. Use it when wait says that the workflow is over; with include_all_stages and include_logs to find out why \
-         one failed.";
+    const ABOUT: &'static str = "The result of a workflow: the results of its last stages, the verdict and the \
+        winner if one judged, and the branches to merge. Use it when wait reports that the workflow has \
+        finished; use include_all_stages and include_logs to find out why one failed.";
     const NATURE: Nature = Nature::Reads;
+    const UNKNOWN: Unknown = Unknown::LeftOut;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
-        let request = Request { id: self.workflow_id, all: true, stage: None, detail: true };
-        let mut found = fleet_api::call(&call, None, &request).await.map_err(workflow::named)?;
+        let request = Request { id: self.workflow_id.clone(), all: true, stage: None, detail: true };
+        let named = |problem| workflow::named(&self.workflow_id, problem);
+        let mut found = fleet_api::call(&call, None, &request).await.map_err(named)?;
         let detail = found.detail.take().ok_or_else(|| lost("the workflow"))?;
         let workflow = workflow::one(&call, detail).await?;
-        let (ends, all) = (found.results.iter().filter(|stage| stage.last), found.results.iter());
-        let (mut final_results, mut stage_results) =
-            (collected(&workflow, ends)?, collected(&workflow, all)?);
         let wants_all = self.include_all_stages.unwrap_or_default();
+        let mut stages = stage_results(&call, &workflow, &found.results).await?;
+        stages.sort_by_key(|(_, stage)| stage.index);
         if self.include_logs.unwrap_or_default() {
-            let shown = if wants_all { &mut stage_results } else { &mut final_results };
-            for stage in shown.iter_mut().take(MOST_LOGS) {
-                stage.read_logs(&call).await?;
+            let shown = stages.iter_mut().filter(|(is_last, _)| wants_all || *is_last);
+            for collected in shown.filter_map(|(_, stage)| stage.result.as_mut()).take(MOST_LOGS) {
+                collected.read_logs(&call, LINES).await?;
             }
         }
-        let best = final_results.iter().find(|stage| stage.result.is_some()).or(final_results.first());
+        let last = |(is_last, stage): &(bool, StageResult)| is_last.then(|| stage.clone());
+        let final_results: Vec<StageResult> = stages.iter().filter_map(last).collect();
         Ok(Answer {
-            final_result: best.cloned(),
+            final_result: final_results.last().and_then(|stage| stage.result.clone()),
             verdict: found.verdict.as_ref().map(Open::of).transpose()?,
             winner: found.winner.as_ref().map(Open::of).transpose()?,
             branches: found.branches,
             workflow,
             final_results,
-            stage_results: wants_all.then_some(stage_results),
+            stage_results: wants_all.then(|| stages.into_iter().map(|(_, stage)| stage).collect()),
         })
     }
 }
 
-fn collected<'r>(
+/// What came of each stage, and whether no other needs it.
+async fn stage_results(
+    client: &dyn Client,
     workflow: &Workflow,
-    results: impl Iterator<Item = &'r StageResult>,
-) -> Outcome<Vec<Collected>> {
-    let one = |stage: &StageResult| {
-        let summary = workflow.stage_summary.iter().find(|known| known.name == stage.name);
+    results: &[workflow_result::StageResult],
+) -> Outcome<Vec<(bool, StageResult)>> {
+    let tasks: Vec<TaskId> = results.iter().filter_map(|stage| stage.task).collect();
+    let workers = worker::shown(client, &tasks).await?;
+    let one = |stage: &workflow_result::StageResult| {
+        let summary = workflow.stage_summary.iter().find(|known| known.stage == stage.name);
         let summary = summary.ok_or_else(|| lost("a stage"))?;
-        Ok(Collected {
+        let id = stage.task.map(|task| task.to_string());
+        let worker = workers.iter().find(|worker| Some(&worker.worker_id) == id.as_ref());
+        let collected =
+            worker.map(|worker| Collected::new(worker.clone(), stage.result.as_ref())).transpose()?;
+        let result = StageResult {
             index: summary.index,
-            name: stage.name.clone(),
+            name: summary.name.clone(),
             status: summary.status,
-            worker_id: stage.task.map(|task| task.to_string()),
-            run_id: stage.run.map(|run| run.to_string()),
-            executor: stage.agent.clone(),
-            branch_name: stage.branch.clone(),
             error_message: stage.why.clone(),
             verdict: stage.verdict.as_ref().map(Open::of).transpose()?,
             items: stage.items.clone(),
-            result: stage.result.as_ref().map(Open::result).transpose()?,
-            stdout_tail: None,
-            stderr_tail: None,
-        })
+            result: collected,
+        };
+        Ok((stage.last, result))
     };
-    results.map(one).collect()
-}
-
-impl Collected {
-    async fn read_logs(&mut self, client: &dyn Client) -> Outcome<()> {
-        let Some(run) = &self.run_id else { return Ok(()) };
-        (self.stdout_tail, self.stderr_tail) = tail::of_both(client, run, LINES).await?;
-        Ok(())
-    }
+    results.iter().map(one).collect()
 }

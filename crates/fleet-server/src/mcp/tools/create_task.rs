@@ -1,3 +1,4 @@
+use fleet_api::TaskFields;
 use fleet_api::verbs::task_add::{self, Duplicates};
 use fleet_core::problem::{Outcome, Problem};
 use schemars::JsonSchema;
@@ -11,9 +12,9 @@ use crate::mcp::wake::woken;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// What is to be done, in one line
+    /// The title
     title: String,
-    /// All that its agent has to know: what to build, which files to touch and which not, how to tell that it is done
+    /// Everything its agent needs to know: what to build, which files to touch and which not, how to tell that it is done
     description: Option<String>,
     /// From 1 to 5; 5 is served first
     #[schemars(range(min = 1, max = 5))]
@@ -26,7 +27,7 @@ pub(super) struct Args {
     labels: Option<Vec<String>>,
     /// trivial (one line), small, medium, large or xl (architecture)
     estimated_complexity: Option<String>,
-    /// Which agent does it, see list_agents; the user's default if left out
+    /// The agent, see list_agents; the user's default if left out
     executor: Option<String>,
     /// A model of that executor
     model: Option<String>,
@@ -57,17 +58,17 @@ pub(super) struct Answer {
     /// Whether its executor can be started here; otherwise it waits
     executor_is_here: bool,
     summary: String,
-    /// Why nobody works on the backlog, if nobody does
+    /// Why nothing starts, if nothing can
     note: Option<String>,
 }
 
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Create a task";
-    const ABOUT: &'static str = "Puts a task into the backlog of a repository; agents take tasks by priority as soon as what they depend on is \
-         done. Use it to plan: split work so that tasks of one phase touch different files, and name what each depends on. \
-         Not created, and said so, if there is one that says nearly the same. To start something at once, use \
-         create_worker.";
+    const ABOUT: &'static str = "Puts a task into the backlog of a repository; agents take tasks by priority as \
+        soon as their dependencies are done. Use it to plan: split work so that tasks of one phase touch \
+        different files, and name what each depends on. Near-duplicates are not created, but reported. To start \
+        something at once, use create_worker.";
     const NATURE: Nature = Nature::Adds;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
@@ -97,18 +98,21 @@ impl Tool for Args {
 fn wanted(args: Args) -> task_add::Request {
     task_add::Request {
         title: args.title,
-        description: args.description,
-        priority: args.priority,
         labels: args.labels.unwrap_or_default(),
-        scope: args.file_scope.unwrap_or_default(),
-        complexity: args.estimated_complexity,
         after: args.depends_on.unwrap_or_default(),
-        agent: args.executor,
-        model: args.model,
-        base: task::base(args.base_ref),
-        limits: task::time_limit(args.timeout_seconds),
-        read_only: args.read_only.unwrap_or_default(),
         hold: args.hold.unwrap_or_default(),
+        fields: TaskFields {
+            description: args.description,
+            priority: args.priority,
+            scope: args.file_scope.unwrap_or_default(),
+            complexity: args.estimated_complexity,
+            agent: args.executor,
+            model: args.model,
+            base: task::base(args.base_ref),
+            limits: task::time_limit(args.timeout_seconds),
+            read_only: args.read_only.unwrap_or_default(),
+            ..TaskFields::default()
+        },
         ..task_add::Request::default()
     }
 }
@@ -117,13 +121,13 @@ fn summary(done: &task_add::Answer) -> String {
     let nearest = done.similar.first().map(|other| (other.task.id, other.task.status.as_str()));
     match (&done.task, nearest) {
         (None, Some((other, status))) => format!(
-            "not created: {other} ({status}) says nearly the same; use that one, or create this one with force"
+            "not created: {other} ({status}) is a near-duplicate; use that one, or create this one with force"
         ),
         (None, None) => "not created".to_owned(),
         (Some(task), nearest) => {
-            let alike = nearest.map(|(other, status)| format!("; {other} ({status}) says nearly the same"));
+            let alike = nearest.map(|(other, status)| format!("; {other} ({status}) is a near-duplicate"));
             let nobody =
-                (!done.agent_is_here).then_some("; its executor is not here, so that it waits for one");
+                (!done.agent_is_here).then_some("; its executor is not installed here, so it waits for one");
             format!(
                 "created {} ({}){}{}",
                 task.id,

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Call, Nature, Tool};
+use super::{Call, Nature, Tool, Unknown};
 use crate::mcp::answer::lost;
 use crate::mcp::place::Place;
 use crate::mcp::stages::{Sent, Stage};
@@ -23,7 +23,7 @@ use crate::mcp::workflow::{self, Workflow};
 pub(super) struct Args {
     /// Absolute path of the git repository, or of a directory in it; the one in which the server was started if left out
     repo_path: Option<String>,
-    /// What all of it is for: stands in for {task_prompt}
+    /// The task: replaces {task_prompt}
     task_prompt: Option<String>,
     /// What your workflow is called; needed with stages
     name: Option<String>,
@@ -46,18 +46,20 @@ pub(super) struct Args {
 pub(super) struct Answer {
     #[serde(flatten)]
     workflow: Workflow,
-    /// Why nobody works on it, if nobody does
+    /// Why it does not start, if it cannot
     note: Option<String>,
 }
 
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Start a workflow";
-    const ABOUT: &'static str = "Has several agents work together: a graph of stages, each a worker on a branch of its own, that starts when the \
-         stages it needs are over and is told what they did. Use it for write, review, refine; for two that compete and a \
-         judge; for a plan whose pieces run at the same time. Everything is checked first; then it answers at once. Then use \
-         wait with workflow_ids, and collect_workflow_result. Either stages or workflow is needed.";
+    const ABOUT: &'static str = "Lets several agents work together: a graph of stages, each a worker on its own \
+        branch that starts when the stages it needs have finished and gets their results. Use it for write, \
+        review, refine; for two that compete and a judge; for a plan whose pieces run in parallel. Everything \
+        is checked first; then it returns at once. Then use wait with workflow_ids, and \
+        collect_workflow_result. Either stages or workflow is needed.";
     const NATURE: Nature = Nature::Adds;
+    const UNKNOWN: Unknown = Unknown::LeftOut;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
         let here = Place::of(&call, self.repo_path.as_deref())?;
@@ -155,7 +157,7 @@ fn neither_or_both(both: bool) -> Problem {
 fn in_our_words(problem: Problem) -> Problem {
     let mut problem =
         problem.in_words_of(&[("agent", "executor"), ("base", "base_ref"), ("task", "task_prompt")]);
-    if problem.code == Code::NothingMatched && problem.field.is_none() {
+    if problem.code == Code::WorkflowNotFound && problem.field.is_none() {
         problem.field = Some("workflow".to_owned());
     }
     problem

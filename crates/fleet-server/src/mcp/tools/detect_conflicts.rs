@@ -39,9 +39,9 @@ const WORDS: [Word; 2] = [("task", "task_id"), ("branch", "branch_name")];
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Detect conflicts";
-    const ABOUT: &'static str = "Which tasks get in each other's way: by the files that they claim, by those that they have changed, and by what git \
-         says when their branches are merged; also branches that no longer go with where they should land. Use it before \
-         you merge, and before you start work on the same files.";
+    const ABOUT: &'static str = "Finds conflicts between tasks: by the files they claim, by the files they have \
+        changed, and by test-merging their branches; also branches that no longer merge into their target. Use \
+        it before you merge, and before you start work on the same files.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {

@@ -25,7 +25,7 @@ pub(super) struct Args {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
-    /// The most alike first; tasks that are over are among them
+    /// The closest first, finished tasks included
     tasks: Vec<Alike>,
     count: usize,
     /// How many tasks were looked at
@@ -39,8 +39,8 @@ const USUAL: u32 = 5;
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Find similar tasks";
-    const ABOUT: &'static str = "Tasks, open or over, that say nearly the same as a text or another task, by their words and paths. Use it before \
-         you create a task, and to learn how something like it went.";
+    const ABOUT: &'static str = "Finds open and finished tasks that are near-duplicates of a text or another \
+        task, by their words and paths. Use it before you create a task, and to learn how a similar one went.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {

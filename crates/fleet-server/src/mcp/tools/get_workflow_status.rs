@@ -3,7 +3,7 @@ use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Call, Nature, Tool};
+use super::{Call, Nature, Tool, Unknown};
 use crate::mcp::workflow::{self, Workflow};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -16,9 +16,10 @@ pub(super) struct Args {
 impl Tool for Args {
     type Answer = Workflow;
     const TITLE: &'static str = "Look at a workflow";
-    const ABOUT: &'static str = "How one workflow and each of its stages stand right now. To wait for its end, use wait with workflow_ids instead of \
-         calling this again and again; for the outcome, use collect_workflow_result.";
+    const ABOUT: &'static str = "The state of one workflow and each of its stages right now. To wait for its \
+        end, use wait with workflow_ids instead of polling; for the outcome, use collect_workflow_result.";
     const NATURE: Nature = Nature::Reads;
+    const UNKNOWN: Unknown = Unknown::LeftOut;
 
     async fn run(self, call: Call) -> Outcome<Workflow> {
         let seen = workflow::look(&call, &self.workflow_id, Depth::Results).await?;

@@ -29,21 +29,21 @@ struct Agent {
     version: Option<String>,
     /// configured, missing (no sign of a login), not_needed or unknown
     auth_status: String,
-    /// The model if a call names none; null is the agent's own choice
+    /// The default model; null is the agent's own choice
     default_model: Option<String>,
     /// What may be passed as model; empty is any of this vendor's
     models: Vec<String>,
     /// What it may do without asking: read_only, sandbox or full
     trust: String,
-    /// How many may be at work at a time; null for no cap
+    /// Maximum concurrent runs; null for no cap
     cap: Option<u32>,
     /// Why it takes no work for now
     paused: Option<String>,
-    /// Whether prompt_worker reaches it while it works; if not, it is told in its next run
+    /// Whether prompt_worker reaches it while it runs; if not, its next run gets the message
     takes_prompts: bool,
 }
 
-const RULES: [&str; 5] = [
+pub(super) const RULES: [&str; 5] = [
     "Choose among those that are installed and not paused; without a login an agent fails at once.",
     "Leave executor and model out unless the user asked for one or there is a reason: the user's default was chosen on purpose.",
     "Give a review or a verdict to another vendor than the one that wrote the code.",

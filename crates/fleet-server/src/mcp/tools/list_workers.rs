@@ -3,18 +3,17 @@ use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
-use crate::mcp::status::WorkerStatus;
+use super::{Call, Nature, Tool, Unknown};
+use crate::mcp::status::{self, WorkerStatus};
 use crate::mcp::worker::{self, Worker};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// Only workers of these statuses; all if left out
-    statuses: Option<Vec<WorkerStatus>>,
-    /// So many at most; 25 if left out
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<u32>,
+    /// Only workers of these statuses (pending, running, succeeded, failed, cancelled, timed_out); all if left out
+    statuses: Option<Vec<String>>,
+    /// So many at most; 25 if left out, all if negative
+    limit: Option<i64>,
     /// next_cursor of the page before
     cursor: Option<String>,
 }
@@ -27,9 +26,14 @@ pub(super) struct Answer {
     summary: String,
     /// For the next page; null on the last one
     next_cursor: Option<String>,
+    /// What was not understood
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
-const USUAL: u32 = 25;
+const USUAL: i64 = 25;
+/// So many are read at once.
+const PAGE: u32 = 200;
 
 impl Tool for Args {
     type Answer = Answer;
@@ -37,18 +41,29 @@ impl Tool for Args {
     const ABOUT: &'static str = "The workers of all repositories, newest first, a page at a time. Use it to find workers of earlier sessions; for \
          ones that you started, use wait.";
     const NATURE: Nature = Nature::Reads;
+    const UNKNOWN: Unknown = Unknown::LeftOut;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
-        let statuses = self.statuses.unwrap_or_default();
+        let names = self.statuses.unwrap_or_default();
+        let (statuses, notes) = status::named::<WorkerStatus>(&names);
         let kinds: Vec<_> = statuses.iter().flat_map(|status| status.kinds()).collect();
-        // No task is ever in the one status that has no kinds.
-        let nothing = !statuses.is_empty() && kinds.is_empty();
-        let limit = if nothing { 0 } else { self.limit.unwrap_or(USUAL) };
-        let request = Request { kinds, after: self.cursor, limit };
-        let page = fleet_api::call(&call, None, &request).await?;
-        let ids: Vec<_> = page.tasks.iter().map(|task| task.task.id).collect();
-        let workers = worker::shown(&call, &ids).await?;
-        let next_cursor = page.next.map(|next| next.to_string());
-        Ok(Answer { count: workers.len(), summary: worker::summary(&workers), workers, next_cursor })
+        // What no worker can have must not be taken for no wish at all.
+        let nothing = !names.is_empty() && kinds.is_empty();
+        let mut left = if nothing { 0 } else { status::limit(self.limit.unwrap_or(USUAL)) };
+        let (mut workers, mut after) = (Vec::new(), self.cursor);
+        while left > 0 {
+            let limit = PAGE.min(left.try_into().unwrap_or(PAGE));
+            let request = Request { kinds: kinds.clone(), after, limit };
+            let page = fleet_api::call(&call, None, &request).await?;
+            let ids: Vec<_> = page.tasks.iter().map(|task| task.task.id).collect();
+            workers.extend(worker::shown(&call, &ids).await?);
+            left = left.saturating_sub(ids.len());
+            after = page.next.map(|next| next.to_string());
+            if after.is_none() {
+                break;
+            }
+        }
+        let summary = worker::summary(&workers);
+        Ok(Answer { count: workers.len(), summary, workers, next_cursor: after, notes })
     }
 }

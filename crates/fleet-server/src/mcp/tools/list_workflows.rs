@@ -4,18 +4,17 @@ use fleet_core::problem::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Nature, Tool};
-use crate::mcp::status::WorkflowStatus;
+use super::{Call, Nature, Tool, Unknown};
+use crate::mcp::status::{self, WorkflowStatus};
 use crate::mcp::workflow::{self, Workflow};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// Only workflows of these statuses; all if left out
-    statuses: Option<Vec<WorkflowStatus>>,
-    /// So many at most; 25 if left out
-    #[schemars(range(min = 1, max = 100))]
-    limit: Option<u32>,
+    /// Only workflows of these statuses (running, succeeded, failed, cancelled); all if left out
+    statuses: Option<Vec<String>>,
+    /// So many at most; 25 if left out, all if negative
+    limit: Option<i64>,
     /// next_cursor of the page before
     cursor: Option<String>,
 }
@@ -28,9 +27,14 @@ pub(super) struct Answer {
     summary: String,
     /// For the next page; null on the last one
     next_cursor: Option<String>,
+    /// What was not understood
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
-const USUAL: u32 = 25;
+const USUAL: i64 = 25;
+/// So many are read at once.
+const PAGE: u32 = 100;
 
 impl Tool for Args {
     type Answer = Answer;
@@ -38,26 +42,32 @@ impl Tool for Args {
     const ABOUT: &'static str = "The workflows of all repositories, newest first, a page at a time. Use it to find workflows of earlier sessions; for \
          one that you started, use wait.";
     const NATURE: Nature = Nature::Reads;
+    const UNKNOWN: Unknown = Unknown::LeftOut;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
-        let statuses = self.statuses.unwrap_or_default();
+        let names = self.statuses.unwrap_or_default();
+        let (statuses, notes) = status::named::<WorkflowStatus>(&names);
         let states: Vec<String> =
             statuses.iter().flat_map(|status| status.states()).map(|state| state.to_string()).collect();
-        // No workflow is ever in the one status that has no states.
-        let limit = if !statuses.is_empty() && states.is_empty() { 0 } else { self.limit.unwrap_or(USUAL) };
-        let request =
-            Request { states, all: true, all_projects: true, limit: Some(limit), before: self.cursor };
-        let page = fleet_api::call(&call, None, &request).await?;
-        let mut seen = Vec::with_capacity(page.workflows.len());
-        for listed in &page.workflows {
-            seen.push(workflow::look(&call, listed.id.as_str(), Depth::Usage).await?);
+        // What no workflow can have must not be taken for no wish at all.
+        let nothing = !names.is_empty() && states.is_empty();
+        let mut left = if nothing { 0 } else { status::limit(self.limit.unwrap_or(USUAL)) };
+        let (mut seen, mut before) = (Vec::new(), self.cursor);
+        while left > 0 {
+            let limit = Some(PAGE.min(left.try_into().unwrap_or(PAGE)));
+            let request = Request { states: states.clone(), all: true, all_projects: true, limit, before };
+            let page = fleet_api::call(&call, None, &request).await?;
+            for listed in &page.workflows {
+                seen.push(workflow::look(&call, listed.id.as_str(), Depth::Usage).await?);
+            }
+            left = left.saturating_sub(page.workflows.len());
+            before = page.next.map(|next| next.to_string());
+            if before.is_none() {
+                break;
+            }
         }
         let workflows = workflow::shown(&call, &seen).await?;
-        Ok(Answer {
-            count: workflows.len(),
-            summary: workflow::summary(&workflows),
-            workflows,
-            next_cursor: page.next.map(|next| next.to_string()),
-        })
+        let summary = workflow::summary(&workflows);
+        Ok(Answer { count: workflows.len(), summary, workflows, next_cursor: before, notes })
     }
 }

@@ -14,18 +14,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::arguments::Unknown;
 use super::call::Call;
 use super::{answer, arguments, schema};
 
 /// A tool, by what it takes; the comments on the fields are what a model reads.
 trait Tool: DeserializeOwned + JsonSchema + Send + 'static {
     type Answer: Serialize + JsonSchema;
-    /// What people see.
     const TITLE: &'static str;
     /// When to use it, in few words.
     const ABOUT: &'static str;
-    /// What it does to the world.
     const NATURE: Nature;
+    /// Clients of the Python codefleet may send arguments that it ignores. Not so where that could do harm.
+    const UNKNOWN: Unknown = Unknown::Refused;
 
     fn run(self, call: Call) -> impl Future<Output = Outcome<Self::Answer>> + Send;
 }
@@ -41,7 +42,6 @@ fn annotations(nature: Nature, title: &str) -> ToolAnnotations {
 
 type Answering = Pin<Box<dyn Future<Output = CallToolResult> + Send>>;
 
-/// A tool as the server holds it.
 struct Entry {
     name: &'static str,
     describe: fn(&'static str) -> model::Tool,
@@ -65,8 +65,8 @@ fn start<T: Tool>(call: Call, tool: &'static model::Tool, given: JsonObject) -> 
         if matches!(T::NATURE, Nature::Reads) {
             call.look_after_queue();
         }
-        match arguments::read::<T>(&tool.name, &tool.input_schema, given) {
-            Ok(args) => answer::answer(args.run(call).await),
+        match arguments::read::<T>(&tool.name, &tool.input_schema, given, T::UNKNOWN) {
+            Ok((args, notes)) => answer::answer(args.run(call).await, notes),
             Err(problem) => answer::refusal(&problem),
         }
     })
@@ -82,6 +82,7 @@ macro_rules! tools {
 tools! {
     healthcheck,
     list_agents,
+    executor_guide,
     create_worker,
     get_worker_status,
     list_workers,

@@ -12,9 +12,9 @@ use crate::mcp::worker::{self, Worker};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// Whom to tell
+    /// The worker
     worker_id: String,
-    /// What to tell it
+    /// The message
     prompt: String,
 }
 
@@ -22,17 +22,17 @@ pub(super) struct Args {
 pub(super) struct Answer {
     #[serde(flatten)]
     worker: Worker,
-    /// live: passed to the agent at work; kept: for its next run; held: for when it is released; reopened: it was over and
+    /// live: passed to the running agent; kept: for its next run; held: for when it is released; reopened: it had finished and
     /// starts again
     reception: String,
 }
 
 impl Tool for Args {
     type Answer = Answer;
-    const TITLE: &'static str = "Tell a worker more";
-    const ABOUT: &'static str = "Says something to a worker: a correction while it works, or a follow-up after its end, when it starts again on the \
-         same branch and, where the agent can, in the same conversation. Cheaper than a new worker that has to learn \
-         everything again.";
+    const TITLE: &'static str = "Send a message to a worker";
+    const ABOUT: &'static str = "Sends a message to a worker: a correction while it runs, or a follow-up after \
+        its end, when it resumes on the same branch and, where the agent can, in the same conversation. Cheaper \
+        than a new worker that starts from nothing.";
     const NATURE: Nature = Nature::Adds;
 
     async fn run(self, call: Call) -> Outcome<Answer> {

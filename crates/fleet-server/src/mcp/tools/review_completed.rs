@@ -36,9 +36,9 @@ const WORDS: [Word; 4] =
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Review what was completed";
-    const ABOUT: &'static str = "The work that ended lately in a repository: what the agents say, what git shows, what it cost, whether it has \
-         landed or could be merged, and what to do next. Use it to catch up, and to decide what to merge; get_diff shows the \
-         change itself.";
+    const ABOUT: &'static str = "Recent work in a repository: what the agents report, what git shows, what it \
+        cost, whether it has landed or could be merged, and what to do next. Use it to catch up, and to decide \
+        what to merge; get_diff shows the change itself.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {

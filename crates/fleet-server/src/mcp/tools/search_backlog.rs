@@ -55,9 +55,9 @@ const USUAL: u32 = 10;
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Search the backlog";
-    const ABOUT: &'static str = "The tasks of a repository that are not over, or those that match: what is to be done, in which order, and what is \
-         in the way. Use it to see what there is before you plan, and to find a task's id. For a task that would say the \
-         same as yours, use find_similar_tasks.";
+    const ABOUT: &'static str = "The unfinished tasks of a repository, or those that match: what is to be done, \
+        in which order, and what blocks it. Use it to see the backlog before you plan, and to find a task's id. \
+        To look for near-duplicates, use find_similar_tasks.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {

@@ -46,7 +46,7 @@ pub(super) struct Answer {
     /// True if what was waited for has happened; false if the time was over first
     done: bool,
     timed_out: bool,
-    /// The workers and workflows that are over
+    /// The workers and workflows that have finished
     finished: Vec<String>,
     /// Those that are not
     pending: Vec<String>,
@@ -73,9 +73,9 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 impl Tool for Args {
     type Answer = Answer;
     const TITLE: &'static str = "Wait for workers and workflows";
-    const ABOUT: &'static str = "Waits until workers and workflows are over (until: all or any), or until the timeout, whichever comes first, and says \
-         how they stand. Use this instead of asking for the status again and again. When it says timed_out, do something else \
-         or call it again; they go on in any case.";
+    const ABOUT: &'static str = "Waits until workers and workflows have finished (until: all or any), or until \
+        the timeout, whichever comes first, and returns their state. Use this instead of polling the status. \
+        When it returns timed_out, do something else or call it again; they keep running in any case.";
     const NATURE: Nature = Nature::Reads;
 
     async fn run(self, call: Call) -> Outcome<Answer> {
@@ -157,7 +157,6 @@ struct Watched<'c> {
     workflows: Vec<WorkflowId>,
 }
 
-/// How all of it stands.
 struct Seen {
     workers: Vec<Followed>,
     workflows: Vec<WorkflowDetail>,
@@ -268,7 +267,6 @@ impl Waiting {
     }
 }
 
-/// How they stand, in one line.
 fn news(seen: &Seen) -> String {
     let (over, all) = (seen.over().filter(|over| *over).count(), seen.over().count());
     let workers = seen.workers.iter().filter(|one| !one.is_over()).map(|one| {

@@ -1,5 +1,5 @@
-//! The unconstrained claim as one statement, on PostgreSQL. Eight claimers are bound by the server's work per
-//! message; taking the head, writing the runs and telling it apart cost eight of them for each claim.
+//! The unconstrained claim as one statement, on PostgreSQL. Eight claimers are bound by the server's work per message;
+//! separate statements for the head, the runs and the events cost eight messages for each claim.
 
 use super::{Claim, Claimed};
 use crate::StoreError;
@@ -8,19 +8,19 @@ use crate::ops::rows::{self, Described, task_columns};
 use crate::tx::{Tx, sql};
 use crate::value::Row;
 
-/// Gives nothing when a pause, a task that is due, a file scope, or a project or an agent that is not here constrains the
-/// choice. What it writes is what `Claim::start` writes; the story tests hold the two together. What is
-/// here and the accounts cost something, so a claimer without them has a text without them.
+/// Returns nothing when a pause, a task that is due, a file scope, or a project or an agent that is not here constrains
+/// the choice. It writes what `Claim::start` writes; the story tests hold the two together. Conditions on the place and
+/// the accounts cost time, so a claimer without them has a statement without them.
 ///
-/// `$paired` and `$chosen` pair tasks with runs. A claimer that wants one task, as most do, needs no numbering for that,
-/// which saves a tenth. The tasks are named by an array: PostgreSQL takes a limit that is a parameter for a tenth of the
-/// table, and would read the whole table to join it with so many. For the same reason one task has a limit that is no
-/// parameter, or it would be planned anew for each claim.
+/// `$paired` and `$chosen` pair tasks with runs. A claimer that wants one task, as most do, needs no numbering for
+/// that, which saves a tenth. The tasks are named by an array: PostgreSQL estimates a limit that is a parameter as a
+/// tenth of the table, and would read the whole table for the join. For the same reason a single task has a literal
+/// limit, or it would be planned anew for each claim.
 macro_rules! at_once {
     (($limit:literal, $paired:expr, $chosen:expr, $order:literal), ($column:expr, $account:expr)) => {
         concat!(
             "WITH head AS ( \
-               SELECT id, scoped, priority, agent, project FROM tasks WHERE status = 'ready' \
+               SELECT id, has_scope, priority, agent, project FROM tasks WHERE status = 'ready' \
                  AND NOT EXISTS (SELECT 1 FROM pauses WHERE until > $1) \
                  AND NOT EXISTS (SELECT 1 FROM tasks WHERE deferred = 1 AND due <= $1) \
                ORDER BY priority DESC, id LIMIT ",
@@ -56,7 +56,7 @@ macro_rules! at_once {
                 "1",
                 "",
                 concat!(
-                    "WHERE t.id = (SELECT id FROM head WHERE NOT (scoped = 1",
+                    "WHERE t.id = (SELECT id FROM head WHERE NOT (has_scope = 1",
                     $unable,
                     ")) RETURNING t.*, $2::text AS run"
                 ),
@@ -73,7 +73,7 @@ macro_rules! at_once {
                     "paired AS ( \
                        SELECT h.id, r.run FROM (SELECT id, row_number() OVER (ORDER BY priority DESC, id) AS place FROM head) AS h \
                          JOIN jsonb_array_elements_text($2::text::jsonb) WITH ORDINALITY AS r (run, place) ON r.place = h.place \
-                       WHERE NOT EXISTS (SELECT 1 FROM head WHERE scoped = 1",
+                       WHERE NOT EXISTS (SELECT 1 FROM head WHERE has_scope = 1",
                     $unable,
                     ")), "
                 ),

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fleet_core::budget::{Bounds, Purse};
+use fleet_core::budget::{Bounds, RemainingBudget};
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::schedule::{Candidate, Load};
 use fleet_core::task::Task;
@@ -19,19 +19,19 @@ use crate::ops::rows::{self, Described, task_columns};
 use crate::tx::{Lock, Statement, Tx, sql};
 use crate::value::Row;
 
-/// Scoped tasks that do not fit beside those that run are passed over, so many in each lane at most.
+/// At most this many scoped tasks of a lane are passed over because they overlap with running ones.
 const SCOPED_LOOKAHEAD: i64 = 64;
 
 #[derive(Debug, Clone)]
 struct Lane {
     agent: String,
     project: ProjectId,
-    scoped: i64,
+    has_scope: i64,
 }
 
 impl Lane {
     fn read(mut row: Row) -> Result<Self, StoreError> {
-        Ok(Self { agent: row.text()?, project: row.parse()?, scoped: row.int()? })
+        Ok(Self { agent: row.text()?, project: row.parse()?, has_scope: row.int()? })
     }
 }
 
@@ -51,28 +51,29 @@ macro_rules! next_lane {
 /// The lanes that have ready tasks. A comparison of rows would say in one line which lane is next, but SQLite uses only
 /// the first column of such a comparison with an index.
 pub(super) const LANES: &str = concat!(
-    "WITH RECURSIVE lanes (agent, project, scoped) AS ( \
-       SELECT f.agent, f.project, f.scoped FROM ( \
-         SELECT agent, project, scoped FROM tasks {by_lane} WHERE status = 'ready' \
-         ORDER BY agent, project, scoped LIMIT 1) AS f \
+    "WITH RECURSIVE lanes (agent, project, has_scope) AS ( \
+       SELECT f.agent, f.project, f.has_scope FROM ( \
+         SELECT agent, project, has_scope FROM tasks {by_lane} WHERE status = 'ready' \
+         ORDER BY agent, project, has_scope LIMIT 1) AS f \
        UNION ALL \
-       SELECT t.agent, t.project, t.scoped FROM lanes l CROSS JOIN tasks t WHERE t.id = coalesce(",
-    next_lane!("n.agent = l.agent AND n.project = l.project AND n.scoped > l.scoped", "n.scoped"),
+       SELECT t.agent, t.project, t.has_scope FROM lanes l CROSS JOIN tasks t WHERE t.id = coalesce(",
+    next_lane!("n.agent = l.agent AND n.project = l.project AND n.has_scope > l.has_scope", "n.has_scope"),
     ", ",
-    next_lane!("n.agent = l.agent AND n.project > l.project", "n.project, n.scoped"),
+    next_lane!("n.agent = l.agent AND n.project > l.project", "n.project, n.has_scope"),
     ", ",
-    next_lane!("n.agent > l.agent", "n.agent, n.project, n.scoped"),
-    ")) SELECT agent, project, scoped FROM lanes"
+    next_lane!("n.agent > l.agent", "n.agent, n.project, n.has_scope"),
+    ")) SELECT agent, project, has_scope FROM lanes"
 );
 
-/// The best tasks of lanes: a JSON list of agent and project, with a scope or without, so many of each.
+/// The best tasks of lanes, a limited number of each. Lanes are a JSON list of agent and project, with a scope or
+/// without.
 macro_rules! head_of_lane {
     ($columns:literal) => {
         concat!(
             "SELECT ",
             $columns,
             " FROM tasks h {by_lane} WHERE h.status = 'ready' AND h.agent = j.value ->> 0 \
-               AND h.project = j.value ->> 1 AND h.scoped = $2 \
+               AND h.project = j.value ->> 1 AND h.has_scope = $2 \
              ORDER BY h.priority DESC, h.id LIMIT $3 {skip_locked}"
         )
     };
@@ -117,7 +118,7 @@ impl Claim {
         let mut statements = vec![
             sql!("SELECT account FROM pauses WHERE until > $1", self.now),
             sql!("SELECT project, agent, count(*) FROM runs WHERE ended_at IS NULL GROUP BY project, agent"),
-            sql!("SELECT project, scope FROM tasks WHERE status = 'running' AND scoped = 1"),
+            sql!("SELECT project, scope FROM tasks WHERE status = 'running' AND has_scope = 1"),
             sql!(LANES),
         ];
         statements.extend(self.budget.map(|_| spending(self.now)));
@@ -139,7 +140,7 @@ impl Claim {
         }
         let lanes = next().into_iter().map(Lane::read).collect::<Result<_, _>>()?;
         if let Some(budget) = self.budget {
-            load.purse = Some(Purse { budget, spent: spent(next())? });
+            load.remaining = Some(RemainingBudget { budget, spent: spent(next())? });
         }
         Ok((load, lanes))
     }
@@ -148,7 +149,7 @@ impl Claim {
     fn paused_agents(&self, accounts: &BTreeSet<String>) -> BTreeSet<String> {
         let known = self.accounts.iter().filter(|(_, account)| accounts.contains(*account));
         let known = known.map(|(agent, _)| agent.as_str());
-        // An agent whose account nobody names has one of its own name.
+        // An agent without a named account has one of its own name.
         let others = accounts.iter().map(String::as_str);
         let others = others.filter(|name| !self.accounts.keys().any(|agent| agent.as_str() == *name));
         known.chain(others).map(str::to_owned).collect()
@@ -172,15 +173,15 @@ impl Claim {
             Dialect::Postgres => HEADS_POSTGRES,
         };
         let mut statements = Vec::new();
-        for (scoped, lookahead) in [(0, 0), (1, SCOPED_LOOKAHEAD)] {
+        for (has_scope, lookahead) in [(0, 0), (1, SCOPED_LOOKAHEAD)] {
             let named: Vec<_> = lanes
                 .iter()
-                .filter(|lane| lane.scoped == scoped)
+                .filter(|lane| lane.has_scope == has_scope)
                 .map(|lane| (&lane.agent, lane.project))
                 .collect();
             if !named.is_empty() {
                 let limit = self.slots().saturating_add(lookahead);
-                statements.push(sql!(text, serde_json::json!(named).to_string(), scoped, limit));
+                statements.push(sql!(text, serde_json::json!(named).to_string(), has_scope, limit));
             }
         }
         statements

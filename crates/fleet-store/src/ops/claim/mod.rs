@@ -15,10 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use fleet_core::Current;
 use fleet_core::budget::{Bounds, Budget};
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, RunId};
-use fleet_core::run::{Run, RunState, Totals};
+use fleet_core::run::{Run, Totals};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{AgentName, Task, TaskMove};
 use fleet_core::time::Millis;
@@ -29,14 +30,13 @@ use crate::ops::rows::{self, Described, step, task_columns, write_move};
 use crate::ops::runs::row::about_run;
 use crate::tx::{Mode, Op, Tx, sql};
 
-/// Takes ready tasks for a runner: each gets a run with a lease and a fencing number.
+/// Takes ready tasks for a runner: each gets a run with a lease and an attempt number.
 #[derive(Debug, Clone)]
 pub struct Claim {
-    /// Who claims.
     pub runner: String,
     /// The host and home where the runs will be.
     pub place: String,
-    /// Ids for the runs: as many tasks are taken at most.
+    /// Ids for the runs: at most as many tasks are taken.
     pub runs: Vec<RunId>,
     /// The agent of tasks that name none.
     pub default_agent: AgentName,
@@ -46,22 +46,17 @@ pub struct Claim {
     pub projects: Option<BTreeSet<ProjectId>>,
     /// The accounts of agents, by which they are paused; one that is not among them goes by the agent's name.
     pub accounts: BTreeMap<AgentName, String>,
-    /// How many may run at once.
     pub caps: Caps,
     /// What may be spent: each run is given a part of it, or is not started.
     pub budget: Option<Budget>,
     /// The lease ends after this unless renewed.
     pub lease: Duration,
-    /// Now.
     pub now: Millis,
 }
 
-/// A task that now belongs to the claimer.
 #[derive(Debug, Clone)]
 pub struct Claimed {
-    /// The task, running.
     pub task: Task,
-    /// Its new run.
     pub run: Run,
 }
 
@@ -73,11 +68,11 @@ const HEAD: &str = concat!(
 );
 
 /// Whether an account is paused, and whether scheduled tasks are due: seldom, so it costs one look and no write.
-const LOOK: &str = "SELECT EXISTS (SELECT 1 FROM pauses WHERE until > $1), \
+const PAUSED_AND_DUE: &str = "SELECT EXISTS (SELECT 1 FROM pauses WHERE until > $1), \
      EXISTS (SELECT 1 FROM tasks WHERE deferred = 1 AND due <= $1)";
 
-/// Scheduled tasks whose time has come take their place among the ready ones. Whom somebody else holds is left
-/// to them: waiting would line up all claimers, one behind the other, for the first task that is due.
+/// Scheduled tasks whose time has come take their place among the ready ones. Locked tasks are left to the process that
+/// locked them: waiting would line up all claimers for the first task that is due.
 const PROMOTE: &str = "UPDATE tasks SET deferred = 0, version = version + 1 WHERE id IN ( \
      SELECT id FROM tasks WHERE deferred = 1 AND due <= $1 {skip_locked})";
 
@@ -106,7 +101,7 @@ impl Op for Claim {
 }
 
 impl Claim {
-    /// Whether everybody who asks is bounded, whatever there is to choose from.
+    /// Whether caps or budgets bound every claim, whatever the queue holds.
     fn is_bounded(&self) -> bool {
         !self.caps.is_empty() || self.budget.is_some_and(|budget| !budget.is_empty())
     }
@@ -117,7 +112,7 @@ impl Claim {
 
     /// The head of the queue, if nothing constrains the choice.
     async fn unconstrained(&self, tx: &mut dyn Tx) -> Result<Option<Vec<Task>>, StoreError> {
-        let look = tx.query_one(sql!(LOOK, self.now)).await?;
+        let look = tx.query_one(sql!(PAUSED_AND_DUE, self.now)).await?;
         let mut look = look.ok_or_else(|| StoreError::Malformed("a look without an answer".to_owned()))?;
         let (paused, due) = (look.int()? != 0, look.int()? != 0);
         if due {
@@ -135,7 +130,6 @@ impl Claim {
         Ok(Some(tasks).filter(|tasks| tasks.iter().all(free)))
     }
 
-    /// The agent of a task, the default filled in.
     fn agent_of<'a>(&'a self, task: &'a Task) -> &'a str {
         task.agent().unwrap_or(&self.default_agent).as_str()
     }
@@ -160,26 +154,25 @@ impl Claim {
         (id, given): (RunId, Bounds),
     ) -> Result<Claimed, StoreError> {
         step(&mut task, TaskMove::Start)?;
-        task.history.fence += 1;
+        task.history.attempts += 1;
         task.history.remark = None;
         let run = Run { reserved: given, ..self.new_run(&task, id) };
         insert_run(tx, &run).await?;
         let (runner, agent) = (run.runner.clone(), run.agent.clone());
-        let fact = Fact::TaskStarted { runner, agent, attempt: run.fence, lease_until: run.lease_until };
+        let fact = Fact::TaskStarted { runner, agent, attempt: run.attempt, lease_until: run.lease_until };
         write_move(tx, &task, self.now, (about_run(&run), &fact)).await?;
         Ok(Claimed { task, run })
     }
 }
 
 impl Claim {
-    /// The run that a started task gets.
     fn new_run(&self, task: &Task, id: RunId) -> Run {
         Run {
             id,
             task: task.id,
             project: task.project,
-            fence: task.history.fence,
-            state: RunState::Preparing,
+            attempt: task.history.attempts,
+            state: Current::first(),
             reason: None,
             detail: None,
             runner: self.runner.clone(),
@@ -215,7 +208,7 @@ async fn insert_run(tx: &mut dyn Tx, run: &Run) -> Result<(), StoreError> {
         run.id,
         run.task,
         run.project,
-        run.fence,
+        run.attempt,
         run.state.as_str(),
         run.runner.as_str(),
         run.place.as_str(),

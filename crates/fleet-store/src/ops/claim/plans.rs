@@ -39,10 +39,10 @@ fn sqlite_walks_along_indexes_and_never_sorts() {
 
 const FILL: &str = "
     INSERT INTO projects (id, common_dir, name, created_at) SELECT 'p' || n, '/r' || n, 'r' || n, 0 FROM generate_series(0, 9) n;
-    INSERT INTO tasks (id, project, state, priority, agent, open_deps, deferred, version, fence, failures, title, labels,
-        scope, limits, retry, meta, created_at, updated_at)
+    INSERT INTO tasks (id, project, state, priority, agent, open_deps, deferred, version, fence, failures, title,
+        scope, limits, created_at, updated_at)
       SELECT 't' || lpad(n::text, 9, '0'), 'p' || n % 10, CASE WHEN n % 10 = 0 THEN 'done' ELSE 'queued' END, n % 5,
-        'agent' || n % 3, 0, 0, 1, 0, 0, 'Task with a title', '[]', '[]', '{}', '{}', '{}', 0, 0
+        'agent' || n % 3, 0, 0, 1, 0, 0, 'Task with a title', '[]', '{}', 0, 0
       FROM generate_series(1, 20000) n;
     ANALYZE;
     SET plan_cache_mode = force_generic_plan;";

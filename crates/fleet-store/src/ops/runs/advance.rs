@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
-use fleet_core::run::{RunMove, RunState, Stop};
+use fleet_core::run::{RunMove, RunState, StopRequest};
 use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
-use super::row::{about_run, illegal, lock_live_run, next_state};
+use super::row::{about_run, illegal, lock_live_run, step};
 use crate::StoreError;
 use crate::ops::rows::record;
 use crate::tx::{Mode, Op, Tx, sql};
@@ -15,13 +15,10 @@ use crate::tx::{Mode, Op, Tx, sql};
 /// Moves a run on: its agent was started, or ended.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct AdvanceRun {
-    /// The run.
     pub run: RunId,
-    /// Its fencing number.
-    pub fence: i64,
+    pub attempt: i64,
     /// Start or exit.
     pub event: RunMove,
-    /// Now.
     pub now: Millis,
 }
 
@@ -31,12 +28,13 @@ impl Op for AdvanceRun {
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<RunState, StoreError> {
-        let run = lock_live_run(tx, self.run, self.fence).await?;
-        let state = next_state(&run, self.event)?;
-        if !state.is_live() {
-            // An end has consequences for the task, which only EndRun knows.
+        let mut run = lock_live_run(tx, self.run, self.attempt).await?;
+        // An end has consequences for the task, which only EndRun knows.
+        if !matches!(self.event, RunMove::Start | RunMove::Exit) {
             return Err(illegal(&run, self.event));
         }
+        step(&mut run, self.event)?;
+        let state = run.state();
         let started_at = Some(self.now).filter(|_| self.event == RunMove::Start).or(run.started_at);
         let advance = sql!(
             "UPDATE runs SET state = $2, started_at = $3 WHERE id = $1",
@@ -55,38 +53,32 @@ impl Op for AdvanceRun {
 /// run stopped: before a keeper has told its name, nobody can tell it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PrepareRun {
-    /// The run.
     pub run: RunId,
-    /// Its fencing number.
-    pub fence: i64,
+    pub attempt: i64,
     /// What is known now; the rest stays as it is.
     pub prepared: Prepared,
-    /// Now.
     pub now: Millis,
 }
 
 /// What is known of a run's surroundings; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Prepared {
-    /// The branch that its work goes to.
     pub branch: Option<String>,
-    /// The commit that it starts from.
     pub base: Option<String>,
-    /// Where its workspace is.
     pub workspace: Option<String>,
-    /// Which process keeps it.
+    /// The process that keeps it.
     pub keeper: Option<String>,
-    /// The model that the agent is told to use.
+    /// The model that the agent is asked to use.
     pub model: Option<String>,
 }
 
 #[async_trait]
 impl Op for PrepareRun {
-    type Out = Option<Stop>;
+    type Out = Option<StopRequest>;
     const MODE: Mode = Mode::Write;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<Stop>, StoreError> {
-        let run = lock_live_run(tx, self.run, self.fence).await?;
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<StopRequest>, StoreError> {
+        let run = lock_live_run(tx, self.run, self.attempt).await?;
         let Prepared { branch, base, workspace, keeper, model } = self.prepared.clone();
         let prepare = sql!(
             "UPDATE runs SET branch = coalesce($2, branch), base = coalesce($3, base), \

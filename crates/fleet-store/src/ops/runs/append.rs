@@ -19,10 +19,8 @@ use crate::tx::{Mode, Op, Tx, sql};
 /// known by the number of its batch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AppendRunEvents {
-    /// The run.
     pub run: RunId,
-    /// Its fencing number.
-    pub fence: i64,
+    pub attempt: i64,
     /// Where the stretch begins, in bytes: where the last one ended.
     pub from: i64,
     /// Where it ends; the same, for events that are not of the agent's output.
@@ -31,11 +29,11 @@ pub struct AppendRunEvents {
     pub batch: i64,
     /// What it says, and when that was read.
     pub facts: Vec<(Millis, Fact)>,
-    /// What the run has used by now, if that is known anew.
+    /// What the run has used by now, if that changed.
     pub usage: Option<Totals>,
     /// The last thing that the agent said, if it said something.
     pub activity: Option<String>,
-    /// The agent's own name for the conversation, if it is known anew.
+    /// The agent's own name for the conversation, if that is new.
     pub session: Option<String>,
     /// Now: what was used is booked on this day.
     pub now: Millis,
@@ -43,9 +41,9 @@ pub struct AppendRunEvents {
     pub meter: Option<Meter>,
 }
 
-/// An activity holds so many characters at most: it is shown in a column of a list.
+/// The longest activity, in characters: it is shown in a column of a list.
 pub(super) const LONGEST_ACTIVITY: usize = 200;
-/// Ids of conversations are shorter; what is longer is none.
+/// Conversation ids are shorter; a longer text is not one.
 const LONGEST_SESSION: usize = 500;
 
 /// A run uses no more than this: an agent that counts wildly must not spoil the sums of all others.
@@ -56,7 +54,7 @@ const CHUNK: usize = 1_000;
 
 #[async_trait]
 impl Op for AppendRunEvents {
-    /// False if all of it was there already.
+    /// False if everything was stored before.
     type Out = bool;
     const MODE: Mode = Mode::Write;
 
@@ -99,7 +97,7 @@ impl AppendRunEvents {
              WHERE id = $1 AND fence = $2 AND decoded = $3 AND ended_at IS NULL AND (decoded < $4 OR batches < $11) \
              RETURNING project, task, micro_usd - booked_micro_usd, input_tokens + output_tokens - booked_tokens",
             self.run,
-            self.fence,
+            self.attempt,
             self.from,
             self.to.max(self.from),
             self.usage.map(|usage| count(usage.input_tokens)),
@@ -124,7 +122,7 @@ impl AppendRunEvents {
         let row = tx.query_one(find).await?;
         let mut row = row.ok_or_else(|| StoreError::RunNotFound(self.run.to_string()))?;
         let run = super::row::run(&mut row)?;
-        if run.fence != self.fence || !run.state.is_live() {
+        if run.attempt != self.attempt || !run.state.is_live() {
             return Err(StoreError::LeaseLost { run: self.run });
         }
         if run.decoded >= self.to {

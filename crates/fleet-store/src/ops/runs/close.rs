@@ -1,4 +1,4 @@
-//! The last things that a keeper tells of its run, at once.
+//! The last reports of a keeper about its run, at once.
 
 use async_trait::async_trait;
 use fleet_core::run::RunMove;
@@ -12,15 +12,14 @@ use super::row::lock_to_end;
 use crate::StoreError;
 use crate::tx::{Mode, Op, Tx};
 
-/// Records the last of what an agent said, that it ended, and how its run ended: all of it, or nothing. A run of which
-/// nothing has to be put in safety is closed with one transaction instead of three.
+/// Records the last of what an agent said, that it ended, and how its run ended: all of it, or nothing. A run without
+/// unsaved work is closed with one transaction instead of three.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CloseRun {
     /// What the agent said last, if that is not known yet.
     pub last: Option<AppendRunEvents>,
-    /// Whether it is news that the agent has ended.
+    /// Whether the end of the agent is news.
     pub exited: bool,
-    /// How the run ended.
     pub end: EndRun,
 }
 
@@ -30,10 +29,10 @@ impl Op for CloseRun {
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<Task, StoreError> {
-        let EndRun { run, fence, now, .. } = self.end;
+        let EndRun { run, attempt, now, .. } = self.end;
         tx.together();
         // First: what was said last changes the run, and workflow and task are locked before it everywhere.
-        match lock_to_end(tx, run, fence).await {
+        match lock_to_end(tx, run, attempt).await {
             Err(StoreError::LeaseLost { .. }) => return self.end.ended_before(tx).await,
             locked => drop(locked?),
         }
@@ -41,7 +40,7 @@ impl Op for CloseRun {
             last.run(tx).await?;
         }
         if self.exited {
-            AdvanceRun { run, fence, event: RunMove::Exit, now }.run(tx).await?;
+            AdvanceRun { run, attempt, event: RunMove::Exit, now }.run(tx).await?;
         }
         self.end.run(tx).await
     }

@@ -1,6 +1,7 @@
 //! The end of a run, and what it means for its task.
 
 use async_trait::async_trait;
+use fleet_core::Machine as _;
 use fleet_core::event::Fact;
 use fleet_core::id::{RunId, TaskId};
 use fleet_core::run::{Ending, Reason, Run, RunState};
@@ -8,8 +9,8 @@ use fleet_core::task::{Task, TaskMove};
 use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
-use super::failure::{After, Consequence};
-use super::row::{about_run, lock_run, lock_to_end, next_state};
+use super::failure::{Consequence, FailureSettings};
+use super::row::{self, about_run, lock_run, lock_to_end};
 use super::texts::{TextKind, shown, write_text};
 use crate::StoreError;
 use crate::ops::messages::said_meanwhile;
@@ -17,22 +18,17 @@ use crate::ops::pauses;
 use crate::ops::rows::{read_task, step, write_move};
 use crate::tx::{Mode, Op, Tx, sql};
 
-/// Records how a run ended, and what that means for its task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndRun {
-    /// The run.
     pub run: RunId,
-    /// Its fencing number.
-    pub fence: i64,
-    /// How it ended.
+    pub attempt: i64,
     pub ending: Ending,
-    /// What was found in the end, as JSON.
+    /// The outcome, as JSON.
     pub result: Option<String>,
-    /// What follows if it failed.
-    pub after: After,
+    /// What follows a failure.
+    pub after: FailureSettings,
     /// Any random number: spreads retries.
     pub jitter: u64,
-    /// Now.
     pub now: Millis,
 }
 
@@ -42,8 +38,8 @@ impl Op for EndRun {
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<Task, StoreError> {
-        match lock_to_end(tx, self.run, self.fence).await {
-            Ok((task, run)) => self.end(tx, task, &run).await,
+        match lock_to_end(tx, self.run, self.attempt).await {
+            Ok((task, run)) => self.end(tx, task, run).await,
             Err(StoreError::LeaseLost { .. }) => self.ended_before(tx).await,
             Err(error) => Err(error),
         }
@@ -51,18 +47,18 @@ impl Op for EndRun {
 }
 
 impl EndRun {
-    /// The task, if it was this operation that ended the run: whoever did not hear the answer asks once more.
+    /// The task, if this very operation ended the run before: a caller that missed the answer asks again.
     pub(super) async fn ended_before(&self, tx: &mut dyn Tx) -> Result<Task, StoreError> {
         let run = lock_run(tx, self.run).await?;
         let state = RunState::Finishing.next(self.ending.run_move()).ok();
-        let written = (run.fence, Some(run.state), run.reason, &run.detail, run.ended_at);
-        if written != (self.fence, state, self.ending.reason(), &self.detail(), Some(self.now)) {
+        let written = (run.attempt, Some(run.state()), run.reason, &run.detail, run.ended_at);
+        if written != (self.attempt, state, self.ending.reason(), &self.detail(), Some(self.now)) {
             return Err(StoreError::LeaseLost { run: self.run });
         }
         read_task(tx, run.task).await
     }
 
-    /// What people are told of its end, if there is anything to tell.
+    /// What people read about its end, if there is anything to say.
     fn detail(&self) -> Option<String> {
         match &self.ending {
             Ending::Failed(_, detail) | Ending::Released(detail) | Ending::Cancelled(detail) => {
@@ -76,9 +72,10 @@ impl EndRun {
         &self,
         tx: &mut dyn Tx,
         mut task: Task,
-        run: &Run,
+        mut run: Run,
     ) -> Result<Task, StoreError> {
-        let state = next_state(run, self.ending.run_move())?;
+        row::step(&mut run, self.ending.run_move())?;
+        let run = &run;
         let consequence = match &self.ending {
             Ending::Failed(reason, detail) => {
                 self.failed(tx, &mut task, run, (*reason, shown(detail))).await?
@@ -94,7 +91,7 @@ impl EndRun {
         let close = sql!(
             "UPDATE runs SET state = $2, reason = $3, detail = $4, ended_at = $5 WHERE id = $1",
             run.id,
-            state.as_str(),
+            run.state.as_str(),
             self.ending.reason().map(Reason::as_str),
             self.detail(),
             self.now,
@@ -132,16 +129,16 @@ impl EndRun {
     }
 }
 
-/// A task that nobody wants any more.
+/// Cancels the task.
 fn cancelled(task: &mut Task, why: &str) -> Consequence {
     task.history.remark = Some(shown(why));
     task.history.retry_at = None;
     Consequence { event: TaskMove::Cancel, fact: Fact::TaskCancelled { remark: Some(shown(why)) } }
 }
 
-/// A task that would be done, had nobody said more while its run came to its end: the next run is told.
+/// The task would be done, but a message came while its run was ending: the next run gets it.
 fn goes_on(task: &mut Task) -> Consequence {
-    let (detail, failures) = ("somebody had more to say".to_owned(), task.history.failures);
+    let (detail, failures) = ("follow-up message received".to_owned(), task.history.failures);
     task.history.remark = Some(detail.clone());
     task.history.reason = None;
     let fact = Fact::TaskRequeued { reason: None, detail, failures, not_before: None };

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use fleet_core::event::Fact;
-use fleet_core::policy::{Action, Failure, Helper, Policy, Trouble, Verdict, successor};
+use fleet_core::policy::{
+    Action, EligibleAgent, FailedRun, FailureDecision, Policy, ProviderRefusal, successor,
+};
 use fleet_core::run::{Reason, Run};
 use fleet_core::task::{AgentName, Task, TaskMove};
 use fleet_core::time::Millis;
@@ -19,8 +21,7 @@ use crate::tx::Tx;
 /// What decides about a failed run, beside the run and its task. The default is the usual policy, without anybody who
 /// could take over.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct After {
-    /// What is done about each reason.
+pub struct FailureSettings {
     pub policy: Policy,
     /// When the provider serves the account again, if it said so.
     pub reset: Option<Millis>,
@@ -32,7 +33,6 @@ pub struct After {
     pub accounts: BTreeMap<AgentName, String>,
 }
 
-/// What the end of a run means for its task.
 pub(super) struct Consequence {
     pub(super) event: TaskMove,
     pub(super) fact: Fact,
@@ -50,7 +50,7 @@ impl EndRun {
         let policy = &self.after.policy;
         if policy.pauses(reason) {
             let (patience, reset) = (policy.patience(reason), self.after.reset);
-            let trouble = Trouble { patience, reset, jitter: self.jitter, now: self.now };
+            let trouble = ProviderRefusal { patience, reset, jitter: self.jitter, now: self.now };
             pauses::strike(tx, run, &trouble, &detail).await?;
         }
         let next = match policy.action(reason) {
@@ -58,7 +58,7 @@ impl EndRun {
             _ => None,
         };
         let (failures, waits) = (task.history.failures, task.history.waits);
-        let failure = Failure { reason, failures, waits, retry: task.spec.retry, jitter: self.jitter };
+        let failure = FailedRun { reason, failures, waits, retry: task.spec.retry, jitter: self.jitter };
         let verdict = policy.after_failure(&failure, next);
         if verdict.counts(reason) {
             task.history.failures += 1;
@@ -69,21 +69,23 @@ impl EndRun {
         task.history.remark = Some(detail.clone());
         let failures = task.history.failures;
         let not_before = match verdict {
-            Verdict::GiveUp => {
+            FailureDecision::GiveUp => {
                 let fact = Fact::TaskFailed { reason, detail, failures };
                 return Ok(Consequence { event: TaskMove::Fail, fact });
             }
-            Verdict::RetryAfter(wait) => Some(self.now.plus(wait)),
+            FailureDecision::RetryAfter(wait) => Some(self.now.plus(wait)),
             // The pause of the account keeps it back, and ends for all tasks at once when a person lifts it.
-            Verdict::Pause => None,
-            Verdict::HandOver(to) => self.hand_over(tx, task, run, (to, reason)).await.map(|()| None)?,
+            FailureDecision::Pause => None,
+            FailureDecision::HandOver(to) => {
+                self.hand_over(tx, task, run, (to, reason)).await.map(|()| None)?
+            }
         };
         task.history.retry_at = not_before;
         let fact = Fact::TaskRequeued { reason: Some(reason), detail, failures, not_before };
         Ok(Consequence { event: TaskMove::Requeue, fact })
     }
 
-    /// Who takes over from the agent of a run, if there is somebody.
+    /// The agent that takes over from the agent of a run, if any.
     async fn next(&self, tx: &mut dyn Tx, task: &Task, run: &Run) -> Result<Option<AgentName>, StoreError> {
         let Ok(failed) = run.agent.parse::<AgentName>() else { return Ok(None) };
         let paused = pauses::lasting(tx, self.now).await?;
@@ -104,13 +106,13 @@ impl EndRun {
     }
 }
 
-impl After {
+impl FailureSettings {
     /// The agent that the author of a task wanted.
     fn own<'a>(&'a self, task: &'a Task) -> Option<&'a AgentName> {
         task.spec.agent.as_ref().or(self.default_agent.as_ref())
     }
 
-    /// Who takes over a task from an agent with this account, if there is somebody.
+    /// The agent that takes over a task from an agent with this account, if any.
     pub(in crate::ops) fn successor_for(
         &self,
         task: &Task,
@@ -125,7 +127,7 @@ impl After {
         }
         let helper = |agent: &&AgentName| {
             let account = if *agent == failed { account } else { self.account(agent) };
-            Helper { agent: (*agent).clone(), paused_until: paused.get(account).copied() }
+            EligibleAgent { agent: (*agent).clone(), paused_until: paused.get(account).copied() }
         };
         successor(&agents.iter().map(helper).collect::<Vec<_>>(), failed)
     }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use fleet_core::id::RunId;
-use fleet_core::run::{Ending, Reason, Stop};
+use fleet_core::run::{Ending, Reason, StopRequest};
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::end::EndRun;
-use super::failure::After;
+use super::failure::FailureSettings;
 use super::row::lock_both;
 use crate::StoreError;
 use crate::ops::messages::waits;
@@ -19,22 +19,17 @@ use crate::tx::{Mode, Op, Statement, Tx, sql};
 /// Makes a lease longer, never shorter: one that comes late may have been overtaken.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RenewLease {
-    /// The run.
     pub run: RunId,
-    /// Its fencing number.
-    pub fence: i64,
-    /// Until now plus this.
+    pub attempt: i64,
+    /// The lease lasts this long from now.
     pub lease: Duration,
-    /// Now.
     pub now: Millis,
 }
 
-/// The lease is longer now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renewed {
-    /// Somebody wants the run stopped.
-    pub stop: Option<Stop>,
-    /// How many messages wait that the agent of the run may be told while it works.
+    pub stop: Option<StopRequest>,
+    /// How many messages wait that the agent may get while it works.
     pub messages: i64,
 }
 
@@ -54,7 +49,7 @@ impl Op for RenewLease {
                 ")"
             ),
             self.run,
-            self.fence,
+            self.attempt,
             self.now.plus(self.lease),
             self.now,
         );
@@ -64,41 +59,37 @@ impl Op for RenewLease {
     }
 }
 
-/// Tasks that were lost together are not tried again together: the odd distance spreads them over any wait.
+/// Tasks that were lost together are not retried together: the odd distance spreads them over any wait.
 const SPREAD: usize = 1_597;
 
-/// Ends the runs whose keepers stopped renewing; returns them. Their tasks are tried again by policy.
+/// Ends the runs whose keepers stopped renewing; returns them. Their tasks are retried by policy.
 #[derive(Debug, Clone)]
 pub struct ExpireLeases {
-    /// Whose runs; `None` is everybody's.
-    pub elsewhere: Option<Elsewhere>,
-    /// So many at once.
+    /// Whose runs; `None` is everyone's.
+    pub elsewhere: Option<OtherPlaces>,
     pub limit: i64,
-    /// What is done about the loss.
-    pub after: After,
-    /// Any random number: spreads retries.
+    pub after: FailureSettings,
     pub jitter: u64,
-    /// Now.
     pub now: Millis,
 }
 
-/// Only the runs of other places, and those a while later: a place looks after its own, where the processes are.
+/// Only the runs of other places, and those a while later: each place looks after its own, where the processes are.
 #[derive(Debug, Clone)]
-pub struct Elsewhere {
+pub struct OtherPlaces {
     /// The place whose runs are left alone.
     pub here: String,
     /// How long after their leases the others end.
     pub grace: Duration,
 }
 
-/// A task that somebody holds is about to change anyway. Waiting for it would line up all who expire leases, each with a
-/// handful of tasks in its hands that others then wait for. In one order everywhere, but not by the index of the tasks:
-/// that one has all runs that ever were.
+/// A locked task is about to change anyway. Waiting for it would queue up all processes that expire leases, each
+/// holding a few tasks that others then wait for. In one order everywhere, but not by the index of the tasks: that one
+/// has all runs that ever were.
 const OF_NO_WORKFLOW: &str = "SELECT r.task, r.id, r.fence FROM runs r JOIN tasks t ON t.id = r.task \
      WHERE r.ended_at IS NULL AND r.lease_until < $1 AND r.place <> $3 AND t.workflow IS NULL \
      ORDER BY r.task || '' LIMIT $2 {skip_locked t}";
 
-/// Of a stage the workflow comes before the task, and what is true of a held task is true of a held workflow.
+/// The workflow of a stage is locked before its task, and a locked workflow is skipped like a locked task.
 const OF_WORKFLOWS: &str = "SELECT r.task, r.id, r.fence FROM runs r JOIN tasks t ON t.id = r.task \
      JOIN workflows w ON w.id = t.workflow \
      WHERE r.ended_at IS NULL AND r.lease_until < $1 AND r.place <> $3 ORDER BY r.task || '' LIMIT $2 {skip_locked w}";
@@ -129,24 +120,25 @@ impl Op for ExpireLeases {
         let expired = expired.into_iter().flatten().take(usize::try_from(self.limit).unwrap_or(0));
         let mut ended = Vec::new();
         for (mut row, spread) in expired.zip((0..).step_by(SPREAD)) {
-            let (task, run, fence) = (row.parse()?, row.parse()?, row.int()?);
-            // Somebody may have been quicker between the look and the lock; a renewal counts, too.
-            let (task, run) = match lock_both(tx, task, run, fence).await {
+            let (task, run, attempt) = (row.parse()?, row.parse()?, row.int()?);
+            // Another process may have been quicker between the read and the lock; a renewal counts, too.
+            let (task, run) = match lock_both(tx, task, run, attempt).await {
                 Ok((task, run)) if run.lease_until < deadline => (task, run),
                 Ok(_) | Err(StoreError::LeaseLost { .. }) => continue,
                 Err(error) => return Err(error),
             };
             let ending = Ending::Failed(Reason::Lost, "its keeper stopped answering".to_owned());
+            let id = run.id;
             let end = EndRun {
-                run: run.id,
-                fence,
+                run: id,
+                attempt,
                 ending,
                 result: None,
                 after: self.after.clone(),
                 jitter: self.jitter.wrapping_add(spread),
                 now: self.now,
             };
-            ended.push((end.end(tx, task, &run).await?, run.id));
+            ended.push((end.end(tx, task, run).await?, id));
         }
         Ok(ended)
     }

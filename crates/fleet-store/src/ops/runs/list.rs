@@ -1,7 +1,7 @@
 //! Lists of runs, newest first, whatever the size of the store.
 //!
-//! Runs that live are few: they are read all and narrowed down. Runs that ended are many: one condition has an index
-//! that gives them newest first, and the others are looked at on the way.
+//! Live runs are few: all are read and then filtered. Ended runs are many: one condition has an index that gives them
+//! newest first, and the others are checked on the way.
 
 use std::cmp::Reverse;
 
@@ -15,46 +15,32 @@ use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx};
 use crate::value::{Row, Value};
 
-/// What a list of runs may be narrowed to.
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
-    /// Only those that live.
     pub live_only: bool,
-    /// Only this project's.
     pub project: Option<ProjectId>,
-    /// Only this task's.
     pub task: Option<TaskId>,
-    /// Only those of the tasks of this batch.
     pub batch: Option<BatchId>,
-    /// Only those at this place.
     pub place: Option<String>,
-    /// Only those of this agent.
     pub agent: Option<String>,
-    /// Only the newest of each task.
     pub newest_of_task: bool,
 }
 
 /// Some runs, newest first.
 #[derive(Debug, Clone)]
 pub struct ListRuns {
-    /// Which.
     pub filter: RunFilter,
-    /// So many at most.
     pub limit: i64,
 }
 
-/// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedRun {
-    /// The run.
     pub run: Run,
-    /// What its task is called; nothing, if that was deleted.
+    /// The title of its task; `None` if that was deleted.
     pub title: Option<Title>,
-    /// Where its task stands; nothing, if that was deleted.
+    /// The state of its task; `None` if that was deleted.
     pub task_state: Option<TaskState>,
-    /// The batch of its task.
     pub batch: Option<BatchId>,
-    /// The name of its project.
     pub project_name: String,
 }
 

@@ -1,6 +1,6 @@
-//! Runs: what their keepers, their agents and those who watch them do. Every write of a keeper names the fencing
-//! number: one that froze and came back after its task was given to another finds its run ended, and changes
-//! nothing.
+//! Runs: what their keepers, their agents and those who watch them do. Every write of a keeper names its
+//! attempt: one that froze and came back after its task was given to another finds its run ended, and changes nothing.
+//! The columns of attempts are called `fence`.
 
 mod advance;
 mod append;
@@ -20,8 +20,8 @@ pub use advance::{AdvanceRun, PrepareRun, Prepared};
 pub use append::AppendRunEvents;
 pub use close::CloseRun;
 pub use end::EndRun;
-pub use failure::After;
-pub use lease::{Elsewhere, ExpireLeases, RenewLease, Renewed};
+pub use failure::FailureSettings;
+pub use lease::{ExpireLeases, OtherPlaces, RenewLease, Renewed};
 pub use list::{ListRuns, ListedRun, RunFilter};
 pub use read::{GetRun, LiveRuns, RunDetail};
 pub use report::ReportRun;

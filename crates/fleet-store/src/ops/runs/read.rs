@@ -14,25 +14,19 @@ use crate::ops::projects::{self, project_columns};
 use crate::ops::rows::{self, Described, task_columns};
 use crate::tx::{Mode, Op, Tx, sql};
 
-/// A run with what surrounds it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunDetail {
-    /// The run.
     pub run: Run,
     /// Its task, unless that was deleted.
     pub task: Option<Task>,
     /// Its project, as the place of the run has it.
     pub project: Project,
-    /// What its agent declared.
     pub report: Option<RunReport>,
-    /// What was found in the end, as JSON.
     pub result: Option<String>,
 }
 
-/// Reads one run with what surrounds it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct GetRun {
-    /// Which.
     pub run: RunId,
 }
 
@@ -82,7 +76,7 @@ impl Op for GetRun {
     }
 }
 
-/// The runs that live at a place, oldest first: what whoever looks after the place compares with its processes.
+/// The live runs of a place, oldest first. The runner of the place compares them with its processes.
 #[derive(Debug, Clone)]
 pub struct LiveRuns {
     /// The host and home.

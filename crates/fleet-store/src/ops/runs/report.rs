@@ -13,14 +13,10 @@ use crate::StoreError;
 use crate::ops::rows::record;
 use crate::tx::{Mode, Op, Tx, sql};
 
-/// Takes a report from the agent of a run.
 #[derive(Debug, Clone)]
 pub struct ReportRun {
-    /// The run.
     pub run: RunId,
-    /// What it says.
     pub report: RunReport,
-    /// Now.
     pub now: Millis,
 }
 
@@ -71,7 +67,7 @@ impl ReportRun {
     }
 }
 
-/// Short enough to be kept.
+/// Cuts it to the length that is kept.
 fn tidy(report: &RunReport) -> RunReport {
     match report {
         RunReport::Done(report) => RunReport::Done(report.clone()),

@@ -6,19 +6,18 @@ use fleet_core::id::{IdPrefix, ProjectId, RunId, TaskId};
 use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
 
-/// The run that somebody means: by its id, by the id of its task (the newest run), or by its branch (the newest run).
-/// Ids may be shortened.
+/// The run that a user names: by its id, by the id of its task (the newest run), or by its branch (the newest run). Ids
+/// may be shortened.
 #[derive(Debug, Clone)]
 pub struct ResolveRun {
-    /// What was typed.
     pub typed: String,
     /// The project whose branches come first; of the others only if it has none of that name.
     pub project: Option<ProjectId>,
 }
 
-/// So many candidates are named at most when several fit.
-const NAMED: i64 = 5;
-/// A branch is looked for among so many of its newest runs.
+/// At most this many candidates are named when several match.
+const MOST_NAMED: i64 = 5;
+/// A branch is searched among this many of its newest runs.
 const RUNS_OF_A_BRANCH: i64 = 100;
 
 #[async_trait]
@@ -82,5 +81,5 @@ impl ResolveRun {
 
 /// Every id that begins with the prefix lies between it and it followed by the greatest character.
 fn between(text: &'static str, prefix: &str) -> Statement {
-    sql!(text, prefix, format!("{prefix}{}", "z".repeat(15)), NAMED)
+    sql!(text, prefix, format!("{prefix}{}", "z".repeat(15)), MOST_NAMED)
 }

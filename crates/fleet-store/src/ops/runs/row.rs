@@ -1,9 +1,9 @@
-//! How runs lie in their rows, and how they are locked.
+//! Runs as rows, and how they are locked.
 
 use fleet_core::budget::Bounds;
 use fleet_core::event::Subject;
 use fleet_core::id::{RunId, TaskId};
-use fleet_core::run::{Run, RunMove, RunState, Totals};
+use fleet_core::run::{Run, RunMove, Totals};
 use fleet_core::task::Task;
 use fleet_core::time::Millis;
 
@@ -30,8 +30,8 @@ pub(in crate::ops) fn run(row: &mut Row) -> Result<Run, StoreError> {
         id: row.parse()?,
         task: row.parse()?,
         project: row.parse()?,
-        fence: row.int()?,
-        state: row.parse()?,
+        attempt: row.int()?,
+        state: row.state()?,
         reason: row.optional_parse()?,
         detail: row.optional_text()?,
         runner: row.text()?,
@@ -67,22 +67,24 @@ fn bound(row: &mut Row) -> Result<Option<u64>, StoreError> {
     Ok(row.optional_int()?.map(|number| u64::try_from(number).unwrap_or(0)))
 }
 
-/// What the events of a run are about.
 pub(in crate::ops) fn about_run(run: &Run) -> Subject {
     Subject { project: Some(run.project), task: Some(run.task), run: Some(run.id) }
 }
 
-/// Reads a run that is about to change.
 pub(super) async fn lock_run(tx: &mut dyn Tx, id: RunId) -> Result<Run, StoreError> {
     let find = sql!(concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.id = $1 {for_update}"), id);
     let row = tx.query_one(find).await?;
     row.map_or_else(|| Err(StoreError::RunNotFound(id.to_string())), |mut row| run(&mut row))
 }
 
-/// The run, locked, if this fencing number still holds it.
-pub(in crate::ops) async fn lock_live_run(tx: &mut dyn Tx, id: RunId, fence: i64) -> Result<Run, StoreError> {
+/// The run, locked, if this attempt number still holds it.
+pub(in crate::ops) async fn lock_live_run(
+    tx: &mut dyn Tx,
+    id: RunId,
+    attempt: i64,
+) -> Result<Run, StoreError> {
     let run = lock_run(tx, id).await?;
-    if run.fence != fence || !run.state.is_live() {
+    if run.attempt != attempt || !run.state.is_live() {
         return Err(StoreError::LeaseLost { run: id });
     }
     Ok(run)
@@ -93,19 +95,23 @@ pub(super) async fn lock_both(
     tx: &mut dyn Tx,
     task: TaskId,
     run: RunId,
-    fence: i64,
+    attempt: i64,
 ) -> Result<(Task, Run), StoreError> {
     let task = match lock_task(tx, task).await {
-        // Only a task that nobody works on is ever deleted, so the run ended before that.
+        // Only a task without a live run is ever deleted, so the run ended before that.
         Err(StoreError::TaskNotFound(_)) => return Err(StoreError::LeaseLost { run }),
         task => task?,
     };
-    Ok((task, lock_live_run(tx, run, fence).await?))
+    Ok((task, lock_live_run(tx, run, attempt).await?))
 }
 
-/// The same for a run that is to end. The workflow that its task is a part of comes before both, as everywhere: see
-/// [`lock_task_to_move`](crate::ops::rows::lock_task_to_move). Costs no statement more where there is none.
-pub(super) async fn lock_to_end(tx: &mut dyn Tx, run: RunId, fence: i64) -> Result<(Task, Run), StoreError> {
+/// The same for a run that is about to end. The workflow of its task is locked before both, as everywhere: see
+/// [`lock_task_to_move`](crate::ops::rows::lock_task_to_move). A task without a workflow costs no further statement.
+pub(super) async fn lock_to_end(
+    tx: &mut dyn Tx,
+    run: RunId,
+    attempt: i64,
+) -> Result<(Task, Run), StoreError> {
     let find = sql!(
         "SELECT r.task, t.workflow FROM runs r LEFT JOIN tasks t ON t.id = r.task WHERE r.id = $1",
         run,
@@ -116,13 +122,13 @@ pub(super) async fn lock_to_end(tx: &mut dyn Tx, run: RunId, fence: i64) -> Resu
     if let Some(workflow) = workflow {
         workflows::lock(tx, workflow).await?;
     }
-    lock_both(tx, task, run, fence).await
+    lock_both(tx, task, run, attempt).await
 }
 
-pub(super) fn next_state(run: &Run, event: RunMove) -> Result<RunState, StoreError> {
-    run.state.next(event).map_err(|_| illegal(run, event))
+pub(in crate::ops) fn step(run: &mut Run, event: RunMove) -> Result<(), StoreError> {
+    run.state.apply(event).map_err(|_| illegal(run, event))
 }
 
 pub(super) fn illegal(run: &Run, event: RunMove) -> StoreError {
-    StoreError::IllegalRun { run: run.id, from: run.state, event }
+    StoreError::IllegalRun { run: run.id, from: run.state(), event }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use fleet_core::event::Fact;
 use fleet_core::id::RunId;
-use fleet_core::run::{Run, RunMove, Stop};
+use fleet_core::run::{Run, RunMove, StopRequest};
 use fleet_core::time::Millis;
 
 use super::row::{about_run, illegal, lock_run};
@@ -18,18 +18,17 @@ pub struct RequestStop {
     /// The run, which must be live.
     pub run: RunId,
     /// What becomes of the task, and why.
-    pub stop: Stop,
-    /// Now.
+    pub stop: StopRequest,
     pub now: Millis,
 }
 
 #[async_trait]
 impl Op for RequestStop {
     /// The stop that is in force now.
-    type Out = Stop;
+    type Out = StopRequest;
     const MODE: Mode = Mode::Write;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Stop, StoreError> {
+    async fn run(&self, tx: &mut dyn Tx) -> Result<StopRequest, StoreError> {
         let run = lock_run(tx, self.run).await?;
         if !run.state.is_live() {
             return Err(illegal(&run, RunMove::Cancel));
@@ -38,13 +37,13 @@ impl Op for RequestStop {
     }
 }
 
-/// Wants a run stopped that lives and that the caller holds.
+/// Requests the stop of a live run that the caller has locked.
 pub(in crate::ops) async fn order_stop(
     tx: &mut dyn Tx,
     run: &Run,
-    stop: &Stop,
+    stop: &StopRequest,
     now: Millis,
-) -> Result<Stop, StoreError> {
+) -> Result<StopRequest, StoreError> {
     match &run.stop {
         Some(earlier) if !stop.beats(Some(earlier)) => Ok(earlier.clone()),
         _ => {

@@ -5,12 +5,9 @@ use fleet_core::id::RunId;
 use crate::StoreError;
 use crate::tx::{Tx, sql};
 
-/// The texts that lie beside a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ops) enum TextKind {
-    /// What its agent declared.
     Report,
-    /// What was found in the end.
     Result,
 }
 
@@ -23,7 +20,7 @@ impl TextKind {
     }
 }
 
-/// Keeps a text, in place of an earlier one.
+/// Stores a text in place of an earlier one.
 pub(super) async fn write_text(
     tx: &mut dyn Tx,
     run: RunId,
@@ -40,7 +37,7 @@ pub(super) async fn write_text(
     tx.defer(write).await
 }
 
-/// A sentence about an end holds so many characters at most: it is shown in one line.
+/// The longest sentence about an end, in characters: it is shown in one line.
 const LONGEST_SENTENCE: usize = 2_000;
 
 /// A sentence from an agent or a person, as the store keeps it.
@@ -48,7 +45,7 @@ pub(in crate::ops) fn shown(text: &str) -> String {
     bounded(text, LONGEST_SENTENCE)
 }
 
-/// At most so many characters. PostgreSQL keeps no NUL, and agents print anything.
+/// At most `longest` characters. PostgreSQL stores no NUL, and agents print anything.
 pub(in crate::ops) fn bounded(text: &str, longest: usize) -> String {
     text.chars().filter(|character| *character != '\0').take(longest).collect()
 }

@@ -1,14 +1,15 @@
 //! Adding workflows.
 
 use async_trait::async_trait;
+use fleet_core::Current;
 use fleet_core::event::Fact;
 use fleet_core::id::{ProjectId, WorkflowId};
 use fleet_core::task::{BaseRef, FieldError, Priority, Spawn};
 use fleet_core::time::Millis;
-use fleet_core::workflow::{Part, Spec, Tally, Workflow, WorkflowState, check, first_parts};
+use fleet_core::workflow::{Part, Spec, Tally, Workflow, check, first_parts};
 
 use super::begin::task_spec;
-use super::flow::Flow;
+use super::locked::LockedWorkflow;
 use super::row::{TextKind, about};
 use crate::StoreError;
 use crate::ops::Author;
@@ -19,21 +20,15 @@ use crate::value::Value;
 /// Adds a workflow; the stages that need no other become tasks at once.
 #[derive(Debug, Clone)]
 pub struct AddWorkflow {
-    /// Its id, new.
     pub id: WorkflowId,
-    /// Its project, which exists.
     pub project: ProjectId,
-    /// What it says. The defaults of whoever adds it are filled in: later nobody knows them any more.
+    /// With the defaults of the user who adds it filled in: they are unknown later.
     pub spec: Spec,
-    /// How it was written, to be shown.
+    /// The text of its file, to be shown.
     pub source: Option<String>,
-    /// The commit that its stages start from.
     pub base: BaseRef,
-    /// The priority of its tasks.
     pub priority: Priority,
-    /// Who adds it.
     pub author: Author,
-    /// Now.
     pub now: Millis,
 }
 
@@ -47,7 +42,7 @@ impl Op for AddWorkflow {
             return Err(FieldError { field: "workflow", why: flaw.message }.into());
         }
         let workflow = self.workflow(self.author.spawn(tx, self.spec.stages.len()).await?);
-        // What cannot become a task is refused now, and not when somebody else's run ends.
+        // What cannot become a task is refused now, and not when another run ends.
         for stage in 0..self.spec.stages.len() {
             task_spec(&workflow, &self.spec, &Part::new(stage, 1, None))?;
         }
@@ -55,7 +50,7 @@ impl Op for AddWorkflow {
         let (name, stages) = (workflow.name.clone(), self.spec.stages.len());
         let fact = Fact::WorkflowStarted { workflow: self.id, name, stages };
         record(tx, self.now, about(&workflow, None), &fact).await?;
-        let mut flow = Flow::new(workflow, self.spec.clone(), first_parts(&self.spec));
+        let mut flow = LockedWorkflow::new(workflow, self.spec.clone(), first_parts(&self.spec));
         flow.go(tx, self.now).await?;
         Ok(flow.workflow)
     }
@@ -67,7 +62,7 @@ impl AddWorkflow {
             id: self.id,
             project: self.project,
             name: self.spec.name.clone(),
-            state: WorkflowState::Running,
+            state: Current::first(),
             priority: self.priority,
             base: self.base.clone(),
             why: None,

@@ -3,14 +3,12 @@
 use fleet_core::event::Fact;
 use fleet_core::id::{IdMaker, TaskId};
 use fleet_core::policy::RetryPolicy;
-use fleet_core::task::{
-    Description, FieldError, Task, TaskHistory, TaskParts, TaskSpec, TaskState, Title, Tuning,
-};
+use fleet_core::task::{Description, FieldError, LONGEST_TITLE, Task, TaskHistory, TaskSpec, Title, Tuning};
 use fleet_core::text::shortened;
 use fleet_core::time::Millis;
-use fleet_core::workflow::{Changes, Part, Spec, Stage, StageOf, Start, Step, Workflow};
+use fleet_core::workflow::{Changes, Part, PartOf, Spec, Stage, Start, Workflow, WorkflowStep};
 
-use super::flow::Flow;
+use super::locked::LockedWorkflow;
 use crate::StoreError;
 use crate::ops::rows::{about, record, write_texts};
 use crate::ops::tasks::{earlier_claims, insert};
@@ -22,38 +20,29 @@ const DRAWS: u64 = 20;
 /// Adds a task for each part that is to start; returns them in the order of the steps.
 pub(super) async fn tasks(
     tx: &mut dyn Tx,
-    flow: &Flow,
-    steps: &[Step],
+    flow: &LockedWorkflow,
+    steps: &[WorkflowStep],
     now: Millis,
 ) -> Result<Vec<TaskId>, StoreError> {
     let starting = starting(flow, steps);
     let Some((first, _)) = starting.first() else { return Ok(Vec::new()) };
-    let mut attempt = 0;
-    let (ids, fences) = loop {
-        let ids = draw(&flow.workflow, (*first, attempt), starting.len(), now);
+    let mut redraws = 0;
+    let (ids, attempts) = loop {
+        let ids = draw(&flow.workflow, (*first, redraws), starting.len(), now);
         match earlier_claims(tx, ids.iter().copied()).await {
-            Ok(fences) => break (ids, fences),
-            Err(StoreError::TaskExists(_)) if attempt < DRAWS => attempt += 1,
+            Ok(attempts) => break (ids, attempts),
+            Err(StoreError::TaskExists(_)) if redraws < DRAWS => redraws += 1,
             Err(error) => return Err(error),
         }
     };
     for (id, (at, part)) in ids.iter().zip(&starting) {
-        let fence = fences.get(id).copied().unwrap_or(0);
-        let stage = Some(StageOf { workflow: flow.workflow.id, part: *at });
-        let task: Task = TaskParts {
-            id: *id,
-            project: flow.workflow.project,
-            spec: task_spec(&flow.workflow, &flow.spec, part)?,
-            history: TaskHistory { fence, ..TaskHistory::default() },
+        let attempts = attempts.get(id).copied().unwrap_or(0);
+        let task = Task {
+            history: TaskHistory { attempts, ..TaskHistory::default() },
             spawn: flow.workflow.spawn,
-            stage,
-            open_deps: 0,
-            version: 1,
-            created_at: now,
-            updated_at: now,
-            state: TaskState::Queued,
-        }
-        .into();
+            part: Some(PartOf { workflow: flow.workflow.id, part: *at }),
+            ..Task::new(*id, flow.workflow.project, task_spec(&flow.workflow, &flow.spec, part)?, now)
+        };
         tx.defer(insert(&task)?).await?;
         write_texts(tx, task.id, &task.spec).await?;
         let (title, priority) = (task.spec.title.clone(), task.spec.priority);
@@ -63,21 +52,21 @@ pub(super) async fn tasks(
 }
 
 /// The parts that the steps start, each with its place. Some of them are added by the same steps.
-fn starting<'a>(flow: &'a Flow, steps: &'a [Step]) -> Vec<(usize, &'a Part)> {
+fn starting<'a>(flow: &'a LockedWorkflow, steps: &'a [WorkflowStep]) -> Vec<(usize, &'a Part)> {
     let mut parts: Vec<&Part> = flow.parts.iter().map(|row| &row.part).collect();
     let mut starting = Vec::new();
     for step in steps {
         match step {
-            Step::Expand { parts: new } => parts.extend(new),
-            Step::Start { part } => starting.extend(parts.get(*part).map(|this| (*part, *this))),
+            WorkflowStep::Expand { parts: new } => parts.extend(new),
+            WorkflowStep::Start { part } => starting.extend(parts.get(*part).map(|this| (*part, *this))),
             _ => {}
         }
     }
     starting
 }
 
-/// New ids. Whoever ends a run has no random numbers to spare for what may follow from it; the id of the workflow was
-/// random, and no part starts twice.
+/// New ids. The end of a run brings no random numbers for what follows from it; the id of the workflow was random, and
+/// no part starts twice.
 fn draw(workflow: &Workflow, (part, attempt): (usize, u64), count: usize, now: Millis) -> Vec<TaskId> {
     let place = u64::try_from(part).unwrap_or(u64::MAX);
     let numbers = [place, attempt].into_iter().flat_map(u64::to_le_bytes);
@@ -104,9 +93,6 @@ pub(super) fn task_spec(workflow: &Workflow, spec: &Spec, part: &Part) -> Result
     Ok(task)
 }
 
-/// A title is at most so long.
-const LONGEST_TITLE: usize = 500;
-
 fn of_stage(workflow: &Workflow, stage: &Stage, name: &str) -> Result<TaskSpec, FieldError> {
     let whole = format!("{}: {name}", workflow.name);
     // A name may hold what a title does not take; that of a stage never does.
@@ -124,6 +110,6 @@ fn of_stage(workflow: &Workflow, stage: &Stage, name: &str) -> Result<TaskSpec, 
     }
     task.read_only = stage.changes == Changes::None;
     task.may_be_empty = stage.changes == Changes::Optional;
-    Tuning { effort: stage.effort.clone(), args: stage.extra_args.clone() }.write(&mut task.meta)?;
+    task.tuning = Tuning { effort: stage.effort.clone(), args: stage.extra_args.clone() };
     Ok(task)
 }

@@ -1,4 +1,4 @@
-//! Ending a workflow that somebody does not want any more.
+//! Cancelling a workflow.
 
 use async_trait::async_trait;
 use fleet_core::event::Fact;
@@ -7,8 +7,8 @@ use fleet_core::task::Remark;
 use fleet_core::time::Millis;
 use fleet_core::workflow::{Workflow, WorkflowMove, WorkflowState};
 
-use super::flow::Flow;
-use super::halt::{Halt, halt};
+use super::cancel_task::{CancelOutcome, cancel_task};
+use super::locked::LockedWorkflow;
 use super::row::about;
 use crate::StoreError;
 use crate::ops::rows::record;
@@ -18,18 +18,13 @@ use crate::tx::{Mode, Op, Tx, sql};
 /// last run has ended. Asking again asks those again that have not.
 #[derive(Debug, Clone)]
 pub struct CancelWorkflow {
-    /// Which.
     pub id: WorkflowId,
-    /// Why, for people.
     pub why: Option<Remark>,
-    /// Now.
     pub now: Millis,
 }
 
-/// A workflow that is not wanted any more.
 #[derive(Debug, Clone)]
 pub struct CancelledWorkflow {
-    /// The workflow as it is now.
     pub workflow: Workflow,
     /// The runs that were asked to stop, now or before, and have not ended yet.
     pub runs: Vec<RunId>,
@@ -41,7 +36,7 @@ impl Op for CancelWorkflow {
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<CancelledWorkflow, StoreError> {
-        let mut flow = Flow::lock_named(tx, self.id).await?;
+        let mut flow = LockedWorkflow::lock_named(tx, self.id).await?;
         if flow.workflow.state == WorkflowState::Cancelling {
             flow.go(tx, self.now).await?;
         } else if flow.workflow.state != WorkflowState::Cancelled {
@@ -57,18 +52,20 @@ impl Op for CancelWorkflow {
 }
 
 impl CancelWorkflow {
-    /// A stage that was done may be at work again, because somebody had more to say to its agent. The workflow does not
+    /// A stage that was done may be running again, because a follow-up message arrived. The workflow does not
     /// wait for it, but it belongs to it all the same.
-    async fn stop_the_rest(&self, tx: &mut dyn Tx, flow: &Flow) -> Result<Vec<RunId>, StoreError> {
+    async fn stop_the_rest(&self, tx: &mut dyn Tx, flow: &LockedWorkflow) -> Result<Vec<RunId>, StoreError> {
         let live = sql!(
-            "SELECT t.id FROM stages s JOIN tasks t ON t.id = s.task WHERE s.workflow = $1 \
-             AND t.state IN ('queued', 'held', 'running', 'waiting') ORDER BY s.part",
+            "SELECT t.id FROM parts p JOIN tasks t ON t.id = p.task WHERE p.workflow = $1 \
+             AND t.state IN ('queued', 'held', 'running', 'waiting') ORDER BY p.part",
             self.id,
         );
         let mut runs = Vec::new();
         for mut row in tx.query(live).await? {
             let task: TaskId = row.parse()?;
-            if let Halt::Asked(run) = halt(tx, task, (&flow.reason_to_stop(), self.now)).await? {
+            if let CancelOutcome::Asked(run) =
+                cancel_task(tx, task, (&flow.reason_to_stop(), self.now)).await?
+            {
                 runs.push(run);
             }
         }

@@ -7,7 +7,7 @@ use fleet_core::task::{Task, TaskState};
 use fleet_core::time::Millis;
 use fleet_core::workflow::Workflow;
 
-use super::flow::Flow;
+use super::locked::LockedWorkflow;
 use super::row::about;
 use crate::StoreError;
 use crate::ops::moves::DeleteTask;
@@ -17,9 +17,7 @@ use crate::tx::{Lock, Mode, Op, Tx, sql};
 /// Removes a workflow that is over, and its tasks, for good. Their runs and the events stay: they happened.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteWorkflow {
-    /// Which.
     pub id: WorkflowId,
-    /// Now.
     pub now: Millis,
 }
 
@@ -32,8 +30,8 @@ impl Op for DeleteWorkflow {
     async fn run(&self, tx: &mut dyn Tx) -> Result<Self::Out, StoreError> {
         // No new dependency may appear between the look and the removal.
         tx.lock(Lock::Dependencies).await?;
-        let flow = Flow::lock_named(tx, self.id).await?;
-        let from = flow.workflow.state;
+        let flow = LockedWorkflow::lock_named(tx, self.id).await?;
+        let from = flow.workflow.state();
         if !from.is_over() {
             return Err(StoreError::WorkflowLive { workflow: self.id, from });
         }
@@ -41,7 +39,7 @@ impl Op for DeleteWorkflow {
         for id in flow.parts.iter().filter_map(|row| row.task) {
             tasks.push(self.delete(tx, id).await?);
         }
-        tx.defer(sql!("DELETE FROM stages WHERE workflow = $1", self.id)).await?;
+        tx.defer(sql!("DELETE FROM parts WHERE workflow = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM workflow_texts WHERE workflow = $1", self.id)).await?;
         tx.defer(sql!("DELETE FROM workflows WHERE id = $1", self.id)).await?;
         let fact = Fact::WorkflowDeleted { workflow: self.id, name: flow.workflow.name.clone() };

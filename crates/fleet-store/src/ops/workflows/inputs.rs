@@ -1,4 +1,4 @@
-//! What a keeper has to know to prepare the run of a stage.
+//! What a keeper has to know to prepare the run of a part.
 
 use async_trait::async_trait;
 use fleet_core::id::TaskId;
@@ -13,53 +13,45 @@ use crate::StoreError;
 use crate::ops::rows::read_task;
 use crate::tx::{Mode, Op, Tx, sql};
 
-/// Reads what surrounds the stage that a task is.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct StageInputs {
-    /// The task.
+pub struct PartInputs {
     pub task: TaskId,
 }
 
-/// A stage, and what those before it left.
+/// A part, and what the parts before it left.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct StageSurroundings {
-    /// The workflow.
+pub struct PartContext {
     pub workflow: Workflow,
-    /// What it says.
     pub spec: Spec,
-    /// The part of it that the task is.
     pub part: Part,
-    /// What that is called.
     pub name: String,
     /// The parts of all stages that had to be over first, directly or not, in the order of stages and copies.
     pub upstream: Vec<Upstream>,
 }
 
-/// A part that had to be over before.
+/// A part that had to end before.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Upstream {
-    /// The part.
     pub part: Part,
-    /// What it is called.
     pub name: String,
-    /// A sentence about a bad end.
+    /// Why it ended badly.
     pub detail: Option<String>,
     /// The newest run of that which succeeded, else the newest: branch, base and workspace.
     pub run: Option<Run>,
-    /// What that run left. Left out where results are so many and large that they would not fit in memory.
+    /// What that run left. Left out if the results would not fit in memory.
     pub result: Option<RunResult>,
 }
 
 #[async_trait]
-impl Op for StageInputs {
-    /// Nothing, if the task is no stage.
-    type Out = Option<StageSurroundings>;
+impl Op for PartInputs {
+    /// `None` if the task is not part of a workflow.
+    type Out = Option<PartContext>;
     const MODE: Mode = Mode::Read;
 
-    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<StageSurroundings>, StoreError> {
-        let Some(stage) = read_task(tx, self.task).await?.stage else { return Ok(None) };
+    async fn run(&self, tx: &mut dyn Tx) -> Result<Option<PartContext>, StoreError> {
+        let Some(own) = read_task(tx, self.task).await?.part else { return Ok(None) };
         let find = concat!("SELECT ", workflow_columns!(), " FROM workflows w WHERE w.id = $1");
-        let id = stage.workflow;
+        let id = own.workflow;
         let statements = vec![sql!(find, id), text_of(id, TextKind::Spec), parts_of(id)];
         let mut answers = tx.query_all(statements).await?.into_iter();
         let mut next = || answers.next().unwrap_or_default();
@@ -67,10 +59,10 @@ impl Op for StageInputs {
         let workflow = row::workflow(&mut next().into_iter().next().ok_or_else(gone)?)?;
         let spec: Spec = next().into_iter().next().ok_or_else(gone)?.json()?;
         let parts = next().into_iter().map(|mut row| part(&mut row)).collect::<Result<Vec<_>, _>>()?;
-        let own = parts.get(stage.part).cloned().ok_or_else(gone)?;
+        let own = parts.get(own.part).cloned().ok_or_else(gone)?;
         let upstream = upstream(tx, &spec, (&own.part, parts)).await?;
         let PartRow { part, name, .. } = own;
-        Ok(Some(StageSurroundings { workflow, spec, part, name, upstream }))
+        Ok(Some(PartContext { workflow, spec, part, name, upstream }))
     }
 }
 

@@ -11,34 +11,25 @@ use crate::StoreError;
 use crate::tx::{Mode, Op, Statement, Tx, sql};
 use crate::value::Row;
 
-/// Some workflows, newest first.
 #[derive(Debug, Clone)]
 pub struct ListWorkflows {
-    /// Only this project's.
     pub project: Option<ProjectId>,
-    /// Only those that stand here; none is all.
+    /// Only those in these states; empty is all.
     pub states: Vec<WorkflowState>,
     /// Only those that are older than this one: the last of the page before.
     pub before: Option<WorkflowId>,
-    /// So many at most.
     pub limit: i64,
 }
 
-/// A part of a list.
 #[derive(Debug, Clone)]
 pub struct WorkflowPage {
-    /// The workflows.
     pub workflows: Vec<ListedWorkflow>,
-    /// Whether the list goes on.
     pub more: bool,
 }
 
-/// A workflow in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedWorkflow {
-    /// The workflow.
     pub workflow: Workflow,
-    /// The name of its project.
     pub project_name: String,
 }
 

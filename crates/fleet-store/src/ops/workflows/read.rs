@@ -20,54 +20,38 @@ use crate::ops::runs::row::{run, run_columns};
 use crate::tx::{Mode, Op, Tx, sql};
 use crate::value::Row;
 
-/// Reads one workflow with everything that belongs to it.
 #[derive(Debug, Clone, Copy)]
 pub struct GetWorkflow {
-    /// Which.
     pub id: WorkflowId,
-    /// Read what its stages left, too.
     pub with_results: bool,
 }
 
-/// A workflow with everything that belongs to it.
 #[derive(Debug, Clone)]
 pub struct WorkflowDetail {
-    /// The workflow.
     pub workflow: Workflow,
-    /// Its project.
     pub project: Project,
-    /// What it says.
     pub spec: Spec,
-    /// How somebody wrote it.
     pub source: Option<String>,
     /// Its parts, in the order of their places; among them those that were replaced.
     pub parts: Vec<PartDetail>,
 }
 
-/// A part of a workflow with its task.
 #[derive(Debug, Clone)]
 pub struct PartDetail {
-    /// Its place.
+    /// Index of the part.
     pub at: usize,
-    /// The part.
     pub part: Part,
-    /// What it is called.
     pub name: String,
-    /// A sentence about a bad end.
+    /// Why it ended badly.
     pub detail: Option<String>,
-    /// Its task, without the description.
     pub task: Option<Task>,
-    /// The newest run of that.
     pub run: Option<Run>,
     /// What its run left, if that was asked for: that of the newest run which succeeded, else of the newest.
     pub result: Option<RunResult>,
-    /// When it became a task.
     pub started_at: Option<Millis>,
-    /// When it was over.
     pub ended_at: Option<Millis>,
 }
 
-/// A workflow and its project.
 const ONE: &str = concat!(
     "SELECT ",
     workflow_columns!(),
@@ -79,15 +63,15 @@ const ONE: &str = concat!(
 const TASKS: &str = concat!(
     "SELECT ",
     task_columns!(),
-    " FROM stages s JOIN tasks t ON t.id = s.task WHERE s.workflow = $1 AND s.task IS NOT NULL"
+    " FROM parts p JOIN tasks t ON t.id = p.task WHERE p.workflow = $1 AND p.task IS NOT NULL"
 );
 
-/// A task counts its claims, and the count is the fencing number of its newest run.
+/// A task counts its claims, and the count is the attempt number of its newest run.
 const RUNS: &str = concat!(
     "SELECT ",
     run_columns!(),
-    " FROM stages s JOIN tasks t ON t.id = s.task JOIN runs r ON r.task = t.id AND r.fence = t.fence \
-     WHERE s.workflow = $1 AND s.task IS NOT NULL"
+    " FROM parts p JOIN tasks t ON t.id = p.task JOIN runs r ON r.task = t.id AND r.fence = t.fence \
+     WHERE p.workflow = $1 AND p.task IS NOT NULL"
 );
 
 #[async_trait]
@@ -112,19 +96,19 @@ impl Op for GetWorkflow {
         let spec = next().into_iter().next().ok_or_else(gone)?.json()?;
         let source = next().into_iter().next().map(|mut row| row.text()).transpose()?;
         let parts = next().into_iter().map(|mut row| part(&mut row)).collect::<Result<Vec<_>, _>>()?;
-        let surroundings = Surroundings::read(next(), next())?;
+        let surroundings = PartTasks::read(next(), next())?;
         let parts = self.detailed(tx, parts, surroundings).await?;
         Ok(WorkflowDetail { workflow, project, spec, source, parts })
     }
 }
 
 /// The tasks of parts and their newest runs, by the task.
-struct Surroundings {
+struct PartTasks {
     tasks: BTreeMap<TaskId, Task>,
     runs: BTreeMap<TaskId, Run>,
 }
 
-impl Surroundings {
+impl PartTasks {
     fn read(tasks: Vec<Row>, runs: Vec<Row>) -> Result<Self, StoreError> {
         let task = |row| rows::task(row, Described::LeftOut).map(|task| (task.id, task));
         let of_task = |mut row: Row| run(&mut row).map(|run| (run.task, run));
@@ -140,7 +124,7 @@ impl GetWorkflow {
         &self,
         tx: &mut dyn Tx,
         parts: Vec<PartRow>,
-        mut around: Surroundings,
+        mut around: PartTasks,
     ) -> Result<Vec<PartDetail>, StoreError> {
         let tasks: Vec<TaskId> = parts.iter().filter_map(|row| row.task).collect();
         let mut left = if self.with_results { results_of(tx, &tasks).await? } else { BTreeMap::default() };
@@ -159,31 +143,26 @@ impl GetWorkflow {
     }
 }
 
-/// The stage of a workflow that a task is, by its names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedStage {
-    /// The workflow.
+pub struct NamedPart {
     pub workflow: WorkflowId,
-    /// What that is called.
     pub workflow_name: String,
-    /// What the part is called.
     pub name: String,
 }
 
-/// The names of the stage that a task is, if it is one.
-pub(in crate::ops) async fn named_stage(
+/// The names of the part that a task is, if it is one.
+pub(in crate::ops) async fn named_part(
     tx: &mut dyn Tx,
     task: &Task,
-) -> Result<Option<NamedStage>, StoreError> {
-    let Some(stage) = task.stage else { return Ok(None) };
+) -> Result<Option<NamedPart>, StoreError> {
+    let Some(of) = task.part else { return Ok(None) };
     let find = sql!(
-        "SELECT w.name, s.name FROM workflows w JOIN stages s ON s.workflow = w.id WHERE w.id = $1 AND s.part = $2",
-        stage.workflow,
-        stored_place(stage.part),
+        "SELECT w.name, p.name FROM workflows w JOIN parts p ON p.workflow = w.id WHERE w.id = $1 AND p.part = $2",
+        of.workflow,
+        stored_place(of.part),
     );
     let row = tx.query_one(find).await?;
-    let named = |mut row: Row| {
-        Ok(NamedStage { workflow: stage.workflow, workflow_name: row.text()?, name: row.text()? })
-    };
+    let named =
+        |mut row: Row| Ok(NamedPart { workflow: of.workflow, workflow_name: row.text()?, name: row.text()? });
     row.map(named).transpose()
 }

@@ -13,12 +13,12 @@ use crate::tx::{Tx, sql};
 
 /// The run that says what became of a task: the newest that succeeded, else the newest.
 #[derive(Debug, Clone)]
-pub(super) struct Left {
+pub(super) struct DecidingRun {
     pub(super) run: Run,
     pub(super) result: Option<RunResult>,
 }
 
-/// So many tasks are looked up at once.
+/// How many tasks are read at once.
 const CHUNK: usize = 64;
 /// Results together are at most so large in memory, give or take a chunk; a result is some kilobytes. Those beyond are
 /// left out, the runs are not.
@@ -45,7 +45,7 @@ const WITHOUT: &str = left_query!("NULL");
 pub(super) async fn results_of(
     tx: &mut dyn Tx,
     tasks: &[TaskId],
-) -> Result<BTreeMap<TaskId, Left>, StoreError> {
+) -> Result<BTreeMap<TaskId, DecidingRun>, StoreError> {
     let (mut left, mut bytes) = (BTreeMap::new(), 0);
     for chunk in tasks.chunks(CHUNK) {
         let text = if bytes < MOST_BYTES { WITH_RESULT } else { WITHOUT };
@@ -55,7 +55,7 @@ pub(super) async fn results_of(
             bytes += text.as_ref().map_or(0, String::len);
             // A result that cannot be read, such as that of a newer version, must not keep the workflow from going on.
             let result = text.and_then(|text| serde_json::from_str(&text).ok());
-            left.insert(run.task, Left { run, result });
+            left.insert(run.task, DecidingRun { run, result });
         }
     }
     Ok(left)

@@ -5,9 +5,9 @@ use fleet_core::event::Fact;
 use fleet_core::id::WorkflowId;
 use fleet_core::task::TaskMove;
 use fleet_core::time::Millis;
-use fleet_core::workflow::{Again, PartState, StageName, Workflow, WorkflowMove, again};
+use fleet_core::workflow::{PartMove, PartRetry, StageName, Workflow, WorkflowMove, plan_retry};
 
-use super::flow::Flow;
+use super::locked::LockedWorkflow;
 use super::row::about;
 use crate::StoreError;
 use crate::ops::branches::refuse_taken;
@@ -17,11 +17,9 @@ use crate::tx::{Mode, Op, Tx};
 /// Tries a workflow again that is over: all that failed, was cancelled or was skipped because of that.
 #[derive(Debug, Clone)]
 pub struct RetryWorkflow {
-    /// Which.
     pub id: WorkflowId,
     /// This stage and all that build on it are done once more, however they ended; with new tasks.
     pub from: Option<StageName>,
-    /// Now.
     pub now: Millis,
 }
 
@@ -31,30 +29,30 @@ impl Op for RetryWorkflow {
     const MODE: Mode = Mode::Write;
 
     async fn run(&self, tx: &mut dyn Tx) -> Result<Workflow, StoreError> {
-        let mut flow = Flow::lock_named(tx, self.id).await?;
+        let mut flow = LockedWorkflow::lock_named(tx, self.id).await?;
         let from = self.stage(&flow)?;
         let parts: Vec<_> = flow.parts.iter().map(|row| row.part.clone()).collect();
-        let revival = again(&flow.spec, &parts, from);
-        let state = flow.workflow.state;
-        if revival.fates.is_empty() {
+        let retry = plan_retry(&flow.spec, &parts, from);
+        let state = flow.workflow.state();
+        if retry.fates.is_empty() {
             let event = WorkflowMove::Retry;
             return Err(StoreError::IllegalWorkflow { workflow: self.id, from: state, event });
         }
         flow.revive(tx, self.from.as_ref(), self.now).await?;
-        for fate in revival.fates {
+        for fate in retry.fates {
             match fate {
-                Again::Retried { part } => flow.try_again(tx, part, self.now).await?,
-                Again::Replaced { part } => flow.part(part)?.part.replaced = true,
+                PartRetry::Retried { part } => flow.try_again(tx, part, self.now).await?,
+                PartRetry::Replaced { part } => flow.part(part)?.part.replaced = true,
             }
         }
-        flow.expand(revival.parts);
+        flow.expand(retry.parts);
         flow.go(tx, self.now).await?;
         Ok(flow.workflow)
     }
 }
 
 impl RetryWorkflow {
-    fn stage(&self, flow: &Flow) -> Result<Option<usize>, StoreError> {
+    fn stage(&self, flow: &LockedWorkflow) -> Result<Option<usize>, StoreError> {
         let Some(name) = &self.from else { return Ok(None) };
         let found = flow.spec.find(name.as_str());
         found.map(Some).ok_or_else(|| StoreError::StageNotFound {
@@ -65,8 +63,8 @@ impl RetryWorkflow {
     }
 }
 
-impl Flow {
-    /// Somebody wants stages tried again: the workflow goes on.
+impl LockedWorkflow {
+    /// A user wants stages retried: the workflow continues.
     pub(super) async fn revive(
         &mut self,
         tx: &mut dyn Tx,
@@ -96,14 +94,13 @@ impl Flow {
             write_agent(tx, &task).await?;
         }
         write_move_alone(tx, &task, now, (rows::about(&task), &Fact::TaskRetried {})).await?;
-        self.end(tx, at, (PartState::Running, None, now)).await
+        self.end(tx, at, (PartMove::Resume, None, now)).await
     }
 
-    /// A part that never began waits again.
+    /// A part that never began becomes pending again.
     fn wait_again(&mut self, at: usize) -> Result<(), StoreError> {
-        let row = self.part(at)?;
-        (row.part.state, row.part.skip) = (PartState::Pending, None);
-        (row.detail, row.ended_at) = (None, None);
+        let row = self.move_part(at, PartMove::Reset)?;
+        (row.part.skip, row.detail, row.ended_at) = (None, None, None);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! How workflows and their parts lie in their rows, and how they are locked.
+//! Workflows and their parts as rows, and how they are locked.
 
 use fleet_core::event::Subject;
 use fleet_core::id::{TaskId, WorkflowId};
@@ -23,16 +23,13 @@ pub(super) use workflow_columns;
 /// The columns that [`part`] reads, in its order.
 macro_rules! part_columns {
     () => {
-        "s.stage, s.number, s.name, s.item, s.state, s.skip, s.replaced, s.detail, s.task, s.started_at, s.ended_at"
+        "p.stage, p.number, p.name, p.item, p.state, p.skip, p.replaced, p.detail, p.task, p.started_at, p.ended_at"
     };
 }
 
-/// The texts that lie beside a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextKind {
-    /// What it says.
     Spec,
-    /// How somebody wrote it.
     Source,
 }
 
@@ -52,7 +49,7 @@ pub(super) fn workflow(row: &mut Row) -> Result<Workflow, StoreError> {
         id: row.parse()?,
         project: row.parse()?,
         name: row.text()?,
-        state: row.parse()?,
+        state: row.state()?,
         priority: Priority::try_from(row.int()?).map_err(malformed)?,
         base: row.parse()?,
         why: row.optional_text()?,
@@ -82,7 +79,7 @@ pub(super) fn part(row: &mut Row) -> Result<PartRow, StoreError> {
         stage,
         number: u32::try_from(number).unwrap_or(u32::MAX),
         item: row.optional_text()?,
-        state: row.parse()?,
+        state: row.state()?,
         skip: row.optional_parse()?,
         replaced: row.int()? != 0,
     };
@@ -96,10 +93,10 @@ pub(super) fn part(row: &mut Row) -> Result<PartRow, StoreError> {
     })
 }
 
-/// The next column, a place in a list.
+/// The next column, an index.
 pub(super) fn place(row: &mut Row) -> Result<usize, StoreError> {
     let number = row.int()?;
-    usize::try_from(number).map_err(|_| StoreError::Malformed(format!("{number} is no place in a list")))
+    usize::try_from(number).map_err(|_| StoreError::Malformed(format!("{number} is not a place in a list")))
 }
 
 /// A place as the rows have it. None comes near the end of the numbers.
@@ -107,15 +104,10 @@ pub(in crate::ops) fn stored_place(place: usize) -> i64 {
     i64::try_from(place).unwrap_or(i64::MAX)
 }
 
-/// The parts of a workflow, in their order.
 pub(super) fn parts_of(workflow: WorkflowId) -> Statement {
-    sql!(
-        concat!("SELECT ", part_columns!(), " FROM stages s WHERE s.workflow = $1 ORDER BY s.part"),
-        workflow
-    )
+    sql!(concat!("SELECT ", part_columns!(), " FROM parts p WHERE p.workflow = $1 ORDER BY p.part"), workflow)
 }
 
-/// A text of a workflow.
 pub(super) fn text_of(workflow: WorkflowId, kind: TextKind) -> Statement {
     sql!("SELECT text FROM workflow_texts WHERE workflow = $1 AND kind = $2", workflow, kind.as_str())
 }
@@ -125,7 +117,7 @@ pub(super) const fn about(workflow: &Workflow, task: Option<TaskId>) -> Subject 
     Subject { project: Some(workflow.project), task, run: None }
 }
 
-/// Waits until nobody else changes the workflow, and keeps others from it until the transaction ends.
+/// Waits until no other transaction changes the workflow, and locks it until this one ends.
 pub(in crate::ops) async fn lock(tx: &mut dyn Tx, workflow: WorkflowId) -> Result<(), StoreError> {
     tx.query(sql!("SELECT id FROM workflows WHERE id = $1 {for_update}", workflow)).await.map(drop)
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use fleet_core::id::TaskId;
 use fleet_core::policy::RetryPolicy;
-use fleet_core::project::Sighting;
+use fleet_core::project::RepositoryFacts;
 use fleet_core::task::{Label, Labels, Priority, TaskSpec, TaskState};
 use fleet_store::StoreError;
-use fleet_store::ops::{AddTasks, Author, Checkout, EnsureProject, NewTask};
+use fleet_store::ops::{AddTasks, Author, EnsureProject, NewTask, ProjectCheckout};
 
 use super::{Worker, now};
 
@@ -34,12 +34,12 @@ pub(super) async fn add_batch(
 ) -> Result<(), StoreError> {
     let project = EnsureProject {
         id: worker.id(),
-        checkout: Checkout {
+        checkout: ProjectCheckout {
             place: "here".to_owned(),
             common_dir: "/the/repository".to_owned(),
             name: "the repository".to_owned(),
         },
-        seen: Sighting::default(),
+        seen: RepositoryFacts::default(),
         now: now(),
     };
     let project = worker.call(project).await?.id;

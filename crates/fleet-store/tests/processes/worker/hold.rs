@@ -22,8 +22,8 @@ pub(super) async fn hold(worker: &mut Worker) -> Result<(), StoreError> {
 
 /// Everything that a keeper writes, one after the other, with what the store said to it.
 async fn go_on(worker: &mut Worker, claimed: &Claimed) {
-    let (run, fence) = (claimed.run.id, claimed.run.fence);
-    let renew = RenewLease { run, fence, lease: worker.orders.lease, now: now() };
+    let (run, attempt) = (claimed.run.id, claimed.run.attempt);
+    let renew = RenewLease { run, attempt, lease: worker.orders.lease, now: now() };
     let said = worker.call(renew).await.map(drop);
     answer(worker, "renew", said);
     let said = worker.advance(claimed, RunMove::Exit).await;

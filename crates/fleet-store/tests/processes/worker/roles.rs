@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use fleet_store::ops::{After, Audit, ExpireLeases, Tail};
+use fleet_store::ops::{Audit, EventsAfter, ExpireLeases, FailureSettings};
 use fleet_store::{StoreError, Watch};
 
 use super::add::add_batch;
@@ -14,10 +14,16 @@ pub(super) async fn expire(worker: &mut Worker) -> Result<(), StoreError> {
     while worker.goes_on() {
         let jitter = worker.dice.roll();
         for (task, _) in worker
-            .call(ExpireLeases { elsewhere: None, limit: 20, after: After::default(), jitter, now: now() })
+            .call(ExpireLeases {
+                elsewhere: None,
+                limit: 20,
+                after: FailureSettings::default(),
+                jitter,
+                now: now(),
+            })
             .await?
         {
-            worker.notes.write(format_args!("expired {} {}", task.id, task.history.fence));
+            worker.notes.write(format_args!("expired {} {}", task.id, task.history.attempts));
         }
         let pause = 20 + worker.dice.below(40);
         tokio::time::sleep(Duration::from_millis(u64::try_from(pause).unwrap())).await;
@@ -31,7 +37,7 @@ pub(super) async fn tail(worker: &mut Worker, mut since: i64) -> Result<(), Stor
     worker.notes.write(format_args!("since {since}"));
     loop {
         let last_look = !worker.goes_on();
-        let page = worker.call(Tail { since, project: None, limit: 200 }).await?;
+        let page = worker.call(EventsAfter { since, project: None, limit: 200 }).await?;
         let mut lines = String::new();
         for event in &page {
             writeln!(lines, "saw {} {}", event.seq, event.fact.kind()).unwrap();
@@ -61,7 +67,7 @@ pub(super) async fn churn(worker: &mut Worker) -> Result<(), StoreError> {
 
 /// Has a store, and nothing to do with it.
 pub(super) async fn sit(worker: &mut Worker) -> Result<(), StoreError> {
-    worker.call(Tail { since: 0, project: None, limit: 1 }).await?;
+    worker.call(EventsAfter { since: 0, project: None, limit: 1 }).await?;
     worker.notes.write(format_args!("sitting"));
     while worker.goes_on() {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -73,7 +79,7 @@ pub(super) async fn sit(worker: &mut Worker) -> Result<(), StoreError> {
 pub(super) async fn read(worker: &mut Worker) -> Result<(), StoreError> {
     while worker.goes_on() {
         worker.call(Audit).await?;
-        let tail = Tail { since: 0, project: None, limit: 500 };
+        let tail = EventsAfter { since: 0, project: None, limit: 500 };
         worker.call(tail).await?;
         worker.notes.write(format_args!("read"));
     }

@@ -9,7 +9,7 @@ use fleet_core::schedule::Caps;
 use fleet_core::task::{Status, TaskMove, TaskState};
 use fleet_store::StoreError;
 use fleet_store::ops::{
-    AdvanceRun, After, AppendRunEvents, Claim, Claimed, EndRun, ListTasks, MoveTask, RenewLease,
+    AdvanceRun, AppendRunEvents, Claim, Claimed, EndRun, FailureSettings, ListTasks, MoveTask, RenewLease,
     StatusFilter, TaskFilter,
 };
 
@@ -90,7 +90,7 @@ pub(super) async fn claim(
         claimed => claimed?,
     };
     for Claimed { task, run } in &claimed {
-        worker.notes.write(format_args!("claimed {} {}", task.id, run.fence));
+        worker.notes.write(format_args!("claimed {} {}", task.id, run.attempt));
     }
     Ok(claimed)
 }
@@ -117,10 +117,10 @@ async fn nothing_is_left(worker: &mut Worker) -> Result<bool, StoreError> {
 
 /// Does what a keeper does; a lost lease ends the attempt, and is no error.
 pub(super) async fn attempt(worker: &mut Worker, claimed: &Claimed) -> Result<(), StoreError> {
-    let (task, fence) = (claimed.task.id, claimed.run.fence);
+    let (task, attempt) = (claimed.task.id, claimed.run.attempt);
     match keep(worker, claimed).await {
-        Ok(word) => worker.notes.write(format_args!("ended {task} {fence} {word}")),
-        Err(StoreError::LeaseLost { .. }) => worker.notes.write(format_args!("lost {task} {fence}")),
+        Ok(word) => worker.notes.write(format_args!("ended {task} {attempt} {word}")),
+        Err(StoreError::LeaseLost { .. }) => worker.notes.write(format_args!("lost {task} {attempt}")),
         Err(error) => return Err(error),
     }
     Ok(())
@@ -128,13 +128,13 @@ pub(super) async fn attempt(worker: &mut Worker, claimed: &Claimed) -> Result<()
 
 /// Start, renew, exit, end; returns a word for the end.
 async fn keep(worker: &mut Worker, claimed: &Claimed) -> Result<&'static str, StoreError> {
-    let (run, fence) = (claimed.run.id, claimed.run.fence);
+    let (run, attempt) = (claimed.run.id, claimed.run.attempt);
     if worker.dice.once_in(12) {
         return end(worker, claimed, Ending::Released("hand-over".to_owned())).await;
     }
     worker.advance(claimed, RunMove::Start).await?;
     say(worker, claimed).await?;
-    worker.call(RenewLease { run, fence, lease: worker.orders.lease, now: now() }).await?;
+    worker.call(RenewLease { run, attempt, lease: worker.orders.lease, now: now() }).await?;
     if worker.dice.once_in(10) {
         return end(worker, claimed, Ending::Failed(Reason::AgentError, "by chance".to_owned())).await;
     }
@@ -152,7 +152,7 @@ async fn say(worker: &mut Worker, claimed: &Claimed) -> Result<(), StoreError> {
             .collect();
         let stretch = AppendRunEvents {
             run: claimed.run.id,
-            fence: claimed.run.fence,
+            attempt: claimed.run.attempt,
             from,
             to,
             batch: to,
@@ -187,17 +187,25 @@ pub(super) async fn end(
         Ending::Succeeded => "done",
         _ => "again",
     };
-    let (run, fence, jitter) = (claimed.run.id, claimed.run.fence, worker.dice.roll());
+    let (run, attempt, jitter) = (claimed.run.id, claimed.run.attempt, worker.dice.roll());
     worker
-        .call(EndRun { run, fence, ending, result: None, after: After::default(), jitter, now: now() })
+        .call(EndRun {
+            run,
+            attempt,
+            ending,
+            result: None,
+            after: FailureSettings::default(),
+            jitter,
+            now: now(),
+        })
         .await
         .map(|_| word)
 }
 
 impl Worker {
     pub(super) async fn advance(&mut self, claimed: &Claimed, event: RunMove) -> Result<(), StoreError> {
-        let (run, fence) = (claimed.run.id, claimed.run.fence);
-        match self.call(AdvanceRun { run, fence, event, now: now() }).await {
+        let (run, attempt) = (claimed.run.id, claimed.run.attempt);
+        match self.call(AdvanceRun { run, attempt, event, now: now() }).await {
             // An attempt whose answer was lost in an interruption had worked after all.
             Err(StoreError::IllegalRun { .. }) if self.orders.patient => Ok(()),
             result => result.map(drop),

@@ -6,14 +6,14 @@ use std::time::Duration;
 use fleet_core::deps::Edge;
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::message::MessageKind;
-use fleet_core::project::Sighting;
+use fleet_core::project::RepositoryFacts;
 use fleet_core::run::{Ending, Run, RunMove};
 use fleet_core::schedule::Caps;
 use fleet_core::task::{Task, TaskMove, TaskSpec, TaskState};
 use fleet_store::ops::{
-    AddDependency, AddTasks, AdvanceRun, After, Author, Checkout, Claim, Claimed, DeleteTask, EndRun,
-    EnsureProject, ExpireLeases, GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, RemoveDependency,
-    RenewLease, RunDetail, SendMessage, TaskDetail,
+    AddDependency, AddTasks, AdvanceRun, Author, Claim, Claimed, DeleteTask, EndRun, EnsureProject,
+    ExpireLeases, FailureSettings, GetRun, GetTask, MoveTask, NewTask, PrepareRun, Prepared, ProjectCheckout,
+    RemoveDependency, RenewLease, RunDetail, SendMessage, TaskDetail,
 };
 
 use super::Rig;
@@ -28,15 +28,15 @@ pub(crate) const PERSON: Author = Author::Person { spawn_depth: 2 };
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
 
 /// A repository at a place.
-pub(crate) fn checkout(place: &str, dir: &str, name: &str) -> Checkout {
-    Checkout { place: place.to_owned(), common_dir: dir.to_owned(), name: name.to_owned() }
+pub(crate) fn checkout(place: &str, dir: &str, name: &str) -> ProjectCheckout {
+    ProjectCheckout { place: place.to_owned(), common_dir: dir.to_owned(), name: name.to_owned() }
 }
 
 impl Rig {
     pub(crate) async fn project(&self, dir: &str) -> ProjectId {
         let (id, now) = (self.id(), self.now());
         let checkout = checkout(HERE, dir, dir);
-        self.ok(EnsureProject { id, checkout, seen: Sighting::default(), now }).await.id
+        self.ok(EnsureProject { id, checkout, seen: RepositoryFacts::default(), now }).await.id
     }
 
     /// A task of the usual project, not yet added.
@@ -147,15 +147,15 @@ impl Rig {
     }
 
     pub(crate) fn advancing(&self, run: &Run, event: RunMove) -> AdvanceRun {
-        AdvanceRun { run: run.id, fence: run.fence, event, now: self.now() }
+        AdvanceRun { run: run.id, attempt: run.attempt, event, now: self.now() }
     }
 
     pub(crate) fn preparing(&self, run: &Run, prepared: Prepared) -> PrepareRun {
-        PrepareRun { run: run.id, fence: run.fence, prepared, now: self.now() }
+        PrepareRun { run: run.id, attempt: run.attempt, prepared, now: self.now() }
     }
 
     pub(crate) fn renewing(&self, run: &Run) -> RenewLease {
-        RenewLease { run: run.id, fence: run.fence, lease: LEASE, now: self.now() }
+        RenewLease { run: run.id, attempt: run.attempt, lease: LEASE, now: self.now() }
     }
 
     pub(crate) async fn detail(&self, run: &Run) -> RunDetail {
@@ -171,10 +171,10 @@ impl Rig {
     pub(crate) fn ending(&self, run: &Run, ending: Ending) -> EndRun {
         EndRun {
             run: run.id,
-            fence: run.fence,
+            attempt: run.attempt,
             ending,
             result: None,
-            after: After::default(),
+            after: FailureSettings::default(),
             jitter: 0,
             now: self.now(),
         }
@@ -196,6 +196,12 @@ impl Rig {
     }
 
     pub(crate) fn expiring(&self) -> ExpireLeases {
-        ExpireLeases { elsewhere: None, limit: 1_000, after: After::default(), jitter: 0, now: self.now() }
+        ExpireLeases {
+            elsewhere: None,
+            limit: 1_000,
+            after: FailureSettings::default(),
+            jitter: 0,
+            now: self.now(),
+        }
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use fleet_core::Machine as _;
 use fleet_core::event::{Event, Fact};
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::task::{Task, TaskMove, TaskState};
-use fleet_store::ops::{Audit, ExportTasks, Tail};
+use fleet_store::ops::{Audit, EventsAfter, ExportTasks};
 
 use super::Rig;
 
@@ -15,7 +16,7 @@ const EVERYTHING: i64 = 1_000_000;
 
 impl Rig {
     pub(crate) async fn events_since(&self, since: i64) -> Vec<Event> {
-        self.ok(Tail { since, project: None, limit: EVERYTHING }).await
+        self.ok(EventsAfter { since, project: None, limit: EVERYTHING }).await
     }
 
     /// The events that the scenario has not looked at yet.
@@ -64,7 +65,7 @@ impl Rig {
 pub(crate) struct Play {
     pub(crate) state: Option<TaskState>,
     pub(crate) after: Vec<TaskId>,
-    pub(crate) fence: i64,
+    pub(crate) attempt: i64,
 }
 
 /// Plays all events again: each must be a legal step after those before it, or they are out of order.
@@ -100,8 +101,8 @@ impl Play {
                 self.after.retain(|other| other != on);
             }
             Fact::TaskStarted { attempt, .. } => {
-                self.fence += 1;
-                assert_eq!(*attempt, self.fence, "a claim was counted wrongly: {event:?}");
+                self.attempt += 1;
+                assert_eq!(*attempt, self.attempt, "a claim was counted wrongly: {event:?}");
                 self.step(TaskMove::Start, event);
             }
             fact => {

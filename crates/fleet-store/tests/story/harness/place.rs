@@ -50,7 +50,7 @@ const TABLES: [&str; 14] = [
     "pauses",
     "workflows",
     "workflow_texts",
-    "stages",
+    "parts",
 ];
 
 fn dump_sqlite(connection: &Connection) -> Vec<String> {

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use fleet_core::Machine as _;
 use fleet_core::deps::{self, Edge, Obstacle};
 use fleet_core::id::{ProjectId, TaskId};
 use fleet_core::message::{Addressee, MessageKind, Reception, receive};
-use fleet_core::policy::{Failure, Policy, RetryPolicy, Standing, Trouble, Verdict, struck};
+use fleet_core::policy::{
+    AccountState, FailedRun, FailureDecision, Policy, ProviderRefusal, RetryPolicy, struck,
+};
 use fleet_core::run::{Ending, Reason, Run};
-use fleet_core::schedule::{self, Waiting};
+use fleet_core::schedule::{self, QueuedTask};
 use fleet_core::task::{Task, TaskMove, TaskState};
 use fleet_core::time::Millis;
 use fleet_store::StoreError;
@@ -22,7 +25,7 @@ pub(super) struct World {
     edges: BTreeSet<Edge>,
     live: Vec<Run>,
     /// How the account of the one agent stands, and since when.
-    account: Option<(Standing, Millis)>,
+    account: Option<(AccountState, Millis)>,
     /// How many prompts of a task wait: nobody passes any on.
     prompts: BTreeMap<TaskId, usize>,
     /// Tasks to which something was said, and how often they had been claimed by then.
@@ -39,7 +42,7 @@ struct Known {
     failures: u32,
     waits: u32,
     reason: Option<Reason>,
-    fence: i64,
+    attempt: i64,
 }
 
 /// How far apart tasks that were lost together are tried again, in the order of their ids.
@@ -64,7 +67,7 @@ pub(super) fn shape(task: &Task, after: &[TaskId]) -> Shape {
         failures: task.history.failures,
         waits: task.history.waits,
         reason: task.history.reason,
-        fence: task.history.fence,
+        attempt: task.history.attempts,
     };
     Shape { id: task.id, known, open: task.open_deps, after: after.to_vec() }
 }
@@ -86,8 +89,8 @@ impl World {
         self.edges.iter().copied().collect()
     }
 
-    pub(super) fn waiting(&self) -> Vec<Waiting> {
-        let waiting = |(task, known): (&TaskId, &Known)| Waiting {
+    pub(super) fn waiting(&self) -> Vec<QueuedTask> {
+        let waiting = |(task, known): (&TaskId, &Known)| QueuedTask {
             task: *task,
             state: known.state,
             priority: known.priority,
@@ -162,7 +165,7 @@ impl World {
             failures: 0,
             waits: 0,
             reason: None,
-            fence: 0,
+            attempt: 0,
         };
         self.tasks.insert(draft.id, known);
         rig.add_one(draft).await;
@@ -237,7 +240,7 @@ impl World {
             return;
         };
         *waiting += 1;
-        self.said.insert((id, self.tasks[&id].fence));
+        self.said.insert((id, self.tasks[&id].attempt));
         let told = answer.unwrap();
         assert_eq!((told.reception, told.message.id.seq), (reception, i64::try_from(*waiting).unwrap()));
         if reception == Reception::Reopened {
@@ -257,8 +260,8 @@ impl World {
         for claimed in claimed {
             self.step(claimed.task.id, TaskMove::Start);
             let known = self.known(claimed.task.id);
-            known.fence += 1;
-            assert_eq!(claimed.run.fence, known.fence);
+            known.attempt += 1;
+            assert_eq!(claimed.run.attempt, known.attempt);
             self.live.push(claimed.run);
         }
     }
@@ -286,7 +289,7 @@ impl World {
         let told = rig.end(&run, ending).await;
         match end {
             End::Succeed => {
-                let goes_on = self.said.contains(&(run.task, run.fence));
+                let goes_on = self.said.contains(&(run.task, run.attempt));
                 self.step(run.task, if goes_on { TaskMove::Requeue } else { TaskMove::Finish });
                 self.known(run.task).reason = None;
                 self.served(rig.now(), &run);
@@ -329,15 +332,17 @@ impl World {
         let policy = Policy::default();
         if policy.pauses(reason) {
             let before = self.account.map(|(standing, _)| standing);
-            let after =
-                struck(before, &Trouble { patience: policy.patience(reason), reset: None, jitter, now });
+            let after = struck(
+                before,
+                &ProviderRefusal { patience: policy.patience(reason), reset: None, jitter, now },
+            );
             if before != Some(after) {
                 self.account = Some((after, now));
             }
         }
         let known = self.known(id);
         let (failures, waits, retry) = (known.failures, known.waits, known.retry);
-        let verdict = policy.after_failure(&Failure { reason, failures, waits, retry, jitter }, None);
+        let verdict = policy.after_failure(&FailedRun { reason, failures, waits, retry, jitter }, None);
         if verdict.counts(reason) {
             known.failures += 1;
         } else {
@@ -345,16 +350,16 @@ impl World {
         }
         known.reason = Some(reason);
         match verdict {
-            Verdict::GiveUp => self.step(id, TaskMove::Fail),
-            Verdict::RetryAfter(wait) => {
+            FailureDecision::GiveUp => self.step(id, TaskMove::Fail),
+            FailureDecision::RetryAfter(wait) => {
                 known.retry_at = Some(now.plus(wait));
                 self.step(id, TaskMove::Requeue);
             }
-            Verdict::Pause => {
+            FailureDecision::Pause => {
                 known.retry_at = None;
                 self.step(id, TaskMove::Requeue);
             }
-            Verdict::HandOver(to) => panic!("nobody could take over, {to} least of all"),
+            FailureDecision::HandOver(to) => panic!("nobody could take over, {to} least of all"),
         }
     }
 }

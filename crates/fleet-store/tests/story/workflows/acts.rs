@@ -50,6 +50,7 @@ pub(super) fn result() -> RunResult {
         exit: AgentExit::Code(0),
         claimed: None,
         remarks: Vec::new(),
+        branch_taken: false,
     }
 }
 

@@ -144,5 +144,5 @@ async fn what_cannot_be_tried_again_is_refused(rig: &Rig) {
     assert_eq!(error.to_string(), format!("workflow {id} has no stage b; it has a"));
     rig.play(id, &[("a", Done)]).await;
     let error = rig.refused(rig.retrying(id, None)).await;
-    assert_eq!(error.to_string(), format!("workflow {id} is succeeded: it cannot be retried"));
+    assert_eq!(error.to_string(), format!("workflow {id} has already succeeded"));
 }

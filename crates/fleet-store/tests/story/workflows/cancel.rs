@@ -28,7 +28,7 @@ async fn a_workflow_is_cancelled_before_anybody_works_on_it(rig: &Rig) {
     let task = rig.task_of(id, "a").await;
     let why: Remark = "wrong file".parse().unwrap();
     let cancelled = rig.ok(CancelWorkflow { why: Some(why), ..rig.cancelling(id) }).await;
-    assert_eq!((cancelled.workflow.state, cancelled.runs.len()), (WorkflowState::Cancelled, 0));
+    assert_eq!((cancelled.workflow.state(), cancelled.runs.len()), (WorkflowState::Cancelled, 0));
     assert_eq!(cancelled.workflow.why.as_deref(), Some("wrong file"));
     assert_eq!(rig.shown(id).await, "cancelled: a cancelled, b cancelled");
     let task = rig.get(task).await.task;
@@ -50,7 +50,10 @@ async fn a_workflow_is_cancelled_while_stages_run(rig: &Rig) {
     let runs = rig.claim_all().await;
     let (a, b) = (&runs[&rig.task_of(id, "a").await], &runs[&rig.task_of(id, "b").await]);
     let asked = rig.ok(rig.cancelling(id)).await;
-    assert_eq!((asked.workflow.state, asked.runs.as_slice()), (WorkflowState::Cancelling, &[a.id, b.id][..]));
+    assert_eq!(
+        (asked.workflow.state(), asked.runs.as_slice()),
+        (WorkflowState::Cancelling, &[a.id, b.id][..])
+    );
     assert_eq!(rig.shown(id).await, "cancelling: a running, b running, c cancelled");
     for run in [a, b] {
         let stop = rig.ok(rig.renewing(run)).await.stop.expect("its keeper learns of it");
@@ -199,7 +202,7 @@ async fn a_cancellation_meets_ends(rig: &Rig) {
             Ok(_) | Err(StoreError::IllegalWorkflow { .. }) => {}
             Err(error) => panic!("{error}"),
         }
-        let state = rig.workflow_detail(id).await.workflow.state;
+        let state = rig.workflow_detail(id).await.workflow.state();
         assert!(matches!(state, WorkflowState::Failed | WorkflowState::Cancelled), "{state}");
     }
 }

@@ -123,12 +123,12 @@ async fn a_stage_becomes_the_task_that_its_author_described(rig: &Rig) {
     assert_eq!((task.priority.get(), task.read_only, task.may_be_empty), (4, true, false));
     assert_eq!(task.base.unwrap().as_str(), BASE);
     assert_eq!((task.limits.seconds, task.retry, task.agent), (Some(60), no_retry(), "codex".parse().ok()));
-    let named = first.stage.unwrap();
+    let named = first.part.unwrap();
     assert_eq!((named.workflow, named.workflow_name.as_str(), named.name.as_str()), (id, "flow", "look"));
     rig.play(id, &[("look", Done)]).await;
     let second = rig.get(rig.task_of(id, "perhaps").await).await.task;
     assert_eq!((second.spec.read_only, second.spec.may_be_empty, second.spec.base), (false, true, None));
-    assert_eq!(second.stage.map(|stage| (stage.workflow, stage.part)), Some((id, 1)));
+    assert_eq!(second.part.map(|of| (of.workflow, of.part)), Some((id, 1)));
 }
 
 async fn what_cannot_run_is_refused(rig: &Rig) {

@@ -58,7 +58,7 @@ async fn a_workflow_goes_with_its_tasks(rig: &Rig) {
     let delete = DeleteWorkflow { id, now: rig.now() };
     assert!(matches!(rig.refused(delete).await, StoreError::WorkflowLive { .. }));
     let alone = rig.refused(rig.deleting(a)).await;
-    assert!(matches!(alone, StoreError::StageOfWorkflow { workflow, .. } if workflow == id));
+    assert!(matches!(alone, StoreError::PartOfWorkflow { workflow, .. } if workflow == id));
     rig.moved(b, TaskMove::Cancel).await;
     let waiting = rig.task_after("later", &[b]).await;
     assert!(matches!(rig.refused(delete).await, StoreError::HasDependents { .. }));

@@ -44,7 +44,7 @@ async fn worked(rig: &Rig, count: usize) -> Vec<Run> {
 async fn tasks_of(rig: &Rig, id: WorkflowId, name: &str) -> usize {
     let title = format!("flow: {name}");
     let tasks = rig.export(None).await.into_iter().filter(|(task, _)| task.spec.title.as_str() == title);
-    tasks.filter(|(task, _)| task.stage.is_some_and(|stage| stage.workflow == id)).count()
+    tasks.filter(|(task, _)| task.part.is_some_and(|part| part.workflow == id)).count()
 }
 
 async fn of_siblings_that_end_at_once_one_starts_the_join(rig: &Rig) {

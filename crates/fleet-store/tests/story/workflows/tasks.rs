@@ -3,7 +3,7 @@
 use fleet_core::run::RunMove;
 use fleet_core::task::{Spawn, Tuning};
 use fleet_core::workflow::{Copies, PartState, Skip};
-use fleet_store::ops::{AddWorkflow, Author, EndRun, Prepared, StageInputs};
+use fleet_store::ops::{AddWorkflow, Author, EndRun, PartInputs, Prepared};
 
 use super::acts::{BASE, result, spec, stage};
 use crate::harness::Rig;
@@ -39,7 +39,7 @@ async fn a_stage_is_told_what_those_before_it_left(rig: &Rig) {
     rig.ok(rig.advancing(&run, RunMove::Exit)).await;
     rig.ok(rig.ending_as(&run, Done)).await;
     rig.play(id, &[("b-2", Done), ("b-1", Done)]).await;
-    let told = rig.ok(StageInputs { task: rig.task_of(id, "c").await }).await.expect("a stage");
+    let told = rig.ok(PartInputs { task: rig.task_of(id, "c").await }).await.expect("a stage");
     assert_eq!((told.workflow.id, told.name.as_str(), told.part.stage), (id, "c", 2));
     assert_eq!(told.spec.stages.len(), 4);
     let names: Vec<&str> = told.upstream.iter().map(|part| part.name.as_str()).collect();
@@ -50,19 +50,19 @@ async fn a_stage_is_told_what_those_before_it_left(rig: &Rig) {
         (from.id, from.branch.as_deref(), from.workspace.as_deref()),
         (run.id, Some("fleet/a"), Some("/w"))
     );
-    assert_eq!((a.part.state, a.result.as_ref()), (Done, Some(&result())));
+    assert_eq!((a.part.state.get(), a.result.as_ref()), (Done, Some(&result())));
 }
 
 async fn a_task_that_is_no_stage_is_told_nothing(rig: &Rig) {
     let task = rig.task("alone").await;
-    assert!(rig.ok(StageInputs { task }).await.is_none());
+    assert!(rig.ok(PartInputs { task }).await.is_none());
     let id = rig.workflow(spec(vec![stage("a", &[]), stage("b", &[0])])).await;
-    assert!(rig.ok(StageInputs { task: rig.task_of(id, "a").await }).await.unwrap().upstream.is_empty());
+    assert!(rig.ok(PartInputs { task: rig.task_of(id, "a").await }).await.unwrap().upstream.is_empty());
     let run = rig.run_of(id, "a").await;
     let unreadable = Some("{\"status\": \"from the future\"}".to_owned());
     rig.work(&run).await;
     rig.ok(EndRun { result: unreadable, ..rig.ending_as(&run, Done) }).await;
-    let told = rig.ok(StageInputs { task: rig.task_of(id, "b").await }).await.unwrap();
+    let told = rig.ok(PartInputs { task: rig.task_of(id, "b").await }).await.unwrap();
     assert!(told.upstream[0].run.is_some() && told.upstream[0].result.is_none());
     assert_eq!(told.upstream[0].part.skip, None::<Skip>);
 }
@@ -74,7 +74,7 @@ async fn ids_that_are_taken_are_drawn_again(rig: &Rig) {
     let id = rig.ok(add.clone()).await.id;
     let first = rig.task_of(id, "a").await;
     rig.ok(rig.cancelling(id)).await;
-    rig.place().execute("DELETE FROM stages").await;
+    rig.place().execute("DELETE FROM parts").await;
     rig.place().execute("DELETE FROM workflow_texts").await;
     rig.place().execute("DELETE FROM workflows").await;
     rig.place().execute("UPDATE tasks SET workflow = NULL").await;
@@ -88,7 +88,7 @@ async fn what_a_stage_asks_of_its_agent_reaches_its_task(rig: &Rig) {
     let id = rig.workflow(spec(vec![asks])).await;
     let task = rig.get(rig.task_of(id, "a").await).await.task;
     let expected = Tuning { effort: Some("high".to_owned()), args: vec!["--verbose".to_owned()] };
-    assert_eq!(Tuning::of(&task.spec.meta), Ok(expected));
+    assert_eq!(task.spec.tuning, expected);
 }
 
 /// Also those that start long after the run has ended whose agent wanted them.

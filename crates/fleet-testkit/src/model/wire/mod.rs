@@ -23,18 +23,12 @@ use super::talk::Talk;
 /// includes the reasoning.
 pub const USAGE: Usage = Usage { input: 1111, output: 222, cache_read: 333, cache_write: 44, reasoning: 55 };
 
-/// Numbers of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Read.
     pub input: u64,
-    /// Written.
     pub output: u64,
-    /// Read from the cache.
     pub cache_read: u64,
-    /// Written to the cache.
     pub cache_write: u64,
-    /// Thought.
     pub reasoning: u64,
 }
 
@@ -70,7 +64,6 @@ impl Protocol {
         }
     }
 
-    /// What a request says.
     pub(super) fn read(self, path: &str, body: &Value) -> Talk {
         match self {
             Self::Messages => messages::read(body),
@@ -140,7 +133,6 @@ pub(super) struct Draft<'a> {
     pub(super) serial: u64,
 }
 
-/// An error as it is sent.
 #[derive(Debug, PartialEq)]
 pub(super) struct Refused {
     pub(super) code: u16,

@@ -1,24 +1,22 @@
 //! `fleet agents decode`
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use fleet_api::Moment;
 use fleet_api::verbs::agents_decode::Request;
-use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::time::Millis;
 use serde_json::Value;
 
 use super::super::Context;
+use super::super::text_input::read_lossy;
 use crate::Done;
 use crate::output::print_json;
 
 /// Decode a recorded stream of an agent, as a run would: events, usage, session, outcome
 ///
-/// The answer is JSON, always. What a run of yours printed is in `fleet logs ID --raw`. Use it when you report that a
-/// stream is not understood, or to see whether a new version of an agent still fits.
+/// The answer is JSON, always. What a run of yours printed is in `fleet logs ID --raw`. Use it to report a stream that
+/// is not understood, or to check a new version of an agent.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 40)]
@@ -34,7 +32,7 @@ pub(crate) struct Decode {
     /// The exit status with which it ended
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     exit_code: i32,
-    /// The model that it was told to use
+    /// The model it used
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 }
@@ -45,12 +43,8 @@ const EXAMPLES: &str = "Examples:
 
 impl Decode {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let err = self.stderr.as_deref().map(|path| text(&mut open(path)?)).transpose()?.unwrap_or_default();
-        let out = if self.file == Path::new("-") {
-            text(&mut std::io::stdin().lock())?
-        } else {
-            text(&mut open(&self.file)?)?
-        };
+        let err = self.stderr.as_deref().map(read_lossy).transpose()?.unwrap_or_default();
+        let out = read_lossy(&self.file)?;
         let Self { name: agent, model, exit_code, .. } = self;
         let answer = context.call(Request { agent, model, exit_code, out, err }).await?;
         let mut shown = serde_json::json!(answer);
@@ -67,24 +61,4 @@ fn show_moment(value: &mut Value) {
     if let Some(at) = value["until"].as_i64() {
         value["until"] = serde_json::json!({ "at": Moment(Millis(at)) });
     }
-}
-
-/// Recordings of runs are smaller.
-const LONGEST: u64 = 256 * 1024 * 1024;
-
-fn text(from: &mut dyn Read) -> Outcome<String> {
-    let mut bytes = Vec::new();
-    from.take(LONGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Problem::new(Code::Io, format!("the recording cannot be read: {error}")))?;
-    if bytes.len() as u64 > LONGEST {
-        let problem = Problem::new(Code::InvalidValue, "the recording is larger than 256 MiB");
-        return Err(problem.hint("`head -c 256M` cuts it"));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn open(path: &Path) -> Outcome<File> {
-    File::open(path)
-        .map_err(|error| Problem::new(Code::Io, format!("cannot read {}: {error}", path.display())))
 }

@@ -4,7 +4,7 @@ use fleet_core::time::Millis;
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{Column, dim, table, until};
+use crate::output::{columns, dim, table, until};
 
 /// List the agents: installed or not, version, login, model, trust, limits
 #[derive(Debug, Args)]
@@ -18,7 +18,7 @@ impl List {
         context.output.show(&found, || render(&found.agents, context.engine.now()))?;
         if let Some(default) = found.agents.iter().find(|agent| agent.is_default) {
             let name = &default.name;
-            let text = format!("tasks that name none get {name}; `fleet agents show NAME` has all about one");
+            let text = format!("default: {name}; `fleet agents show NAME` shows details");
             context.output.note(&dim(&text));
         }
         Ok(())
@@ -26,7 +26,7 @@ impl List {
 }
 
 fn render(agents: &[AgentView], now: Millis) -> String {
-    let column = |header, cell: &dyn Fn(&AgentView) -> String| Column::new(header, agents.iter().map(cell));
+    let column = columns(agents);
     table(vec![
         column("AGENT", &|agent| agent.name.clone()),
         column("VERSION", &version),
@@ -54,7 +54,7 @@ pub(super) fn version(agent: &AgentView) -> String {
 pub(super) fn login(agent: &AgentView) -> &'static str {
     match agent.login.state {
         LoginState::Yes => "yes",
-        LoginState::NoSign => "no sign",
+        LoginState::NoSign => "not detected",
         LoginState::NotNeeded => "not needed",
         LoginState::Unknown => "unknown",
     }
@@ -69,6 +69,6 @@ pub(super) fn limits(agent: &AgentView, now: Millis) -> String {
 /// What holds it back. In a table of all agents the words of a provider would push everything else out.
 fn held_back(agent: &AgentView, now: Millis) -> String {
     let cap = agent.cap.map(|cap| format!("{cap} at a time"));
-    let pause = agent.paused_until.map(|at| format!("paused, goes on {}", until(at.0, now)));
+    let pause = agent.paused_until.map(|at| format!("paused, continues {}", until(at.0, now)));
     cap.into_iter().chain(pause).collect::<Vec<_>>().join(", ")
 }

@@ -5,9 +5,9 @@ use crate::Done;
 
 agents_commands!();
 
-/// The agents: which are here, what they may do, and whether they work
+/// List, test and manage agents
 ///
-/// Without a command, lists them. What is set for them is in the configuration, under `agents.NAME`.
+/// Without a command, lists them. Their settings are in the configuration, under `agents.NAME`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 280)]

@@ -3,9 +3,9 @@ use fleet_api::verbs::agents_prices::{PriceView, Request};
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{Column, dim, table};
+use crate::output::{columns, dim, table};
 
-/// Show what tokens cost, for agents that do not tell, and where each price comes from
+/// Show token prices, for agents that report no cost, and where each comes from
 ///
 /// Prices of your own go into `prices.toml` in $FLEET_HOME, and come first: `[models."gpt-5*"]` with `input`, `output`,
 /// `cache_read` and `cache_write` in dollars for a million tokens. A model without a price shows no cost.
@@ -24,7 +24,7 @@ impl Prices {
 }
 
 fn render(prices: &[PriceView]) -> String {
-    let column = |header, cell: &dyn Fn(&PriceView) -> String| Column::new(header, prices.iter().map(cell));
+    let column = columns(prices);
     table(vec![
         column("MODEL", &|price| price.model.clone()).giving_way(),
         column("INPUT", &|price| dollars(price.input)),

@@ -1,26 +1,13 @@
-use clap::Args;
-use fleet_api::verbs::agents_resume::Request;
+use fleet_api::verbs::agents_pause::Answer;
+use fleet_core::time::Millis;
 
-use super::super::Context;
-use crate::Done;
-
-/// Let tasks start again with an agent's account
-#[derive(Debug, Args)]
-#[command(display_order = 70)]
-pub(super) struct Resume {
-    #[command(flatten)]
-    request: Request,
+command! {
+    /// Resume an agent's account
+    #[command(display_order = 70)]
+    Resume(agents_resume) shows said
 }
 
-impl Resume {
-    pub(super) async fn run(self, context: &Context) -> Done {
-        let done = context.call(self.request).await?;
-        context.output.show(&done, || {
-            if done.changed {
-                format!("{} takes work again", done.account)
-            } else {
-                format!("{} was not paused", done.account)
-            }
-        })
-    }
+fn said(done: &Answer, _: Millis) -> String {
+    let now = if done.changed { "is no longer paused" } else { "was not paused" };
+    format!("{} {now}", done.account)
 }

@@ -1,27 +1,15 @@
-use clap::Args;
 use fleet_api::verbs::agents_list::LoginState;
-use fleet_api::verbs::agents_show::{Answer, Request, TrustLevel};
+use fleet_api::verbs::agents_show::{Answer, TrustLevel};
 use fleet_core::text::escaped;
 use fleet_core::time::Millis;
 
-use super::super::Context;
 use super::list;
-use crate::Done;
 use crate::output::{dim, fields, number, strong};
 
-/// Show everything about an agent: what it may do, how to install it, how to log in
-#[derive(Debug, Args)]
-#[command(display_order = 20)]
-pub(crate) struct Show {
-    #[command(flatten)]
-    request: Request,
-}
-
-impl Show {
-    pub(crate) async fn run(self, context: &Context) -> Done {
-        let shown = context.call(self.request).await?;
-        context.output.show(&shown, || render(&shown, context.engine.now()))
-    }
+command! {
+    /// Show everything about an agent: what it may do, how to install it, how to log in
+    #[command(display_order = 20)]
+    Show(agents_show) shows render
 }
 
 fn render(shown: &Answer, now: Millis) -> String {
@@ -47,7 +35,7 @@ fn about(shown: &Answer, now: Millis) -> String {
     };
     let login = match agent.login.state {
         LoginState::Yes => format!("yes, by {}", text(&agent.login.sign)),
-        LoginState::NoSign => format!("no sign of it: {}", escaped(&shown.login_help)),
+        LoginState::NoSign => format!("not detected: {}", escaped(&shown.login_help)),
         LoginState::NotNeeded => "not needed".to_owned(),
         LoginState::Unknown => escaped(&shown.login_help).into_owned(),
     };
@@ -58,7 +46,7 @@ fn about(shown: &Answer, now: Millis) -> String {
         ("path", text(&agent.path)),
         ("install", install),
         ("login", login),
-        ("default", word(agent.is_default, "yes: tasks that name no agent get it")),
+        ("default", word(agent.is_default, "yes")),
         (
             "model",
             agent

@@ -3,7 +3,6 @@ use fleet_api::verbs::agents_test::{Answer, Request, Step};
 use fleet_api::verbs::doctor::Verdict;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_core::time::Span;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::super::Context;
@@ -12,25 +11,21 @@ use crate::Done;
 use crate::exit::interrupted;
 use crate::output::{dim, strong};
 
-/// Run a tiny real task with an agent, and say what works
+/// Run a tiny real task with an agent, and report what works
 ///
 /// Makes a scratch repository in a temporary folder, asks the agent to write one file and commit it, and runs that
-/// through a queue of its own with your settings of agents. It uses your account, and a few thousand tokens. Everything
-/// is removed afterwards. The exit status is 8 if the agent did not do it.
+/// through its own queue with your agent settings. It uses your account, and a few thousand tokens. Everything is
+/// removed afterwards. The exit status is 8 if the agent failed.
 #[derive(Debug, Args)]
 #[command(display_order = 30)]
 pub(crate) struct Test {
     #[command(flatten)]
     request: Request,
-    /// How long it may take
-    #[arg(long, value_name = "SPAN", default_value = "5m", display_order = 1)]
-    time: Span,
 }
 
 impl Test {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let seconds = self.time.0.as_secs().max(1);
-        let request = Request { seconds, ..self.request };
+        let request = self.request;
         context.output.note(&dim(&format!("{} gets a small task; this takes a moment …", request.agent)));
         // Whenever somebody leaves, nothing stays behind: the verb sees to that.
         let ran = tokio::select! {
@@ -84,6 +79,9 @@ fn verdict(response: &Answer) -> Done {
         .map(|step| step.name.as_str())
         .collect();
     let reason = response.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-    let message = format!("{} does not work here: {}{reason}", response.agent, bad.join(", "));
-    Err(response.next.iter().fold(Problem::new(Code::RunFailed, message), Problem::hint))
+    let message = match bad.as_slice() {
+        ["installed"] => format!("{} is not installed", response.agent),
+        bad => format!("{} does not work here: {}{reason}", response.agent, bad.join(", ")),
+    };
+    Err(Problem::new(Code::RunFailed, message).hints(&response.next))
 }

@@ -9,16 +9,16 @@ use clap::Args;
 use fleet_api::verbs::{config_replace, config_text};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
-use fleet_engine::environment::Environment;
 
 use super::super::Context;
+use super::super::open::program;
 use super::super::text_input::read_file;
 use crate::Done;
 
 /// Edit your configuration file in $VISUAL or $EDITOR
 ///
-/// A new file begins with every setting, commented out. What you saved is checked first; only a right file
-/// replaces the old one.
+/// A new file begins with every setting, commented out. Your text is checked first; only a valid file replaces the old
+/// one.
 #[derive(Debug, Args)]
 #[command(display_order = 50)]
 pub(crate) struct Edit {
@@ -35,7 +35,8 @@ impl Edit {
         let before = old.clone().unwrap_or(template);
         let draft = draft(context.engine.home(), &before)?;
         let refused = |problem| abandoned(problem, &draft, &before);
-        edit(context.engine.environment(), &draft).map_err(refused)?;
+        let editor = program(context, &["VISUAL", "EDITOR"], "vi");
+        editor.and_then(|editor| fleet_engine::edit_file(&editor, &draft)).map_err(refused)?;
         let after = read_file(&draft).map_err(refused)?;
         if after != before {
             let request = config_replace::Request { in_project, before: old, after: after.clone() };
@@ -84,13 +85,4 @@ fn abandoned(problem: Problem, draft: &Path, before: &str) -> Problem {
     // Failing to tidy up is not what went wrong.
     let _ = std::fs::remove_file(draft);
     problem
-}
-
-fn edit(environment: &Environment, draft: &Path) -> Done {
-    let chosen = match environment.get("VISUAL")? {
-        Some(editor) => Some(editor),
-        None => environment.get("EDITOR")?,
-    };
-    let editor = chosen.unwrap_or("vi");
-    fleet_engine::edit_file(editor, draft)
 }

@@ -7,10 +7,10 @@ use crate::Done;
 
 config_commands!();
 
-/// The configuration: show it, change it, check it
+/// Show, change and check the configuration
 ///
-/// Later wins: defaults, `$FLEET_HOME/config.toml`, `.fleet/config.toml` in the repository, `FLEET_*` variables
-/// (FLEET_TASKS_PRIORITY for tasks.priority), `--config KEY=VALUE`.
+/// Later layers override earlier ones: defaults, `$FLEET_HOME/config.toml`, `.fleet/config.toml` in the repository,
+/// `FLEET_*` variables (FLEET_TASKS_PRIORITY for tasks.priority), `--config KEY=VALUE`.
 #[derive(Debug, Args)]
 #[command(display_order = 300)]
 pub(crate) struct Config {

@@ -5,7 +5,7 @@ use fleet_api::verbs::config_show::Request;
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{Column, dim, table, value};
+use crate::output::{columns, dim, table, value};
 
 /// Show every setting that is in force
 #[derive(Debug, Args)]
@@ -20,17 +20,15 @@ impl Show {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let answer = context.call(Request::default()).await?;
         context.output.show(&answer, || {
-            let settings = &answer.settings;
-            let origins =
-                settings.iter().filter(|_| self.show_origin).map(|setting| setting.origin.to_string());
-            let mut columns = vec![
-                Column::new("KEY", settings.iter().map(|setting| setting.key.clone())),
-                Column::new("VALUE", settings.iter().map(|setting| value(&setting.value))).giving_way(),
+            let column = columns(&answer.settings);
+            let mut shown = vec![
+                column("KEY", &|setting| setting.key.clone()),
+                column("VALUE", &|setting| value(&setting.value)).giving_way(),
             ];
             if self.show_origin {
-                columns.push(Column::new("ORIGIN", origins).painted(dim).giving_way());
+                shown.push(column("ORIGIN", &|setting| setting.origin.to_string()).painted(dim).giving_way());
             }
-            table(columns)
+            table(shown)
         })
     }
 }

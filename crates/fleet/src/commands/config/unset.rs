@@ -1,30 +1,16 @@
 //! `fleet config unset`
 
-use clap::Args;
-use fleet_api::verbs::config_unset::Request;
+use fleet_api::verbs::config_unset::Answer;
 use fleet_core::text::escaped;
+use fleet_core::time::Millis;
 
-use super::super::Context;
-use crate::Done;
-
-/// Take a value out of your configuration file
-#[derive(Debug, Args)]
-#[command(display_order = 40)]
-pub(crate) struct Unset {
-    /// The name of the setting
-    key: String,
-    /// In the file of this repository (`.fleet/config.toml`) instead of your own
-    #[arg(long)]
-    in_project: bool,
+command! {
+    /// Remove a value from your configuration file
+    #[command(display_order = 40)]
+    Unset(config_unset) shows said
 }
 
-impl Unset {
-    pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { key, in_project } = self;
-        let answer = context.call(Request { key, in_project }).await?;
-        context.output.show(&answer, || {
-            let verb = if answer.removed { "removed from" } else { "was not in" };
-            format!("{} {verb} {}", answer.key, escaped(&answer.path))
-        })
-    }
+fn said(answer: &Answer, _: Millis) -> String {
+    let verb = if answer.removed { "removed from" } else { "was not in" };
+    format!("{} {verb} {}", answer.key, escaped(&answer.path))
 }

@@ -32,7 +32,7 @@ impl Validate {
         }
         match report.problems.len() {
             0 if context.output.is_json() => Ok(()),
-            0 => print("the configuration is right"),
+            0 => print("configuration OK"),
             found => Err(Problem::new(
                 Code::ConfigInvalid,
                 format!("the configuration has {}", count(found, "problem")),

@@ -1,5 +1,6 @@
 //! The story of the demo: a repository, and a handful of dependent tasks.
 
+use fleet_api::TaskFields;
 use fleet_api::verbs::{run_diff, task_add};
 use fleet_api::views::TaskView;
 use fleet_core::problem::Outcome;
@@ -73,10 +74,13 @@ pub(super) async fn add_tasks(context: &Context) -> Outcome<Vec<TaskView>> {
     for act in ACTS {
         let request = task_add::Request {
             title: act.title.to_owned(),
-            description: Some(format!("```demo\n{}\n```", act.script)),
-            agent: Some("demo".to_owned()),
-            branch: Some(act.branch.to_owned()),
             after: act.after.iter().map(|number| tasks[*number].id.to_string()).collect(),
+            fields: TaskFields {
+                description: Some(format!("```demo\n{}\n```", act.script)),
+                agent: Some("demo".to_owned()),
+                branch: Some(act.branch.to_owned()),
+                ..Default::default()
+            },
             ..Default::default()
         };
         tasks.extend(context.call(request).await?.task);

@@ -26,26 +26,23 @@ pub(super) struct Agent {
     tools: u32,
 }
 
-/// What is printed at the end.
 #[derive(Debug, Default)]
 enum LastLine {
-    /// A report of what was done.
     #[default]
     Report,
-    /// These words.
     Words(String),
     /// Nothing: the end was told in another way.
     Nothing,
 }
 
-/// On, or out with this exit status.
+/// Go on, or exit with this status.
 type Next = ControlFlow<u8>;
 
 const ON: Next = Next::Continue(());
 /// The exit status when a file that was waited for did not come.
 const WAITED_IN_VAIN: u8 = 75;
 /// How often to look for it.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Agent {
     /// Does all steps and returns the exit status. An error is the end of it: nobody listens any more, or the
@@ -75,7 +72,7 @@ impl Agent {
             commits: self.commits.clone(),
             ..Report::new(status, summary)
         };
-        Ok(format!("I am through.\n\n```json\n{}\n```", serde_json::to_string_pretty(&report)?))
+        Ok(format!("Done.\n\n```json\n{}\n```", serde_json::to_string_pretty(&report)?))
     }
 
     fn act(&mut self, step: Step) -> io::Result<Next> {
@@ -227,11 +224,11 @@ fn wait_for(path: &str, patience: Duration) -> io::Result<Next> {
     let mut waited = Duration::ZERO;
     while !fs::exists(path)? {
         if waited >= patience {
-            voice::stderr(&format!("waited {patience:?} in vain for {path}"))?;
+            voice::stderr(&format!("gave up after {patience:?} waiting for {path}"))?;
             return Ok(Next::Break(WAITED_IN_VAIN));
         }
-        thread::sleep(LOOK);
-        waited += LOOK;
+        thread::sleep(POLL_INTERVAL);
+        waited += POLL_INTERVAL;
     }
     Ok(ON)
 }

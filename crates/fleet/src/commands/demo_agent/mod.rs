@@ -36,7 +36,7 @@ const BAD_SCRIPT: i32 = 64;
 
 impl DemoAgent {
     pub(crate) fn run(self, _: Output) -> Done {
-        let cannot = |error| Problem::new(Code::Io, format!("the demo agent cannot go on: {error}"));
+        let cannot = |error| Problem::new(Code::Io, format!("the demo agent stopped: {error}"));
         if let Some(child) = self.child {
             return child::live(child).map_err(cannot);
         }

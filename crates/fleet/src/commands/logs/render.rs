@@ -106,7 +106,7 @@ fn result(ok: bool, summary: &str) -> Vec<String> {
     let more = lines.len().saturating_sub(MOST_OF_A_TOOL);
     lines.truncate(MOST_OF_A_TOOL);
     if more > 0 {
-        lines.push(dim(&format!("… {more} more lines")));
+        lines.push(dim(&format!("… {more} more lines: --json shows them")));
     }
     if lines.is_empty() {
         lines.push(String::new());
@@ -155,7 +155,7 @@ mod tests {
     fn long_answers_of_tools_are_cut_and_empty_ones_shown() {
         let result = |summary: &str| result_of(false, summary);
         assert_eq!(lines(&result("a\nb")), ["  ✗ a", "    b"]);
-        assert_eq!(lines(&result(&"x\n".repeat(9))).last().unwrap(), "    … 4 more lines");
+        assert_eq!(lines(&result(&"x\n".repeat(9))).last().unwrap(), "    … 4 more lines: --json shows them");
         assert_eq!(lines(&result("")), ["  ✗"]);
     }
 

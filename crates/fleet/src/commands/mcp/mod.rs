@@ -7,10 +7,10 @@ use crate::output::strong;
 
 mcp_commands!();
 
-/// Serve the fleet to an AI client, over MCP
+/// Run the MCP server for AI clients
 ///
 /// Speaks the Model Context Protocol on standard input and output, as clients expect it of a program that they start: any
-/// number of them at once, all on the same queue. When a client ends, its workers go on.
+/// number of them at once, all on the same queue. When a client ends, its workers keep running.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 #[command(display_order = 290)]
@@ -23,7 +23,7 @@ pub(crate) struct Mcp {
     /// Serve at an address that other machines can reach
     #[arg(long, requires = "http")]
     allow_remote: bool,
-    /// A name by which clients call this machine, beside localhost
+    /// Additional host name to accept
     #[arg(long, value_name = "NAME", requires = "http")]
     allow_host: Vec<String>,
 }

@@ -1,23 +1,15 @@
-use clap::Args;
-use fleet_api::verbs::server_token::Request;
+use fleet_api::verbs::server_token::Answer;
+use fleet_core::time::Millis;
 
-use crate::Done;
-use crate::commands::Context;
-
-/// Print the secret that clients of `fleet mcp --http` have to send
-///
-/// As `Authorization: Bearer TOKEN`, with every request. It is made at the first use, and kept in a file that only you can
-/// read. Agents are not told it inside of their runs.
-#[derive(Debug, Args)]
-#[command(display_order = 10)]
-pub(crate) struct TokenCommand {
-    #[command(flatten)]
-    request: Request,
+command! {
+    /// Print the secret that clients of `fleet mcp --http` must send
+    ///
+    /// As `Authorization: Bearer TOKEN`, with every request. It is created on first use, and stored in a file that only
+    /// you can read. Agents do not get it.
+    #[command(display_order = 10)]
+    TokenCommand(server_token) shows token
 }
 
-impl TokenCommand {
-    pub(crate) async fn run(self, context: &Context) -> Done {
-        let found = context.call(self.request).await?;
-        context.output.show(&found, || found.token.clone())
-    }
+fn token(found: &Answer, _: Millis) -> String {
+    found.token.clone()
 }

@@ -1,6 +1,6 @@
 //! How a run ended, as people read it.
 
-use fleet_core::outcome::{Receipt, RunResult};
+use fleet_core::outcome::{CheckResult, RunResult};
 use fleet_core::report::{TestLine, Verdict};
 use fleet_core::text::{escaped, escaped_lines};
 
@@ -22,7 +22,7 @@ fn known(result: &RunResult) -> String {
     parts.push(listed("file changed", "files changed", result.files, &result.files_changed));
     parts.push(listed("commit", "commits", result.commit_count, &result.commits));
     let tests: Vec<String> = result.tests.iter().map(test).collect();
-    parts.push(listed("test, as the agent says", "tests, as the agent says", tests.len(), &tests));
+    parts.push(listed("test, as the agent reports", "tests, as the agent reports", tests.len(), &tests));
     let checks: Vec<String> = result.checks.iter().map(check).collect();
     parts.push(listed("check", "checks", checks.len(), &checks));
     parts.extend(
@@ -40,7 +40,7 @@ fn test(test: &TestLine) -> String {
     format!("{} {}{detail}", test.outcome, test.name)
 }
 
-fn check(receipt: &Receipt) -> String {
+fn check(receipt: &CheckResult) -> String {
     let verb = if receipt.is_good() { "passed".to_owned() } else { receipt.exit.to_string() };
     format!("{} {verb} ({}s)", receipt.argv.join(" "), receipt.seconds)
 }
@@ -61,7 +61,7 @@ fn listed(one: &str, several: &str, total: usize, names: &[String]) -> String {
     lines.extend(names.iter().take(MOST).map(|name| format!("  {}", escaped(name))));
     let more = total.saturating_sub(names.len().min(MOST));
     if more > 0 {
-        lines.push(dim(&format!("  and {more} more")));
+        lines.push(dim(&format!("  and {more} more: --json shows more")));
     }
     lines.join("\n")
 }

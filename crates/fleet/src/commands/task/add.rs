@@ -12,7 +12,7 @@ use crate::output::{dim, paint_status, print, strong};
 
 /// Add a task to the queue of this repository
 ///
-/// The task is durable when the command answers.
+/// The task is on disk when the command returns.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 10)]
@@ -40,7 +40,8 @@ impl Add {
         }
         let duplicates =
             if self.request.threshold.is_some() { Duplicates::Refuse } else { Duplicates::Ignore };
-        let request = Request { description: self.text.read()?, duplicates, ..self.request };
+        let mut request = Request { duplicates, ..self.request };
+        request.fields.description = self.text.read()?;
         let added = context.call(request).await?;
         let (agent, agent_is_here) = (added.agent.clone(), added.agent_is_here);
         let task = task(context, added)?;
@@ -64,9 +65,9 @@ fn task(context: &Context, added: Answer) -> Outcome<TaskView> {
     added.task.ok_or_else(|| {
         context.output.note(&similar::rows(&added.similar));
         let nearest = added.similar.first().map(|similar| similar.task.id.to_string()).unwrap_or_default();
-        Problem::new(Code::SimilarTask, format!("nothing was added: {nearest} says nearly the same"))
+        Problem::new(Code::SimilarTask, format!("nothing was added: {nearest} is a near-duplicate"))
             .hint(format!("`fleet task show {nearest}` shows it"))
-            .hint("without --unless-similar it is added all the same")
+            .hint("without --unless-similar it is added anyway")
     })
 }
 

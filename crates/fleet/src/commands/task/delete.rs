@@ -7,7 +7,7 @@ use super::super::consent::insist;
 use crate::Done;
 use crate::output::{count, strong};
 
-/// Remove tasks for good
+/// Delete tasks permanently
 ///
 /// Their events stay. A running task, and one that others wait for, is not deleted: cancel it instead.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ impl Delete {
             for task in &meant {
                 context.output.note(&format!("{}  {}", strong(task.id.as_str()), escaped(&task.title)));
             }
-            let question = format!("Delete {} for good?", count(meant.len(), "task"));
+            let question = format!("Delete {} permanently?", count(meant.len(), "task"));
             if !insist(context, false, &question, "nothing was deleted")? {
                 let nothing = serde_json::json!({ "deleted": [] });
                 return context.output.show(&nothing, || "nothing was deleted".to_owned());

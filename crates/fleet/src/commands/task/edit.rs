@@ -7,9 +7,9 @@ use super::super::text_input::TextInput;
 use crate::Done;
 use crate::output::{dim, paint_status, strong};
 
-/// Change what a task is
+/// Edit a task
 ///
-/// While an agent works on it, only priority, labels, retries and metadata can change.
+/// What you leave out stays as it is; --scope replaces all earlier files. While it runs, only priority, labels, retries and metadata can change.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 80)]
@@ -27,7 +27,8 @@ const EXAMPLES: &str = "Examples:
 
 impl Edit {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let request = Request { description: self.text.read()?, ..self.request };
+        let mut request = self.request;
+        request.fields.description = self.text.read()?;
         let edited = context.call(request).await?;
         context.output.show(&edited, || line(&edited))
     }

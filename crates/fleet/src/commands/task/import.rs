@@ -8,7 +8,7 @@ use super::super::text_input::read_path;
 use crate::Done;
 use crate::output::count;
 
-/// Add many tasks from a file of JSON lines: all of them, or none
+/// Import tasks from JSON lines: all or none
 #[derive(Debug, Args)]
 #[command(after_help = FORMAT)]
 #[command(display_order = 150)]

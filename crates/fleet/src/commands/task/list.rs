@@ -5,7 +5,7 @@ use super::super::Context;
 use super::rows;
 use crate::Done;
 
-/// List tasks: what is at work or needs you first, then the queue in the order of service
+/// List tasks: running ones and those that need you first, then the queue in order
 #[derive(Debug, Args)]
 #[command(visible_alias = "ls", after_help = EXAMPLES)]
 #[command(display_order = 20)]
@@ -27,7 +27,7 @@ impl List {
         let list = context.call(request).await?;
         context.start_missed_runner().await;
         let empty = match (narrowed, all) {
-            (true, _) => "no task fits; `fleet task list` without conditions shows everything that is open",
+            (true, _) => "no task matches; `fleet task list` shows all open tasks",
             (false, true) => "no tasks yet; `fleet task add \"…\"` adds one",
             (false, false) => {
                 "nothing to do; `fleet task add \"…\"` adds a task, `fleet task list --all` shows finished ones"

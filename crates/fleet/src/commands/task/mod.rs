@@ -1,4 +1,5 @@
 use clap::Args;
+use fleet_api::verbs::task_cancel::Answer;
 use fleet_api::views::TaskView;
 use fleet_core::text::escaped;
 
@@ -8,10 +9,9 @@ use crate::output::{paint_status, strong};
 
 task_commands!();
 
-/// The queue: add, list, order, change and remove tasks
+/// Manage the queue: add, list, order, edit and delete tasks
 ///
-/// A task is something to be done in a repository; it stays until you delete it. Ids may be shortened to any
-/// beginning that fits only one task.
+/// A task is a piece of work in a repository; it stays until you delete it. Ids may be shortened to any unique prefix.
 #[derive(Debug, Args)]
 #[command(display_order = 50)]
 pub(crate) struct Task {
@@ -26,10 +26,15 @@ impl Task {
 }
 
 /// Shows tasks that a command changed: one line each.
-fn moved(context: &Context, tasks: &[TaskView]) -> Done {
+async fn moved(context: &Context, answer: Answer) -> Done {
     let line = |task: &TaskView| {
         format!("{}  {}  {}", strong(task.id.as_str()), paint_status(&task.status), escaped(&task.title))
     };
-    let answer = serde_json::json!({ "tasks": tasks });
-    context.output.show(&answer, || tasks.iter().map(line).collect::<Vec<_>>().join("\n"))
+    context.output.show(&answer, || answer.tasks.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// The same for tasks that may start now.
+async fn requeued(context: &Context, answer: Answer) -> Done {
+    context.work_was_queued().await;
+    moved(context, answer).await
 }

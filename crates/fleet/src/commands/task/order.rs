@@ -7,13 +7,13 @@ use fleet_core::text::escaped;
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{Column, dim, paint_status, strong, table};
+use crate::output::{columns, dim, paint_status, strong, table};
 
-/// Look at the open tasks as a whole: their order, the longest chain, what holds up most
+/// Show the order of open tasks, the longest chain and the bottlenecks
 ///
-/// The order is the one in which a single agent would do them. Tasks of one LEVEL could run together. FREES is how many
-/// others wait for a task, directly or not. `*` marks the chain that takes longest, by --complexity: no number of agents
-/// is done before it. Dependencies that seem to be missing are suggested, never added.
+/// The order is the one in which a single agent would do them. Tasks of one LEVEL could run together. FREES is how
+/// many others wait for a task, directly or not. `*` marks the chain that takes longest, by --complexity: more agents
+/// cannot finish sooner. Dependencies that seem to be missing are suggested, never added.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 60)]
@@ -30,29 +30,23 @@ const EXAMPLES: &str = "Examples:
 impl Order {
     pub(crate) async fn run(self, context: &Context) -> Done {
         let order = context.call(self.request).await?;
-        if order.order.is_empty() && !context.output.is_json() {
-            context.output.note("nothing is open; `fleet task add \"…\"` adds a task");
-            return Ok(());
-        }
-        context.output.show(&order, || render(&order))?;
-        if order.more {
-            context.output.note(&dim("there are more open tasks; the newest were looked at"));
-        }
-        Ok(())
+        let empty = order.order.is_empty().then_some("no open tasks; `fleet task add \"…\"` adds one");
+        let more = "there are more open tasks, the newest are shown: `fleet task order ID` looks at others";
+        context.output.show_list(&order, empty, || render(&order), order.more.then(|| more.to_owned()))
     }
 }
 
 fn render(order: &Answer) -> String {
-    let column = |cell: fn(&Step) -> String| order.order.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(&order.order);
     let rows = table(vec![
-        Column::new("", column(|step| if step.critical { "*" } else { " " }.to_owned())),
-        Column::new("ID", column(|step| step.id.to_string())),
-        Column::new("LEVEL", column(|step| step.level.to_string())),
-        Column::new("PRI", column(|step| step.priority.to_string())),
-        Column::new("STATUS", column(|step| step.status.clone())).painted(paint_status),
-        Column::new("FREES", column(frees)),
-        Column::new("TITLE", column(|step| step.title.clone())).giving_way(),
-        Column::new("NOTE", column(note)).painted(dim).giving_way(),
+        column("", &|step| if step.critical { "*" } else { " " }.to_owned()),
+        column("ID", &|step| step.id.to_string()),
+        column("LEVEL", &|step| step.level.to_string()),
+        column("PRI", &|step| step.priority.to_string()),
+        column("STATUS", &|step| step.status.clone()).painted(paint_status),
+        column("FREES", &frees),
+        column("TITLE", &|step| step.title.clone()).giving_way(),
+        column("NOTE", &note).painted(dim).giving_way(),
     ]);
     let mut parts = vec![rows];
     let titles: BTreeMap<TaskId, &str> =

@@ -5,10 +5,10 @@ use super::super::Context;
 use super::rows;
 use crate::Done;
 
-/// List the tasks that could start now, in the order of service
+/// List tasks that could start now, in order
 ///
-/// Ready is a queued task whose dependencies are done and whose time has come. Caps on how many may run at once,
-/// paused agents and file scopes are looked at when a task is started, not here.
+/// A queued task is ready when its dependencies are done and its time has come. Limits on concurrent agents, paused
+/// accounts and file scopes are checked when a task starts, not here.
 #[derive(Debug, Args)]
 #[command(display_order = 30)]
 pub(crate) struct Ready {

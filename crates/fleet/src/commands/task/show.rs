@@ -1,33 +1,22 @@
-use clap::Args;
 use fleet_api::Moment;
-use fleet_api::verbs::task_show::{Answer, Neighbour, Request};
+use fleet_api::verbs::task_show::{Answer, Neighbour};
 use fleet_api::views::{EventView, RunView, TaskView};
 use fleet_core::task::Label;
 use fleet_core::text::{escaped, escaped_lines};
+use fleet_core::time::Millis;
 use fleet_engine::clock;
 
-use super::super::Context;
 use super::super::{events, messages};
 use super::rows;
-use crate::Done;
-use crate::output::{self, Column, ago, paint_status, strong, table};
+use crate::output::{self, ago, columns, paint_status, strong, table};
 
-/// Show one task: what it is, what it waits for, what happened to it
-#[derive(Debug, Args)]
-#[command(display_order = 70)]
-pub(crate) struct Show {
-    #[command(flatten)]
-    request: Request,
+command! {
+    /// Show one task: what it is, what it waits for, what happened to it
+    #[command(display_order = 70)]
+    Show(task_show) shows render
 }
 
-impl Show {
-    pub(crate) async fn run(self, context: &Context) -> Done {
-        let task = context.call(self.request).await?;
-        context.output.show(&task, || render(&task))
-    }
-}
-
-fn render(shown: &Answer) -> String {
+fn render(shown: &Answer, _: Millis) -> String {
     let task = &shown.task;
     let mut parts =
         vec![format!("{}  {}", strong(task.id.as_str()), strong(&escaped(&task.title))), fields(shown)];
@@ -81,7 +70,7 @@ fn fields(shown: &Answer) -> String {
         ("stage", stage(shown)),
         ("read-only", if task.read_only { "yes".to_owned() } else { String::new() }),
         ("limits", task.limits.to_string()),
-        ("not before", when(task.not_before)),
+        ("not before", when(task.not_before.filter(|at| at.0 > clock::now()))),
         ("retries", task.retry.retries.to_string()),
         ("attempts", attempts),
         ("after", neighbours(&shown.after)),
@@ -116,15 +105,15 @@ fn neighbours(list: &[Neighbour]) -> String {
 }
 
 fn runs(runs: &[RunView]) -> String {
-    let column = |cell: fn(&RunView) -> String| runs.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(runs);
     table(vec![
-        Column::new("RUN", column(|run| run.id.to_string())),
-        Column::new("TRY", column(|run| run.attempt.to_string())),
-        Column::new("STATE", column(|run| run.state.to_string())).painted(paint_status),
-        Column::new("AGENT", column(|run| run.agent.clone())),
-        Column::new("RUNNER", column(|run| run.runner.clone())),
-        Column::new("REASON", column(|run| run.reason.map(|reason| reason.to_string()).unwrap_or_default())),
-        Column::new("DETAIL", column(|run| run.detail.clone().unwrap_or_default())).giving_way(),
+        column("RUN", &|run| run.id.to_string()),
+        column("TRY", &|run| run.attempt.to_string()),
+        column("STATE", &|run| run.state.to_string()).painted(paint_status),
+        column("AGENT", &|run| run.agent.clone()),
+        column("RUNNER", &|run| run.runner.clone()),
+        column("REASON", &|run| run.reason.map(|reason| reason.to_string()).unwrap_or_default()),
+        column("DETAIL", &|run| run.detail.clone().unwrap_or_default()).giving_way(),
     ])
 }
 

@@ -1,21 +1,22 @@
 use clap::Args;
-use fleet_api::verbs::task_similar::{Answer, Of, Request, Similar as Found};
+use fleet_api::verbs::task_find;
+use fleet_api::verbs::task_similar::{Of, Request, Similar as Found};
 
 use super::super::Context;
 use super::search::older;
 use crate::Done;
-use crate::output::{Column, count, dim, paint_status, table};
+use crate::output::{columns, count, dim, paint_status, table};
 
-/// Find tasks that say nearly the same as another one, or as a text
+/// Find near-duplicates of a task or a text
 ///
-/// Compares words, titles letter by letter, and paths, among open and finished tasks. A score of 1 is the same, from
-/// about 0.7 on two tasks are nearly the same, below 0.4 they have little in common. It knows words, not meanings: look at
-/// what they share before you act on it.
+/// Compares words, titles letter by letter, and paths, among open and finished tasks. A score of 1 means identical;
+/// above about 0.7, near-duplicates; below 0.4, little in common. It compares words, not meanings: look at what they
+/// share before you act on it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 50)]
 pub(crate) struct Similar {
-    /// The id of a task, or a text
+    /// A task, by its id or its branch, or a text
     #[arg(required = true, value_name = "ID|TEXT")]
     of: Vec<String>,
     #[command(flatten)]
@@ -29,36 +30,35 @@ const EXAMPLES: &str = "Examples:
 
 impl Similar {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let of = if self.of.len() == 1 { Of::guess(self.of.concat()) } else { Of::Text(self.of.join(" ")) };
+        let of = match self.of.as_slice() {
+            [one] => named(context, one).await,
+            several => Of::Text(several.join(" ")),
+        };
         let found = context.call(Request { of, ..self.request }).await?;
-        if found.similar.is_empty() && !context.output.is_json() {
-            let many = count(found.looked_at, "task");
-            context
-                .output
-                .note(&format!("nothing like it among {many}; --threshold 0.2 shows what is nearest"));
-            return Ok(());
-        }
-        context.output.show(&found, || render(&found))?;
-        if found.more {
-            context.output.note(&dim(&older(found.looked_at)));
-        }
-        Ok(())
+        let many = count(found.looked_at, "task");
+        let empty = format!("no near-duplicates among {many}; --threshold 0.2 shows the closest");
+        let empty = found.similar.is_empty().then_some(empty.as_str());
+        let more = found.more.then(|| older(found.looked_at));
+        context.output.show_list(&found, empty, || rows(&found.similar), more)
     }
 }
 
-fn render(found: &Answer) -> String {
-    rows(&found.similar)
+/// A single word is a task, if one has such an id or branch.
+async fn named(context: &Context, word: &str) -> Of {
+    match context.call(task_find::Request { id: word.to_owned() }).await {
+        Ok(found) => Of::Task(found.task.to_string()),
+        Err(_) => Of::guess(word.to_owned()),
+    }
 }
 
-/// Tasks that are like another one.
 pub(super) fn rows(similar: &[Found]) -> String {
-    let column = |cell: fn(&Found) -> String| similar.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(similar);
     table(vec![
-        Column::new("ID", column(|found| found.task.id.to_string())),
-        Column::new("SCORE", column(|found| format!("{:.2}", found.score))),
-        Column::new("STATUS", column(|found| found.task.status.clone())).painted(paint_status),
-        Column::new("TITLE", column(|found| found.task.title.clone())).giving_way(),
-        Column::new("SHARED", column(shared)).painted(dim).giving_way(),
+        column("ID", &|found| found.task.id.to_string()),
+        column("SCORE", &|found| format!("{:.2}", found.score)),
+        column("STATUS", &|found| found.task.status.clone()).painted(paint_status),
+        column("TITLE", &|found| found.task.title.clone()).giving_way(),
+        column("SHARED", &shared).painted(dim).giving_way(),
     ])
 }
 

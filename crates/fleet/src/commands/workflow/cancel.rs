@@ -1,17 +1,16 @@
 use clap::Args;
 use fleet_api::verbs::workflow_cancel::{Cancelled, Request};
-use fleet_api::views::WorkflowView;
 use fleet_core::text::escaped;
 
 use super::super::Context;
 use super::super::consent::insist;
 use super::list;
 use crate::Done;
-use crate::output::{Column, count, dim, paint_status, strong, table};
+use crate::output::{columns, count, dim, paint_status, strong, table};
 
-/// Cancel workflows: nothing new starts, and what runs of them is stopped
+/// Cancel workflows: start nothing new and stop running stages
 ///
-/// Waits until none of their agents runs any more. What they have done so far stays on their branches.
+/// Waits until all their agents have stopped. Their work so far stays on their branches.
 #[derive(Debug, Args)]
 #[command(display_order = 90)]
 pub(crate) struct Cancel {
@@ -31,14 +30,12 @@ impl Cancel {
         let request = Request { wait: !no_wait, ..request };
         let meant = context.call(Request { dry_run: true, ..request.clone() }).await?.workflows;
         if meant.len() > 1 && !yes {
-            let column = |cell: fn(&WorkflowView) -> String| {
-                meant.iter().map(|one| cell(&one.workflow)).collect::<Vec<_>>()
-            };
+            let column = columns(&meant);
             context.output.note(&table(vec![
-                Column::new("ID", column(|workflow| workflow.id.to_string())),
-                Column::new("STATE", column(|workflow| workflow.state.to_string())).painted(paint_status),
-                Column::new("STAGES", column(list::progress)),
-                Column::new("NAME", column(|workflow| workflow.name.clone())).giving_way(),
+                column("ID", &|one| one.workflow.id.to_string()),
+                column("STATE", &|one| one.workflow.state.to_string()).painted(paint_status),
+                column("STAGES", &|one| list::progress(&one.workflow)),
+                column("NAME", &|one| one.workflow.name.clone()).giving_way(),
             ]));
         }
         let question = format!("Cancel {}?", count(meant.len(), "workflow"));

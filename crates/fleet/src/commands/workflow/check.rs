@@ -9,12 +9,12 @@ use unicode_width::UnicodeWidthStr;
 use super::super::Context;
 use super::diagnostics;
 use crate::Done;
-use crate::output::{Column, count, dim, print, print_json, strong, table};
+use crate::output::{columns, count, dim, print, print_json, strong, table};
 
-/// Look whether workflows are right, and show what they would do; nothing is run
+/// Check workflow files and show what they would do, without running them
 ///
-/// Everything that is wrong is told at once, with file, line and column, and with what was probably meant: unknown keys
-/// and agents, needs that nobody fulfils, circles, prompts and conditions that name a stage which is not over by then.
+/// Reports all errors at once, with file, line and column, and a suggestion where there is one: unknown keys and
+/// agents, missing stages, cycles, prompts and conditions that name a stage which has not finished by then.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 20)]
@@ -22,15 +22,8 @@ pub(crate) struct Check {
     /// Workflows: names, or paths of files
     #[arg(value_name = "WORKFLOW", required = true)]
     workflows: Vec<String>,
-    /// What all of it is for; comes before the file's own task
-    #[arg(long, value_name = "TEXT")]
-    task: Option<String>,
-    /// A value for a parameter; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    params: Vec<String>,
-    /// This agent for every stage, whatever the file says
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<String>,
+    #[command(flatten)]
+    request: Request,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -40,11 +33,11 @@ const EXAMPLES: &str = "Examples:
 
 impl Check {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let Self { workflows: named, task, params: set, agent } = self;
+        let named = self.workflows;
         let sources = named.iter().cloned().map(|named| super::source(context, named));
         let workflows = sources.collect::<Outcome<_>>()?;
         let from = std::env::current_dir().ok();
-        let checked = context.call(Request { workflows, from, task, set, agent, for_run: false }).await?;
+        let checked = context.call(Request { workflows, from, ..self.request }).await?;
         let all = &checked.workflows;
         for diagnostic in all.iter().flat_map(|one| &one.diagnostics) {
             let file = context.near(&diagnostic.file);
@@ -86,15 +79,15 @@ fn shown(context: &Context, one: &Checked, named: &str) -> Option<String> {
     }
     wants.extend(picture.wants.params.iter().map(|param| format!("--set {}=VALUE", escaped(param))));
     if !wants.is_empty() {
-        parts.push(dim(&format!("it still wants: {}", wants.join(" "))));
+        parts.push(dim(&format!("missing: {}", wants.join(" "))));
     }
     if one.needs_consent {
-        parts.push(dim(&format!("it still wants: fleet trust --workflow {}", escaped(named))));
+        parts.push(dim(&format!("needs approval: fleet trust --workflow {}", escaped(named))));
     }
     Some(parts.join("\n"))
 }
 
-/// So wide is a picture at most.
+/// The maximum width of a picture.
 const WIDE: usize = 78;
 
 /// The levels in order: what stands in one level may run at the same time.
@@ -137,8 +130,7 @@ fn name_with_parts(stage: &StagePicture) -> String {
 }
 
 fn stages(picture: &Picture) -> String {
-    let column =
-        |header, cell: &dyn Fn(&StagePicture) -> String| Column::new(header, picture.stages.iter().map(cell));
+    let column = columns(&picture.stages);
     let agent = |stage: &StagePicture| match &stage.model {
         Some(model) => format!("{} {model}", stage.agent),
         None => stage.agent.clone(),

@@ -2,19 +2,19 @@ use clap::Args;
 use fleet_api::verbs::workflow_clean::{Answer, Request};
 use fleet_api::views::{Kept, WorkflowView};
 use fleet_core::text::escaped;
-use fleet_core::tidy::Why;
+use fleet_core::tidy::TidyReason;
 
 use super::super::Context;
 use super::super::clean::{question, removed, stays};
-use super::super::consent::spared;
+use super::super::consent::confirm_removal;
 use crate::Done;
-use crate::output::{Column, count, dim, table};
+use crate::output::{columns, count, dim, table};
 
-/// Remove workflows that are over, with the branches and folders of their stages
+/// Remove finished workflows, with the branches and folders of their stages
 ///
 /// A branch goes when the current commit or the main branch contains it or has the same content, and with --discard in
-/// any case: then it is kept as a snapshot that `fleet undo` brings back. A workflow of which a branch stays is kept, and
-/// so is one that is at work. Shows what would go and asks; without a terminal it only shows.
+/// any case: then it is kept as a snapshot that `fleet undo` restores. A workflow with a branch that stays is kept,
+/// and so is one that runs. Shows what would go and asks; without a terminal it only shows.
 #[derive(Debug, Args)]
 #[command(display_order = 100)]
 pub(crate) struct Clean {
@@ -32,13 +32,11 @@ impl Clean {
         let mut plan = context.call(Request { dry_run: true, ..request }).await?;
         let meant = std::mem::take(&mut plan.workflows);
         if meant.is_empty() {
-            return context.output.show(&plan, || "no workflow is over".to_owned());
-        }
-        if !yes {
-            context.output.note(&listed(&plan, &meant));
+            return context.output.show(&plan, || "no workflow has finished".to_owned());
         }
         let branches = Some(&plan.removed).filter(|items| !items.is_empty()).map(|items| question(items));
-        if let Some(why) = spared(context, yes, &asked(plan.deleted.len(), branches), None) {
+        let question = asked(plan.deleted.len(), branches);
+        if let Some(why) = confirm_removal(context, yes, &listed(&plan, &meant), &question, None) {
             return context.output.show(&plan, || why);
         }
         let ids = meant.iter().map(|workflow| workflow.id.to_string()).collect();
@@ -58,15 +56,15 @@ fn asked(going: usize, branches: Option<String>) -> String {
 }
 
 fn listed(plan: &Answer, meant: &[WorkflowView]) -> String {
-    let cells = |cell: &dyn Fn(&WorkflowView) -> String| meant.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(meant);
     let goes = |one: &WorkflowView| {
         let goes = plan.deleted.contains(&one.id);
-        if goes { "goes" } else { "stays: a branch of it stays" }.to_owned()
+        if goes { "goes" } else { "kept: has unmerged branches" }.to_owned()
     };
     let workflows = table(vec![
-        Column::new("WORKFLOW", cells(&|one| one.id.to_string())),
-        Column::new("NAME", cells(&|one| one.name.clone())).giving_way(),
-        Column::new("", cells(&goes)),
+        column("WORKFLOW", &|one| one.id.to_string()),
+        column("NAME", &|one| one.name.clone()).giving_way(),
+        column("", &goes),
     ]);
     let (items, kept) = (&plan.removed, &plan.kept);
     let parts = [
@@ -89,8 +87,8 @@ fn said(done: &Answer) -> String {
 
 /// What stays, and how it would go.
 fn staying(kept: &[Kept]) -> String {
-    let is_unlanded = kept.iter().any(|one| one.why == Why::NotLanded.to_string());
-    let more = if is_unlanded { "\n`--discard` takes these, too; `fleet undo` brings them back" } else { "" };
+    let is_unlanded = kept.iter().any(|one| one.why == TidyReason::NotLanded.to_string());
+    let more = if is_unlanded { "\n`--discard` removes these, too; `fleet undo` restores them" } else { "" };
     format!("{}{}", stays(kept), dim(more))
 }
 
@@ -108,14 +106,14 @@ mod tests {
 
     #[test]
     fn what_has_not_landed_says_how_it_would_go() {
-        let kept = |why: Why| Kept {
+        let kept = |why: TidyReason| Kept {
             task: "t0sm0wmtj03329d".parse().unwrap(),
             title: None,
             branch: None,
             why: why.to_string(),
             failed: false,
         };
-        assert!(staying(&[kept(Why::NotLanded)]).contains("--discard"));
-        assert!(!staying(&[kept(Why::WorkedOnSince)]).contains("--discard"));
+        assert!(staying(&[kept(TidyReason::NotLanded)]).contains("--discard"));
+        assert!(!staying(&[kept(TidyReason::WorkedOnSince)]).contains("--discard"));
     }
 }

@@ -8,14 +8,28 @@ use fleet_core::text::escaped;
 use fleet_core::workflow::{PartState, WorkflowState};
 
 use super::super::Context;
+use super::super::launching::wake;
 use crate::Done;
 use crate::exit::interrupted;
-use crate::follow::End;
 use crate::follow::stages::cause;
-use crate::output::{count, dim, print_json, warn};
+use crate::follow::{End, follow_workflow};
+use crate::output::{count, dim, paint_status, print_json, strong, warn};
 
 /// So many stages that are not done are named one by one.
 const NAMED: usize = 5;
+
+/// Starts the runner if need be, and follows a workflow, unless somebody detaches.
+pub(super) async fn see(context: &Context, started: &WorkflowDetail, detach: bool) -> Done {
+    wake(context).await;
+    let (id, name) = (started.workflow.id, escaped(&started.workflow.name));
+    if detach {
+        let state = paint_status(started.workflow.state.as_str());
+        return context.output.show(started, || format!("{}  {state}  {name}", strong(id.as_str())));
+    }
+    context.output.note(&dim(&format!("workflow {id}  {name}")));
+    let (seen, end) = follow_workflow(context, id).await?;
+    conclude(context, &seen, end).await
+}
 
 /// Says how it ended: as JSON how it stands, else what to do next. A workflow that has not succeeded is a problem.
 pub(crate) async fn conclude(context: &Context, seen: &WorkflowDetail, end: End) -> Done {
@@ -79,17 +93,13 @@ pub(super) fn problem(seen: &WorkflowDetail) -> Option<Problem> {
         WorkflowState::Cancelled => because("was cancelled"),
         _ => format!("{name} waits for a person"),
     };
-    let mut problem = Problem::new(Code::RunFailed, message);
-    for stage in open.iter().take(NAMED) {
-        problem = problem.hint(said(stage));
-    }
-    if open.len() > NAMED {
-        problem = problem.hint(format!("and {} more: `fleet workflow show {id}`", open.len() - NAMED));
-    }
+    let more = open.len().checked_sub(NAMED + 1);
+    let more = more.map(|more| format!("and {} more: `fleet workflow show {id}`", more + 1));
+    let named = open.iter().take(NAMED).map(|stage| said(stage));
+    let problem = Problem::new(Code::RunFailed, message).hints(named.chain(more));
     Some(match seen.workflow.state {
-        WorkflowState::Failed | WorkflowState::Cancelled => problem.hint(format!(
-            "`fleet workflow retry {id}` tries again what is not done, with the work that is there"
-        )),
+        WorkflowState::Failed | WorkflowState::Cancelled => problem
+            .hint(format!("`fleet workflow retry {id}` retries what is not done, from the work so far")),
         _ => problem.hint(format!("`fleet workflow watch {id}` follows it again")),
     })
 }
@@ -98,8 +108,8 @@ fn said(stage: &StageView) -> String {
     let why = stage.why.as_deref().map(|why| format!(": {}", cause(why))).unwrap_or_default();
     let next = match (stage.task, stage.status.as_str()) {
         (None, _) => String::new(),
-        (Some(task), "waiting") => format!(" (`fleet show {task}` has the question)"),
-        (Some(task), "held") => format!(" (`fleet task release {task}` takes it up again)"),
+        (Some(task), "waiting") => format!(" (`fleet show {task}` shows the question)"),
+        (Some(task), "held") => format!(" (`fleet task release {task}` releases it)"),
         (Some(task), _) => format!(" (`fleet why {task}`, `fleet logs {task}`)"),
     };
     format!("{} {}{why}{next}", stage.name, stage.status)

@@ -3,7 +3,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fleet_api::verbs::workflow_init::{Answer, Request, Shipped};
+use fleet_api::verbs::workflow_init::{Answer, Request};
 use fleet_api::views::Format;
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::escaped;
@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{Column, dim, strong, table};
+use crate::output::{columns, dim, strong, table};
 
-/// Write a workflow to begin with: one of those that come with codefleet
+/// Write a starter workflow
 ///
 /// It goes to `.fleet/workflows` of the repository, where all commands find it by its name, and is yours to change.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(crate) struct Init {
     /// Replace a file that is there
     #[arg(long)]
     force: bool,
-    /// How it is written [default: what the path says, or toml]; only TOML has the comments
+    /// File format [default: from the path, or toml]; only TOML has the comments
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 }
@@ -74,13 +74,13 @@ impl Init {
         let shown = escaped(&path.display().to_string()).into_owned();
         match (Format::of(path), self.format) {
             (Some(said), Some(wanted)) if said != wanted => {
-                let message = format!("{shown} would not end as a file in {}", wanted.end());
+                let message = format!("{shown} does not have the extension of {}", wanted.end());
                 Err(Problem::new(Code::InvalidValue, message)
                     .hint("leave out `--format`, or change the name"))
             }
             (Some(format), _) => Ok(Some(format)),
             (None, _) => {
-                let message = format!("{shown}: its name does not say what it is");
+                let message = format!("{shown}: unknown file type");
                 Err(Problem::new(Code::InvalidValue, message)
                     .hint("a workflow ends in .toml, .yaml, .yml or .json"))
             }
@@ -109,7 +109,7 @@ enum Existing {
 fn own_folder(folder: &Path) -> Outcome<&Path> {
     for dir in [folder.parent().unwrap_or(folder), folder] {
         if dir.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
-            let message = format!("{} is a link, and what is written there goes elsewhere", dir.display());
+            let message = format!("{} is a link", dir.display());
             return Err(Problem::new(Code::Io, message).hint("name the file that you want to write"));
         }
     }
@@ -143,10 +143,10 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Problem {
 async fn list(context: &Context) -> Done {
     let all = context.call(Request::default()).await?.shipped;
     context.output.show(&serde_json::json!({ "workflows": all }), || {
-        let column = |header, cell: fn(&Shipped) -> String| Column::new(header, all.iter().map(cell));
+        let column = columns(&all);
         table(vec![
-            column("WORKFLOW", |one| one.name.clone()),
-            column("WHAT IT DOES", |one| one.about.clone()).giving_way(),
+            column("WORKFLOW", &|one| one.name.clone()),
+            column("WHAT IT DOES", &|one| one.about.clone()).giving_way(),
         ])
     })?;
     context.output.note(&dim("`fleet workflow init NAME` writes one into this repository"));

@@ -6,7 +6,7 @@ use fleet_engine::clock;
 
 use super::super::Context;
 use crate::Done;
-use crate::output::{Column, ago, dim, paint_status, table};
+use crate::output::{ago, columns, dim, paint_status, table};
 
 /// List workflows, the newest first
 #[derive(Debug, Args)]
@@ -28,38 +28,35 @@ impl List {
         let narrowed = !request.states.is_empty() || request.before.is_some();
         let (all, all_projects) = (request.all, request.all_projects);
         let list = context.call(request).await?;
-        if list.workflows.is_empty() && !context.output.is_json() {
-            context.output.note(match (narrowed, all) {
-                (true, _) => "no workflow fits; `fleet workflow list --all` shows every one",
-                (false, true) => "no workflows yet; `fleet workflow run NAME` runs one, `fleet workflow init --list` shows some",
-                (false, false) => "no workflow is at work; `fleet workflow list --all` shows those that are over",
-            });
-            return Ok(());
-        }
-        context.output.show(&list, || render(&list, all_projects, clock::now()))?;
-        if let Some(next) = list.next {
-            context.output.note(&dim(&format!("there are more: `--before {next}` shows them")));
-        }
-        Ok(())
+        let empty = match (narrowed, all) {
+            (true, _) => "no workflow matches; `fleet workflow list --all` shows all of them",
+            (false, true) => {
+                "no workflows; `fleet workflow run NAME` runs one, `fleet workflow init --list` shows some"
+            }
+            (false, false) => "no workflow is running; `fleet workflow list --all` shows finished ones",
+        };
+        let empty = list.workflows.is_empty().then_some(empty);
+        let more = list.next.map(|next| format!("there are more: `--before {next}` shows them"));
+        context.output.show_list(&list, empty, || render(&list, all_projects, clock::now()), more)
     }
 }
 
 fn render(list: &Answer, all_projects: bool, now: Millis) -> String {
-    let column = |cell: &dyn Fn(&WorkflowView) -> String| list.workflows.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(&list.workflows);
     let project = |workflow: &WorkflowView| list.projects.get(&workflow.project).cloned().unwrap_or_default();
-    let mut columns = vec![
-        Column::new("ID", column(&|workflow| workflow.id.to_string())),
-        Column::new("STATE", column(&|workflow| workflow.state.to_string())).painted(paint_status),
-        Column::new("STAGES", column(&|workflow| progress(workflow))),
-        Column::new("TIME", column(&|workflow| elapsed(workflow, now))).painted(dim),
-        Column::new("AGE", column(&|workflow| ago(workflow.created_at.0, now))).painted(dim).spare(),
-        Column::new("NAME", column(&|workflow| workflow.name.clone())).naming(),
-        Column::new("NOTE", column(&|workflow| workflow.why.clone().unwrap_or_default())).giving_way(),
+    let mut shown = vec![
+        column("ID", &|workflow| workflow.id.to_string()),
+        column("STATE", &|workflow| workflow.state.to_string()).painted(paint_status),
+        column("STAGES", &|workflow| progress(workflow)),
+        column("TIME", &|workflow| elapsed(workflow, now)).painted(dim),
+        column("AGE", &|workflow| ago(workflow.created_at.0, now)).painted(dim).spare(),
+        column("NAME", &|workflow| workflow.name.clone()).naming(),
+        column("NOTE", &|workflow| workflow.why.clone().unwrap_or_default()).giving_way(),
     ];
     if all_projects {
-        columns.insert(5, Column::new("PROJECT", column(&project)).naming());
+        shown.insert(5, column("PROJECT", &project).naming());
     }
-    table(columns)
+    table(shown)
 }
 
 /// How many of its stages are over, of all that are known by now.
@@ -67,7 +64,6 @@ pub(super) fn progress(workflow: &WorkflowView) -> String {
     format!("{}/{}", workflow.progress.over(), workflow.progress.total)
 }
 
-/// How long it takes or took.
 pub(super) fn elapsed(workflow: &WorkflowView, now: Millis) -> String {
     ago(workflow.created_at.0, workflow.ended_at.map_or(now, |at| at.0))
 }

@@ -10,12 +10,12 @@ use crate::Done;
 
 workflow_commands!();
 
-/// Several agents on one task: graphs of stages that pass on what they did
+/// Run workflows: graphs of stages that hand their results on
 ///
-/// A workflow is a file in TOML, YAML or JSON. It is named by its path, or by its name: then it is looked for in
-/// `.fleet/workflows` of the repository, in `workflows` of your codefleet home, and among those that come with codefleet.
-/// Every stage is a task with an agent and a branch of its own. One that runs or ran is named by its id, the beginning of
-/// that, or its name if only one has it.
+/// A workflow is a file in TOML, YAML or JSON. Name it by its path, or by its name: names are looked up in
+/// `.fleet/workflows` of the repository, in `workflows` of your codefleet home, and among those that come with
+/// codefleet. Every stage is a task with its own agent and branch. A started workflow is named by its id, a prefix of
+/// it, or its name if that is unique.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 60, visible_alias = "wf")]

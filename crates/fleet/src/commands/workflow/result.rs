@@ -1,21 +1,17 @@
-use clap::Args;
-use fleet_api::verbs::workflow_result::{Answer, Request, StageResult};
+use fleet_api::verbs::workflow_result::{Answer, StageResult};
 use fleet_core::text::escaped;
+use fleet_core::time::Millis;
 
-use super::super::Context;
 use super::super::show::result as run_result;
-use crate::Done;
 use crate::output::{arrows, dim, paint_status, strong};
 
-/// Show what came of a workflow: the results of its last stages, and how to take them
-///
-/// The last stages are those that no other needs. Where the last one is a judge that chose, what it chose is the result.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-#[command(display_order = 70)]
-pub(crate) struct ResultCommand {
-    #[command(flatten)]
-    request: Request,
+command! {
+    /// Show the results of a workflow, and how to merge them
+    ///
+    /// The last stages are those that no other needs. If the last one is a judge, its choice is the result.
+    #[command(after_help = EXAMPLES)]
+    #[command(display_order = 70)]
+    ResultCommand(workflow_result) shows render
 }
 
 const EXAMPLES: &str = "Examples:
@@ -23,14 +19,7 @@ const EXAMPLES: &str = "Examples:
   fleet workflow result w0skybd1 --stage review
   fleet workflow result w0skybd1 --json | jq -r '.branches[]'";
 
-impl ResultCommand {
-    pub(crate) async fn run(self, context: &Context) -> Done {
-        let found = context.call(self.request).await?;
-        context.output.show(&found, || render(&found))
-    }
-}
-
-fn render(found: &Answer) -> String {
+fn render(found: &Answer, _: Millis) -> String {
     let workflow = &found.workflow;
     let why = workflow.why.as_deref().map(|why| format!("  {}", escaped(why))).unwrap_or_default();
     let head = format!(

@@ -1,31 +1,30 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fleet_api::verbs::workflow_run::{Plan, PlannedStage, Request};
+use fleet_api::verbs::workflow_run::{Plan, Request};
 use fleet_core::problem::{Code, Outcome, Problem};
 use fleet_core::text::{escaped, escaped_lines};
 
 use super::super::Context;
-use super::super::launching::{left_behind, wake};
+use super::super::launching::left_behind;
 use super::super::text_input::{read_path, read_stdin};
 use super::ending;
 use crate::Done;
-use crate::follow::follow_workflow;
-use crate::output::{Column, agent_and_model, count, dim, strong, table};
+use crate::output::{agent_and_model, columns, count, dim, strong, table};
 
 /// Run a workflow, and follow it
 ///
-/// WORKFLOW is the path of a file, or a name: of a file in `.fleet/workflows` of the repository, of one in `workflows` in
-/// the home of codefleet, or of one that comes with codefleet (`fleet workflow init --list`). Everything is checked
-/// before anything starts. Each stage is a task with a branch of its own, and starts when what it needs is over. Ctrl-C
-/// stops the following, not the work.
+/// WORKFLOW is the path of a file, or a name: of a file in `.fleet/workflows` of the repository, of one in `workflows`
+/// in the home of codefleet, or of one that comes with codefleet (`fleet workflow init --list`). Everything is checked
+/// before anything starts. Each stage is a task with its own branch, and starts when the stages it needs have
+/// finished. Ctrl-C stops following; the agents keep running.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(display_order = 30)]
 pub(crate) struct Run {
     /// The workflow: a file or a name
     workflow: String,
-    /// What all of it is for [default: what the file says]
+    /// The task [default: from the file]
     #[arg(short, long, value_name = "TEXT", conflicts_with_all = ["task_file", "stdin"])]
     task: Option<String>,
     /// Read the task from a file (`-` is standard input)
@@ -34,19 +33,9 @@ pub(crate) struct Run {
     /// Read the task from standard input
     #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true)]
     stdin: Option<String>,
-    /// Set a parameter of the workflow; may be repeated
-    #[arg(long = "set", value_name = "NAME=VALUE")]
-    params: Vec<String>,
-    /// The agent of every stage, whatever the file says: models and arguments for others are left out
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<String>,
-    /// Where the work starts: a branch, tag or commit [default: HEAD]
-    #[arg(long, value_name = "REF")]
-    base: Option<String>,
-    /// The priority of its tasks: 1 to 5, 5 first [default: 5]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    priority: Option<i64>,
-    /// Do not follow it: answer as soon as it is queued
+    #[command(flatten)]
+    request: Request,
+    /// Detach: return as soon as it is queued
     #[arg(short, long)]
     detach: bool,
     /// Only show the stages and the prompts of the first ones
@@ -61,7 +50,7 @@ const EXAMPLES: &str = "Examples:
 
 impl Run {
     pub(crate) async fn run(self, context: &Context) -> Done {
-        let (detach, is_here) = (self.detach, self.base.is_none());
+        let (detach, is_here) = (self.detach, self.request.base.is_none());
         let answer = context.call(self.request(context)?).await.map_err(instead)?;
         let (plan, Some(started)) = (&answer.plan, &answer.workflow) else {
             return context.output.show(&answer.plan, || picture(&answer.plan));
@@ -70,14 +59,7 @@ impl Run {
         if is_here {
             left_behind(context, &plan.base).await;
         }
-        wake(context).await;
-        let (id, name) = (started.workflow.id, &started.workflow.name);
-        if detach {
-            return context.output.show(started, || format!("{}  {}", strong(id.as_str()), escaped(name)));
-        }
-        context.output.note(&dim(&format!("workflow {id}  {}", escaped(name))));
-        let (seen, end) = follow_workflow(context, id).await?;
-        ending::conclude(context, &seen, end).await
+        ending::see(context, started, detach).await
     }
 
     fn request(self, context: &Context) -> Outcome<Request> {
@@ -88,35 +70,33 @@ impl Run {
             (None, None) => Some(read_stdin()?),
         };
         if task.as_deref().is_some_and(|text| text.trim().is_empty()) {
-            let problem = Problem::new(Code::InvalidValue, "the task is empty: say what is to be done");
+            let problem = Problem::new(Code::InvalidValue, "the task is empty");
             return Err(problem.hint("`--task TEXT`, `--task-file FILE`, or `-` for standard input"));
         }
-        let Self { workflow, params: set, agent, base, priority, only_show: dry_run, .. } = self;
-        let (workflow, from) = (super::source(context, workflow)?, std::env::current_dir().ok());
-        Ok(Request { workflow, from, task, set, agent, base, priority, dry_run })
+        let (workflow, from) = (super::source(context, self.workflow)?, std::env::current_dir().ok());
+        Ok(Request { workflow, from, task, dry_run: self.only_show, ..self.request })
     }
 }
 
 /// What the options of this command can do about it.
 fn instead(problem: Problem) -> Problem {
     match problem.code {
-        Code::AgentMissing => problem.hint("`--agent NAME` puts one of these in the place of all"),
+        Code::AgentMissing => problem.hint("`--agent NAME` replaces all agents"),
         Code::WorkflowInvalid => {
-            problem.hint("`--task TEXT` and `--set NAME=VALUE` say what the file leaves open")
+            problem.hint("`--task TEXT` and `--set NAME=VALUE` fill in what the file leaves open")
         }
         _ => problem,
     }
 }
 
 fn picture(plan: &Plan) -> String {
-    let column = |cell: fn(&PlannedStage) -> String| plan.stages.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(&plan.stages);
     let stages = table(vec![
-        Column::new("STAGE", column(|stage| stage.name.clone())).giving_way(),
-        Column::new("AFTER", column(|stage| stage.needs.join(", "))).giving_way(),
-        Column::new("AGENT", column(|stage| agent_and_model(Some(&stage.agent), stage.model.as_deref())))
-            .giving_way(),
-        Column::new("START", column(|stage| stage.start.to_string())),
-        Column::new("WHEN", column(|stage| stage.when.clone().unwrap_or_default())).giving_way(),
+        column("STAGE", &|stage| stage.name.clone()).giving_way(),
+        column("AFTER", &|stage| stage.needs.join(", ")).giving_way(),
+        column("AGENT", &|stage| agent_and_model(Some(&stage.agent), stage.model.as_deref())).giving_way(),
+        column("START", &|stage| stage.start.to_string()),
+        column("WHEN", &|stage| stage.when.clone().unwrap_or_default()).giving_way(),
     ]);
     let commit: String = plan.base.chars().take(12).collect();
     let head = format!(
@@ -128,7 +108,7 @@ fn picture(plan: &Plan) -> String {
         let prompt = stage.prompt.as_ref()?;
         Some(format!(
             "{}\n{}",
-            dim(&format!("what {} is told", escaped(&stage.name))),
+            dim(&format!("prompt of {}", escaped(&stage.name))),
             escaped_lines(prompt.trim_end())
         ))
     });

@@ -11,10 +11,10 @@ use super::list;
 use crate::Done;
 use crate::follow::stages::{agent, elapsed};
 use crate::output::{
-    Column, TITLE, ago, arrows, cost, dim, fields, paint_status, strong, table, tokens, usage,
+    TITLE, ago, arrows, columns, cost, dim, fields, paint_status, strong, table, tokens, usage,
 };
 
-/// Show a workflow: its stages, where they stand, what they used, and what to do next
+/// Show a workflow: its stages, their state and usage, and what to do next
 #[derive(Debug, Args)]
 #[command(display_order = 50)]
 pub(crate) struct Show {
@@ -46,7 +46,7 @@ fn about(shown: &WorkflowDetail, now: Millis) -> String {
         shown.params.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
     fields(&[
         ("state", format!("{}{why}", paint_status(workflow.state.as_str()))),
-        ("stages", format!("{} over", list::progress(workflow))),
+        ("stages", format!("{} finished", list::progress(workflow))),
         ("task", format!("{task}{more}")),
         ("params", params.join(" ")),
         ("project", escaped(&shown.project_name).into_owned()),
@@ -63,19 +63,17 @@ fn used(stages: &[StageView]) -> String {
 }
 
 fn stages(stages: &[StageView], now: Millis) -> String {
-    let column = |cell: &dyn Fn(&StageView) -> String| stages.iter().map(cell).collect::<Vec<_>>();
+    let column = columns(stages);
     table(vec![
-        Column::new("STAGE", column(&|stage| stage.name.clone())).naming(),
-        Column::new("STATE", column(&|stage| stage.status.clone())).painted(paint_status),
-        Column::new("AGENT", column(&agent)).giving_way().spare(),
-        Column::new("TIME", column(&|stage| elapsed(stage, now))).painted(dim),
-        Column::new("TOKENS", column(&|stage| tokens(stage.input_tokens + stage.output_tokens)))
-            .painted(dim)
-            .spare(),
-        Column::new("COST", column(&|stage| cost(stage.micro_usd))).painted(dim).spare(),
-        Column::new("TASK", column(&|stage| stage.task.map(|id| id.to_string()).unwrap_or_default())).spare(),
-        Column::new("BRANCH", column(&|stage| stage.branch.clone().unwrap_or_default())).naming(),
-        Column::new("SUMMARY", column(&summary)).keeping(TITLE),
+        column("STAGE", &|stage| stage.name.clone()).naming(),
+        column("STATE", &|stage| stage.status.clone()).painted(paint_status),
+        column("AGENT", &agent).giving_way().spare(),
+        column("TIME", &|stage| elapsed(stage, now)).painted(dim),
+        column("TOKENS", &|stage| tokens(stage.input_tokens + stage.output_tokens)).painted(dim).spare(),
+        column("COST", &|stage| cost(stage.micro_usd)).painted(dim).spare(),
+        column("TASK", &|stage| stage.task.map(|id| id.to_string()).unwrap_or_default()).spare(),
+        column("BRANCH", &|stage| stage.branch.clone().unwrap_or_default()).naming(),
+        column("SUMMARY", &summary).keeping(TITLE),
     ])
 }
 

@@ -6,10 +6,10 @@ use super::ending;
 use crate::Done;
 use crate::follow::follow_workflow;
 
-/// Follow a workflow until it is over
+/// Follow a workflow until it finishes
 ///
-/// On a terminal the stages stay on the screen and up to date; elsewhere every change is a line. The exit status tells
-/// how the workflow ended. Ctrl-C stops the following, not the work.
+/// On a terminal the stages stay on the screen and up to date; elsewhere every change is a line. The exit status shows
+/// how the workflow ended. Ctrl-C stops following; the agents keep running.
 #[derive(Debug, Args)]
 #[command(display_order = 60)]
 pub(crate) struct Watch {

@@ -75,5 +75,5 @@ pub(crate) fn writes_into_the_checkout(cli: Cli) {
     assert_eq!((runs.len(), &runs[0]["reason"]), (1, &"outside_workspace".into()), "{runs:?}");
     assert_eq!(stage.status(&task), "failed");
     let why = stage.fleet.ok(&["why", &task]);
-    assert!(why.contains("stray.txt, which is outside of its workspace"), "{why}");
+    assert!(why.contains("stray.txt, which is outside its workspace"), "{why}");
 }

@@ -79,7 +79,7 @@ fn what_is_not_enforced_is_not_called_a_sandbox() {
     assert_eq!(enforced()[1], "none");
     let asks = world.fleet.ok(&["agents", "show", "copilot"]);
     assert!(asks.contains("by the tools that it has or asks for"), "{asks}");
-    assert!(asks.contains("what it does without asking is not held back"), "{asks}");
+    assert!(asks.contains("what it does without asking is not prevented"), "{asks}");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn what_an_agent_may_do_is_said_once_to_people() {
     }
     let said = add(&[]);
     assert!(
-        said.contains("without asking you first") && said.contains("fleet config set agents.demo.trust"),
+        said.contains("without asking for permission") && said.contains("fleet config set agents.demo.trust"),
         "{said}"
     );
     assert!(!add(&[]).contains("without asking"), "once is enough");

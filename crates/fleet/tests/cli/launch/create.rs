@@ -43,7 +43,7 @@ fn the_answer_in_json_is_how_it_ended() {
         assert_eq!(task[field], value, "{field}");
     }
     assert_eq!((&task["priority"], &task["limits"]["seconds"]), (&5.into(), &300.into()));
-    assert_eq!(task["meta"]["setup"], "skip");
+    assert_eq!(task["setup"], "skip");
     assert_eq!(task["base"], stage.repo.git(&["rev-parse", "main"]), "what was current then");
     assert_eq!((&task["run"]["state"], &task["run"]["attempt"]), (&"succeeded".into(), &1.into()));
     let shown = stage.fleet.json(&["task", "show", &id(task)]);
@@ -141,7 +141,7 @@ fn what_is_not_committed_is_told() {
     stage.repo.write("README.md", "changed");
     stage.repo.write("new.txt", "x");
     let commit = stage.repo.git(&["rev-parse", "HEAD"]);
-    let note = format!("note: 2 uncommitted changes are not in it; it starts from {}\n", &commit[..7]);
+    let note = format!("note: 2 uncommitted changes are not included; starting from {}\n", &commit[..7]);
     for arguments in [&["create", "b", "-d", "-p", "x"][..], &["fanout", "2", "c", "-d", "-p", "x"]] {
         let said = stage.fleet.run(arguments).stderr;
         assert!(said.contains(&note), "{arguments:?}: {said}");

@@ -83,7 +83,7 @@ fn following_goes_on_without_a_runner_until_one_comes() {
 
 #[test]
 fn a_task_that_is_taken_away_ends_the_following() {
-    for (verb, said) in [("cancel", "was cancelled"), ("hold", "was put aside")] {
+    for (verb, said) in [("cancel", "was cancelled"), ("hold", "is held")] {
         let stage = Stage::quiet();
         let mut command = stage.fleet.command(&["create", "later", "-p", "x"]);
         let child =

@@ -56,7 +56,7 @@ fn agents_are_told_all_at_once_and_mistyped_ones_are_guessed() {
     assert_eq!(code, "agent-missing");
     assert_eq!(
         message,
-        "no agent `far` here: /no/far is no program; no agent `off` here: /no/off is no program"
+        "no agent `far` here: /no/far is not a program; no agent `off` here: /no/off is not a program"
     );
 }
 

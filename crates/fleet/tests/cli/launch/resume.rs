@@ -38,7 +38,7 @@ fn a_batch_takes_up_only_what_is_not_done() {
     assert_eq!((&tasks[0]["branch"], &tasks[0]["state"]), (&"bad".into(), &"done".into()));
     let (code, message, _) = error(&stage.fleet.fail(4, &["resume", "--batch", batch, "--json"]));
     assert_eq!(code, "illegal-transition");
-    assert!(message.contains("done or on its way"), "{message}");
+    assert!(message.contains("done, queued or running"), "{message}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_branch_that_is_gone_is_shown_from_its_snapshot() {
     assert_eq!((&summary["of"], &summary["commit_count"]), (&"snapshot".into(), &2.into()));
     assert_eq!(world.fleet.ok(&["diff", "feature", "--snapshot"]), patch);
     let (code, message, _) = error(&world.fleet.fail(3, &["diff", "feature", "--snapshot=9", "--json"]));
-    assert_eq!(code, "not-here");
+    assert_eq!(code, "snapshot-not-found");
     assert!(message.contains("no snapshot 9, only 1"), "{message}");
     let name = summary["snapshot"].as_str().unwrap();
     world.fleet.vault().git(&["update-ref", "-d", name]);

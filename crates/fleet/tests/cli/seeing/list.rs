@@ -42,7 +42,7 @@ fn an_agent_at_work_is_listed_with_what_it_uses() {
     live.end();
     let output = world.fleet.run(&["list"]);
     assert_eq!((output.code, output.stdout.as_str()), (0, ""));
-    assert!(output.stderr.contains("no agent is at work"), "{}", output.stderr);
+    assert!(output.stderr.contains("no agent is running"), "{}", output.stderr);
     let all = world.fleet.json(&["list", "--all"]);
     let run = only_run(&all);
     assert_eq!(

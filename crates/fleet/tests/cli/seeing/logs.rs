@@ -146,7 +146,7 @@ fn following_a_run_that_nobody_keeps_comes_to_an_end() {
     assert!(killed.success());
     let output = world.fleet.run(&["logs", "feature", "--follow"]);
     assert!(output.stdout.contains("Before the end"), "{output:?}");
-    assert!(output.stderr.contains("nobody looks after this run"), "{output:?}");
+    assert!(output.stderr.contains("this run lost its keeper"), "{output:?}");
     // The next runner takes over, and ends what is left of the agent.
     run_all(&world);
     assert_eq!(world.fleet.json(&["show", &id])["state"], "lost");
@@ -162,7 +162,7 @@ fn a_log_that_is_not_here_is_no_empty_one() {
     let (code, message, hints) = error(&world.fleet.fail(3, &["logs", "feature", "--json"]));
     assert_eq!(code, "not-here");
     assert!(
-        message.contains("not kept any more") && hints.contains(&format!("fleet show {id}")),
+        message.contains("have been removed") && hints.contains(&format!("fleet show {id}")),
         "{message} {hints}"
     );
     fs::write(world.fleet.home().join("place"), "elsewhere\n").unwrap();

@@ -35,7 +35,7 @@ fn finished_work_is_judged_by_what_was_seen() {
     assert_eq!((&good["tokens"], &good["micro_usd"]), (&json!(120), &json!(500_000)));
     assert_eq!(good["summary"], "It is done.");
     assert!(
-        good["next"].as_array().unwrap().iter().any(|next| next == "`git merge good` takes it over"),
+        good["next"].as_array().unwrap().iter().any(|next| next == "`git merge good` merges it"),
         "{good}"
     );
     assert_eq!(review(&found, &clash)["conflicts"], json!(["shared.txt"]));

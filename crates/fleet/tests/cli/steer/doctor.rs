@@ -69,7 +69,7 @@ fn processes_and_worktrees_of_ended_runs_are_found() {
     assert!(!good && said.contains("damaged"), "{said}");
     fs::remove_file(&note).unwrap();
     let well = yard.fleet.json(&["doctor"]);
-    assert_eq!(about(&well, "leftovers"), (true, "nothing is left of crashes".to_owned()));
+    assert_eq!(about(&well, "leftovers"), (true, "none".to_owned()));
     assert_eq!(about(&well, "trash"), (true, "empty".to_owned()));
     assert_eq!(well["healthy"], true);
 }
@@ -88,7 +88,7 @@ fn agents_that_cannot_be_started_are_told_with_what_to_do() {
     );
     assert!(found.to_string().contains(&format!("fleet task edit {task} --agent")), "{found}");
     let usual = yard.fleet.env("FLEET_AGENT", "far").json(&["doctor"]);
-    assert!(about(&usual, "agents").1.contains("are for far, which cannot be started here"), "{usual}");
+    assert!(about(&usual, "agents").1.contains("the default agent far cannot be started here"), "{usual}");
     assert!(usual.to_string().contains("the variable FLEET_AGENT sets it"), "{usual}");
     assert_eq!(usual["healthy"], true, "others work");
 }
@@ -120,7 +120,7 @@ fn tasks_whose_time_will_come_need_a_runner_too() {
     let said = about(&yard.fleet.json(&["doctor"]), "runner");
     assert_eq!(said, (false, "tasks are scheduled, and no runner is up".to_owned()));
     let why = yard.fleet.json(&["why", &later]);
-    assert!(why["next"].as_str().unwrap().starts_with("nothing as long as no runner is up here"), "{why}");
+    assert!(why["next"].as_str().unwrap().starts_with("nothing while no runner is up here"), "{why}");
     assert!(why["next_at"].is_string(), "{why}");
 }
 
@@ -136,7 +136,7 @@ fn tasks_of_a_repository_that_is_gone_are_no_work_for_a_runner() {
     let found = yard.fleet.json(&["doctor"]);
     assert_eq!(about(&found, "runner"), (true, "none is up, and none is needed".to_owned()));
     let (good, said) = about(&found, "repositories");
-    let gone = format!("{} is not a git repository any more", path.display());
+    let gone = format!("{} is no longer a git repository", path.display());
     assert!(!good && said.contains(&gone), "{said}");
     yard.start_runner();
     wait_until(SOON, "a runner", || yard.fleet.json(&["status"])["runners"] != Value::Array(vec![]));

@@ -155,7 +155,7 @@ fn a_discarded_branch_that_is_checked_out_stays() {
     let task = yard.add("waits", "hang");
     yard.fleet.ok(&["kill", &task, "--yes", "--discard"]);
     let failed = yard.fleet.fail(3, &["kill", "held-here", "--yes", "--discard"]);
-    assert!(failed.stderr.contains("nothing was stopped"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("has already finished"), "{}", failed.stderr);
     yard.start_runner();
     let task = yard.add_staying("mine", "write a two\ncommit Two");
     yard.at_work(&["mine"]);
@@ -177,7 +177,7 @@ fn patterns_that_mean_nothing_stop_nothing() {
         let failed = yard.fleet.fail(3, &["kill", pattern, "--yes", "--json"]);
         assert_eq!(error(&failed).0, "nothing-matched", "{pattern}");
         let failed = yard.fleet.fail(3, &["kill", "login", pattern, "--yes"]);
-        assert!(failed.stderr.contains("nothing was stopped"), "{pattern}: {}", failed.stderr);
+        assert!(failed.stderr.contains("no running or queued task matches"), "{pattern}: {}", failed.stderr);
     }
     for pattern in ["", "lo[gin", "[z-a]"] {
         assert_eq!(
@@ -192,7 +192,7 @@ fn patterns_that_mean_nothing_stop_nothing() {
     assert_eq!(yard.task(&task)["state"], "queued");
     yard.fleet.ok(&["kill", "login", "login", "lo*", "--yes"]);
     let over = yard.fleet.fail(3, &["kill", &task, "--yes"]);
-    assert!(over.stderr.contains("which is over"), "{}", over.stderr);
+    assert!(over.stderr.contains("has already finished"), "{}", over.stderr);
     let elsewhere = yard.fleet.cwd(yard.fleet.user_home()).fail(3, &["kill", "*", "--yes", "--json"]);
     assert_eq!(error(&elsewhere).0, "not-a-repository");
 }

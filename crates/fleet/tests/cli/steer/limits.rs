@@ -42,7 +42,7 @@ fn a_limit_that_could_not_hold_is_told() {
     }
     yard.finish_all();
     let is_warned =
-        |branch| yard.fleet.json(&["why", branch])["evidence"].to_string().contains("could not hold");
+        |branch| yard.fleet.json(&["why", branch])["evidence"].to_string().contains("could not be enforced");
     assert_eq!((is_warned("silent"), is_warned("tells")), (true, false));
 }
 

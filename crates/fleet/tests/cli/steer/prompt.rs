@@ -27,7 +27,7 @@ fn what_is_said_before_a_task_starts_is_kept() {
     assert_eq!(told["prompt"]["state"], "waiting");
     assert_eq!(told["task"]["status"], "ready");
     let said = ada.stdin("And the\ndocs\n").ok(&["prompt", &task[..12], "-"]);
-    assert!(said.contains(&task) && said.contains("its agent is told when it starts"), "{said}");
+    assert!(said.contains(&task) && said.contains("its agent gets it when it starts"), "{said}");
     yard.fleet.ok(&["task", "hold", &task]);
     let file = yard.sign("more.md");
     fs::write(&file, "\u{1b}[2JAnd more").unwrap();
@@ -56,7 +56,7 @@ fn an_agent_at_work_has_it_queued_and_goes_on() {
         assert_eq!((&told["reception"], &told["run"]), (&"live".into(), &run.as_str().into()), "{name}");
     }
     let said = yard.fleet.ok(&["prompt", "login", "More"]);
-    let queued = format!("queued for demo in run {run}: it is passed on at once if the agent can take it");
+    let queued = format!("queued for demo in run {run}: delivered at once if the agent accepts input");
     assert!(said.contains(&queued), "{said}");
     let told = yard.fleet.json(&["prompt", "login", "Then the docs", "--later"]);
     assert_eq!(
@@ -65,7 +65,7 @@ fn an_agent_at_work_has_it_queued_and_goes_on() {
         "{told}"
     );
     let said = yard.fleet.ok(&["prompt", "login", "--later", "Then the rest"]);
-    assert!(said.contains(&format!("told when run {run} has ended")), "{said}");
+    assert!(said.contains(&format!("gets it when run {run} has ended")), "{said}");
     assert!(yard.fleet.ok(&["show", "login"]).contains("fleet prompt login"));
     let shown = yard.task(&task);
     assert_eq!((&shown["state"], texts(&shown).len()), (&"running".into(), 7), "the nudge did no harm");
@@ -115,7 +115,7 @@ fn what_is_over_goes_on_with_its_branch() {
     let killed = yard.add("gone", "hang");
     yard.fleet.ok(&["kill", "gone", "--yes"]);
     let said = yard.fleet.ok(&["prompt", &killed, "Do it after all"]);
-    assert!(said.contains("queued again"), "{said}");
+    assert!(said.contains("requeued"), "{said}");
     assert_eq!(yard.task(&killed)["state"], "queued");
 }
 
@@ -143,7 +143,7 @@ fn a_question_comes_first() {
     assert_eq!(yard.task(&task)["state"], "waiting");
     let (code, message, hints) = error(&yard.fleet.fail(4, &["prompt", "asks", "Go on", "--json"]));
     assert_eq!(code, "illegal-transition");
-    assert!(message.contains("waits for an answer"), "{message}");
+    assert!(message.contains("waiting for an answer"), "{message}");
     assert!(hints.contains("fleet show") && hints.contains("fleet resume"), "{hints}");
     assert!(texts(&yard.task(&task)).is_empty());
 }
@@ -182,7 +182,10 @@ fn what_cannot_be_said_changes_nothing() {
     }
     let (code, message, hints) = error(&yard.fleet.fail(4, &["prompt", &task, "x", "--json"]));
     assert_eq!(code, "illegal-transition");
-    assert!(message.contains("20 prompts wait") && hints.contains("fleet task show"), "{message} {hints}");
+    assert!(
+        message.contains("20 messages are already waiting") && hints.contains("fleet task show"),
+        "{message} {hints}"
+    );
 }
 
 #[test]
@@ -271,5 +274,5 @@ fn a_conversation_that_is_gone_is_begun_anew_in_the_same_run() {
         assert!(told.contains(part), "{part}: {told}");
     }
     let events = yard.fleet.ok(&["events", "-n", "50"]);
-    assert!(events.contains("it could not go on with its conversation"), "{events}");
+    assert!(events.contains("it could not continue its conversation"), "{events}");
 }

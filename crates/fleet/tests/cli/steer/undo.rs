@@ -124,7 +124,7 @@ fn what_is_not_there_is_told() {
     yard.fleet.ok(&["kill", "never", "--yes"]);
     for id in ["never", &queued] {
         let (_, message, hints) = error(&yard.fleet.fail(3, &["undo", id, "--json"]));
-        assert_eq!(message, format!("task {queued} was never started: there was nothing to keep"));
+        assert_eq!(message, format!("task {queued} was never started: it has no snapshots"));
         assert!(hints.contains("`fleet undo`"), "{hints}");
     }
     yard.add("empty", "say nothing");

@@ -108,7 +108,7 @@ fn a_second_attempt_says_what_it_follows() {
     });
     let list = yard.fleet.ok(&["task", "list"]);
     assert!(list.contains(", after agent_error: "), "{list}");
-    assert!(why(&yard, "again")["next"].as_str().unwrap().starts_with("it is tried again"));
+    assert!(why(&yard, "again")["next"].as_str().unwrap().starts_with("it is retried"));
 }
 
 #[test]
@@ -132,10 +132,7 @@ fn a_question_is_answered_as_it_says() {
     let task = yard.add("asks", &format!("write a x\nonce \"{sign}\" ask Which way?"));
     works(&yard);
     let told = why(&yard, "asks");
-    assert_eq!(
-        (&told["status"], &told["what"]),
-        (&"waiting".into(), &"its agent asked a person something".into())
-    );
+    assert_eq!((&told["status"], &told["what"]), (&"waiting".into(), &"its agent asked a question".into()));
     let advice = told["advice"][0].as_str().unwrap();
     for command in [&["task", "retry", &task][..], &["prompt", &task, "Left"]] {
         assert!(advice.contains(&format!("fleet {}", command[..command.len().min(2)].join(" "))), "{advice}");
@@ -157,7 +154,7 @@ fn an_agent_that_writes_into_the_checkout_of_its_user_fails() {
     let why = yard.fleet.json(&["why", &task]);
     assert_eq!(why["reason"], "outside_workspace", "{why}");
     let what = why["what"].as_str().unwrap();
-    assert!(what.contains("stray.txt, which is outside of its workspace"), "{what}");
+    assert!(what.contains("stray.txt, which is outside its workspace"), "{what}");
     assert!(why["evidence"].to_string().contains("codefleet saw that it wrote"), "{why}");
     assert!(why["advice"].to_string().contains("anywhere, except into your checkout"), "{why}");
     assert_eq!(yard.task(&task)["state"], "failed");

@@ -50,7 +50,7 @@ fn play(seed: u64, workflows: usize, sizes: RangeInclusive<usize>, wish: Wish) {
     }
 }
 
-/// A workflow that is over.
+/// A workflow that has finished.
 struct Ended<'a> {
     stage: &'a Stage,
     events: &'a [Value],

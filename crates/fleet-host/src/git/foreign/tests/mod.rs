@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Foreign, Take, TakeError, take};
+use super::{ForeignGitDir, Take, TakeError, take};
 use crate::git::oid::Oid;
 
 /// A user's repository, our vault that borrows from it, and a work tree with a repository of the agent's.
@@ -69,8 +69,8 @@ impl World {
         self.work().join(".git")
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::of(&self.work()).unwrap()
+    fn foreign(&self) -> ForeignGitDir {
+        ForeignGitDir::of(&self.work()).unwrap()
     }
 
     /// Takes a tip, with the base as the only known commit.

@@ -146,19 +146,19 @@ fn the_git_directory_itself_must_be_a_folder() {
     let world = World::new();
     let (dot_git, aside) = (world.git_dir(), world.root.join("aside"));
     fs::rename(&dot_git, &aside).unwrap();
-    assert!(Foreign::of(&world.work()).is_err());
+    assert!(ForeignGitDir::of(&world.work()).is_err());
     symlink(&aside, &dot_git).unwrap();
-    assert!(Foreign::of(&world.work()).is_err());
+    assert!(ForeignGitDir::of(&world.work()).is_err());
     fs::remove_file(&dot_git).unwrap();
     fs::write(&dot_git, format!("gitdir: {}\n", aside.display())).unwrap();
-    assert!(Foreign::of(&world.work()).is_err());
+    assert!(ForeignGitDir::of(&world.work()).is_err());
     fs::remove_file(&dot_git).unwrap();
     pipe(&dot_git);
-    assert!(Foreign::of(&world.work()).is_err());
+    assert!(ForeignGitDir::of(&world.work()).is_err());
     fs::remove_file(&dot_git).unwrap();
     fs::rename(&aside, &dot_git).unwrap();
     fs::write(dot_git.join("commondir"), "/\n").unwrap();
-    assert!(Foreign::of(&world.work()).is_err(), "it leads out");
+    assert!(ForeignGitDir::of(&world.work()).is_err(), "it leads out");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn repositories_inside_are_found_and_nothing_outside_is() {
     init(&inner, &[]);
     let tip = commit(&inner, "inner");
     let head_of = |folder: &Path| {
-        let foreign = Foreign::nested(&work, folder)?;
+        let foreign = ForeignGitDir::nested(&work, folder)?;
         let (head, refs) = (foreign.head()?, foreign.refs()?);
         Ok::<_, Unreadable>(foreign.commit(&refs, &head))
     };

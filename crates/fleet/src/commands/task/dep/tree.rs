@@ -1,27 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use clap::Args;
-use fleet_api::verbs::task_dep_tree::{Answer, Node, Request};
+use fleet_api::verbs::task_dep_tree::{Answer, Node};
 use fleet_core::id::TaskId;
 use fleet_core::text::escaped;
+use fleet_core::time::Millis;
 
-use crate::Done;
-use crate::commands::Context;
 use crate::output::{dim, paint_status, strong};
 
-/// Show everything that a task waits for, directly or not
-#[derive(Debug, Args)]
-#[command(display_order = 30)]
-pub(crate) struct Tree {
-    #[command(flatten)]
-    request: Request,
-}
-
-impl Tree {
-    pub(crate) async fn run(self, context: &Context) -> Done {
-        let tree = context.call(self.request).await?;
-        context.output.show(&tree, || draw(&tree))
-    }
+command! {
+    /// Show everything that a task waits for, directly or not
+    #[command(display_order = 30)]
+    Tree(task_dep_tree) shows draw
 }
 
 /// What is drawn next: a task, what stands before it, and whether its line continues below.
@@ -32,7 +21,7 @@ struct Branch {
     below: &'static str,
 }
 
-fn draw(tree: &Answer) -> String {
+fn draw(tree: &Answer, _: Millis) -> String {
     let nodes: BTreeMap<TaskId, &Node> = tree.nodes.iter().map(|node| (node.id, node)).collect();
     let mut drawn = BTreeSet::new();
     let mut lines = Vec::new();

@@ -1,0 +1,112 @@
+//! Names that are made from prompts, and names that are taken. Pure.
+
+use fleet_core::id::TaskId;
+use fleet_core::problem::{Code, Outcome, Problem};
+use fleet_core::text::is_unprintable;
+
+/// A title is read in lists: so many characters at most.
+const LONGEST_TITLE: usize = 100;
+/// A made name is typed by people: so many words and characters at most.
+const MOST_WORDS: usize = 5;
+const LONGEST_SLUG: usize = 40;
+
+/// The first line of a prompt that says something, cut.
+pub(super) fn title(prompt: &str) -> Outcome<String> {
+    let lines = || prompt.lines().map(str::trim);
+    let says_something = |line: &&str| line.contains(char::is_alphanumeric) && !line.starts_with("```");
+    let line = lines().find(says_something).or_else(|| lines().find(|line| !line.is_empty()));
+    let line = line.ok_or_else(|| {
+        Problem::field("prompt", "it is empty")
+            .hint("`-p TEXT`, `--prompt-file FILE`, or `-` for standard input")
+    })?;
+    let plain: String = line.chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect();
+    let plain = plain.trim_start_matches('#').trim();
+    let plain = if plain.is_empty() { line } else { plain };
+    if plain.chars().count() <= LONGEST_TITLE {
+        return Ok(plain.to_owned());
+    }
+    let cut: String = plain.chars().take(LONGEST_TITLE - 1).collect();
+    Ok(format!("{}…", cut.trim_end()))
+}
+
+/// The beginning of names of branches, from the first words of a prompt.
+pub(in crate::verbs) fn slug(prompt: &str) -> Outcome<String> {
+    let title = title(prompt)?.to_lowercase();
+    let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut slug = String::new();
+    for word in words.take(MOST_WORDS) {
+        let dash = usize::from(!slug.is_empty());
+        if slug.chars().count() + dash + word.chars().count() > LONGEST_SLUG {
+            break;
+        }
+        if dash > 0 {
+            slug.push('-');
+        }
+        slug.push_str(word);
+    }
+    Ok(if slug.is_empty() { "fanout".to_owned() } else { slug })
+}
+
+/// `A`, `B` … `Z`, `AA`, `AB` …: what tells the branches of a fan-out apart.
+pub(in crate::verbs) fn letters(number: usize) -> String {
+    let mut letters = Vec::new();
+    let mut rest = number + 1;
+    while rest > 0 {
+        rest -= 1;
+        letters.push(char::from(b'A' + u8::try_from(rest % 26).unwrap_or(0)));
+        rest /= 26;
+    }
+    letters.iter().rev().collect()
+}
+
+/// Names that could not exist side by side: git keeps them as files and folders.
+pub(super) fn check_apart<'a>(branches: impl Iterator<Item = &'a str>) -> Outcome<()> {
+    let mut sorted: Vec<&str> = branches.collect();
+    sorted.sort_unstable();
+    for (at, one) in sorted.iter().enumerate() {
+        // What lies below a name comes after it, but perhaps not at once: `a`, `a-b`, `a/b`.
+        for other in &sorted[at + 1..] {
+            let Some(rest) = other.strip_prefix(one) else { break };
+            if rest.is_empty() {
+                return Err(Problem::new(Code::InvalidValue, format!("the branch {one} is named twice")));
+            }
+            if rest.starts_with('/') {
+                let message = format!("the branches {one} and {other} cannot exist side by side");
+                return Err(Problem::new(Code::InvalidValue, message)
+                    .hint("git keeps names as files and folders: choose another name for one of them"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Who has the name of a branch that somebody wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// An open task.
+    Task(TaskId),
+    /// The branch exists, perhaps with the work of a task that did not come to its end.
+    Branch(Option<TaskId>),
+    /// It is the branch that somebody works on: checked out, or the one that everything goes to.
+    Own,
+    /// A branch that it cannot exist beside; a sentence says why.
+    Neighbour(String),
+}
+
+/// The problem of a user whose branch name is taken.
+pub(super) fn taken(branch: &str, holder: &Holder) -> Problem {
+    let why = match holder {
+        Holder::Task(task) => format!("it belongs to task {task}, which has not finished"),
+        Holder::Branch(_) | Holder::Own => "it exists already".to_owned(),
+        Holder::Neighbour(why) => why.clone(),
+    };
+    let problem = Problem::new(Code::BranchTaken, format!("the branch {branch} is taken: {why}"))
+        .hint("choose another name; nothing was created");
+    match holder {
+        Holder::Task(_) => problem.hint(format!("`fleet kill {branch}` stops it; the branch stays")),
+        Holder::Branch(task) => problem
+            .hints(task.map(|task| format!("`fleet resume {task}` continues the work on it")))
+            .hint(format!("`git branch -d {branch}` removes it, if its work is merged")),
+        Holder::Neighbour(_) | Holder::Own => problem,
+    }
+}

@@ -1,0 +1,121 @@
+//! Who started a process.
+
+use std::fs;
+
+use rustix::process::getpid;
+
+use super::Identity;
+use super::table;
+
+/// The processes above one, as they were at one time.
+///
+/// A process can forget its environment and leave its session, but not its parents: what loses its parent becomes a child
+/// of the keeper where there are subreapers (Linux), and of the first process elsewhere.
+#[derive(Debug, Clone)]
+pub struct Ancestors {
+    /// Nearest first.
+    line: Vec<Identity>,
+}
+
+impl Ancestors {
+    /// Those above this process.
+    pub fn look() -> Self {
+        Self::of(own_number())
+    }
+
+    /// Those above a process. The leader of its session counts as the farthest: where there are no subreapers, only the
+    /// session tells where a process comes from that has lost its parent.
+    pub fn of(pid: i32) -> Self {
+        let line = table::above(pid);
+        let mut line: Vec<Identity> = line.iter().map(Identity::from_entry).collect();
+        // Not by getsid: in a PID namespace whose session began outside, the leader has the number 0 there. Everybody
+        // descends from the first process.
+        let leader = table::one(pid).map(|entry| entry.session);
+        let leader = leader.filter(|leader| *leader > 1 && *leader != pid);
+        let leader = leader.and_then(Identity::of);
+        line.extend(leader.filter(|leader| !line.contains(leader)));
+        Self { line }
+    }
+
+    /// How near a process is, if it is among them: 0 is the parent.
+    pub fn distance(&self, process: &Identity) -> Option<usize> {
+        self.line.iter().position(|above| above == process)
+    }
+
+    /// Whether one of them was started with such an argument; yes, where that cannot be told cheaply.
+    pub fn may_have_argument(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        let has_it = |above: &Identity| {
+            table::arguments(above.pid).is_none_or(|arguments| arguments.iter().any(|one| is_it(one)))
+        };
+        self.line.iter().any(has_it)
+    }
+
+    /// What the farthest process that carries this variable has in it: a nearer one may be somebody's invention.
+    pub fn carried(&self, name: &str) -> Option<String> {
+        let found = table::marked(name, &mut self.line.iter().map(|above| above.pid));
+        let value = |above: &Identity| found.iter().find(|(pid, _)| *pid == above.pid);
+        self.line.iter().rev().find_map(value).map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+    }
+}
+
+/// The number of this process in the table that can be read here: in a PID namespace of its own whose `/proc` is that of
+/// another one, a process has one number by itself and another one there.
+fn own_number() -> i32 {
+    let there = fs::read_link("/proc/self").ok();
+    let there = there.and_then(|link| link.to_str()?.parse().ok());
+    there.unwrap_or_else(|| getpid().as_raw_pid())
+}
+
+/// A first process that began so soon after the boot is the system's own; in the unit of the table.
+const WITH_THE_BOOT: u64 = 6_000;
+
+/// Whether the table shows all processes of this machine, as far as that can be told at once.
+pub fn sees_all() -> bool {
+    table::one(own_number()).is_some() && table::one(1).is_none_or(|first| first.start < WITH_THE_BOOT)
+}
+
+/// Whether those above this process may be out of sight, and this one among them: there is no table of processes, or the
+/// first process in it is younger than one that is known to live, so that this is a namespace which was made later.
+pub fn may_be_below_unseen(living: &Identity) -> bool {
+    // One of another boot lives on another machine, which has the same folder.
+    if living.boot != table::boot() {
+        return false;
+    }
+    if table::one(own_number()).is_none() {
+        return true;
+    }
+    // Where that one cannot be seen, as some systems have it for ordinary users, nothing can be told from it.
+    table::one(1).is_some_and(|first| first.start > living.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_is_nearest_and_nobody_is_above_himself() {
+        let above = Ancestors::look();
+        let me = Identity::current();
+        assert_eq!(above.distance(&me), None);
+        if let Some(parent) = above.line.first() {
+            assert_eq!(above.distance(parent), Some(0));
+            let another = Identity { start: parent.start + 1, ..parent.clone() };
+            assert_eq!(above.distance(&another), None, "a number alone is nobody");
+        }
+        assert_eq!(above.carried("NOBODY_CARRIES_THIS"), None);
+        assert!(above.line.is_empty() || above.may_have_argument(|_| true));
+        assert!(!cfg!(target_os = "linux") || !above.may_have_argument(|_| false));
+    }
+
+    #[test]
+    fn what_is_older_than_the_first_process_is_outside_of_this_namespace() {
+        let first = Identity::of(1).unwrap();
+        assert!(!may_be_below_unseen(&Identity::current()), "one sees oneself");
+        assert!(!may_be_below_unseen(&first));
+        if first.start > 0 {
+            assert!(may_be_below_unseen(&Identity { pid: 5, start: first.start - 1, ..first.clone() }));
+        }
+        let elsewhere = Identity { boot: "another".to_owned(), start: 0, ..first };
+        assert!(!may_be_below_unseen(&elsewhere), "on another machine");
+    }
+}

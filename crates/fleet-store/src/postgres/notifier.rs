@@ -1,0 +1,133 @@
+//! LISTEN and NOTIFY: a notification says that something changed, never what.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::Pool;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use tokio_postgres::{AsyncMessage, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::connections::{self, HANDSHAKE_TIMEOUT};
+use super::failure::{explain, is_passing_refusal, no_answer};
+use crate::{StoreError, Watch};
+
+/// A process rings so often at once; then it has to wait for its turn, and rings that wait become one: NOTIFY
+/// takes a lock of the whole database at commit. Rings that wait are lost when the process ends, so there are
+/// enough turns for a process that makes a few changes and ends.
+const TURNS: usize = 8;
+/// A turn comes back after this, which makes for one ring in twenty milliseconds on average.
+const TURN_DELAY: Duration = Duration::from_millis(160);
+/// After a lost connection; meanwhile those who wait look at the store themselves.
+const RECONNECT: Duration = Duration::from_secs(1);
+
+pub(super) struct Notifier {
+    pool: Pool,
+    turns: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+}
+
+impl Notifier {
+    pub(super) fn new(pool: Pool) -> Self {
+        Self {
+            pool,
+            turns: Arc::new(Semaphore::new(TURNS)),
+            // One ring may wait for its turn; further ones are the same ring.
+            waiting: Arc::new(Semaphore::new(1)),
+        }
+    }
+
+    /// Rings now if there is a turn left, else in the background when there is one.
+    pub(super) async fn ring(&self) {
+        if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
+            notify(&self.pool).await;
+            tokio::spawn(rest(turn));
+        } else if let Ok(waiting) = Arc::clone(&self.waiting).try_acquire_owned() {
+            let (pool, turns) = (self.pool.clone(), Arc::clone(&self.turns));
+            tokio::spawn(async move {
+                let Ok(turn) = turns.acquire_owned().await else { return };
+                // From here on a change is not covered by this ring any more.
+                drop(waiting);
+                notify(&pool).await;
+                rest(turn).await;
+            });
+        }
+    }
+}
+
+async fn rest(turn: OwnedSemaphorePermit) {
+    tokio::time::sleep(TURN_DELAY).await;
+    drop(turn);
+}
+
+/// A ring that fails is covered by the slow poll of those who wait; the change itself is committed.
+async fn notify(pool: &Pool) {
+    let ring = async {
+        if let Ok(connection) = connections::get(pool).await {
+            let _ = connection.batch_execute("NOTIFY fleet").await;
+        }
+    };
+    // The writer waits for this notification, and need not wait longer than a poll takes.
+    let _ = timeout(RECONNECT, ring).await;
+}
+
+/// Listens on a connection of its own, for as long as the watch lives.
+pub(super) async fn watch(config: Config, tls: MakeRustlsConnect, place: &str) -> Result<Watch, StoreError> {
+    let bell = Arc::new(Notify::new());
+    let first = match timeout(HANDSHAKE_TIMEOUT, listen(&config, &tls, &bell)).await {
+        Ok(listening) => listening.map_err(|error| explain(&error, place))?,
+        Err(_) => return Err(no_answer(place, HANDSHAKE_TIMEOUT)),
+    };
+    let rung = Arc::clone(&bell);
+    let task = tokio::spawn(async move {
+        let mut listening = Some(first);
+        loop {
+            if let Some(ear) = &mut listening {
+                // Ends only when the connection does.
+                let _ = (&mut ear.pump.0).await;
+            }
+            tokio::time::sleep(RECONNECT).await;
+            let again = timeout(HANDSHAKE_TIMEOUT, listen(&config, &tls, &rung)).await;
+            listening = again.ok().and_then(Result::ok);
+            // Whatever happened while nobody listened.
+            rung.notify_one();
+        }
+    });
+    Ok(Watch::new(bell, AbortOnDrop(task)))
+}
+
+/// A connection that listens until it is dropped.
+struct Listener {
+    /// The server ends the connection when the client is dropped.
+    _client: tokio_postgres::Client,
+    pump: AbortOnDrop,
+}
+
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn listen(
+    config: &Config,
+    tls: &MakeRustlsConnect,
+    bell: &Arc<Notify>,
+) -> Result<Listener, tokio_postgres::Error> {
+    let connect = || config.connect(tls.clone());
+    let (client, mut connection) = connections::while_refused(connect, is_passing_refusal).await?;
+    let rung = Arc::clone(bell);
+    let pump = AbortOnDrop(tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            if matches!(message, AsyncMessage::Notification(_)) {
+                rung.notify_one();
+            }
+        }
+    }));
+    client.batch_execute("LISTEN fleet").await?;
+    Ok(Listener { _client: client, pump })
+}
