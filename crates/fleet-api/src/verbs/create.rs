@@ -39,7 +39,7 @@ pub struct Job {
     pub labels: Vec<String>,
     /// `KEY=VALUE`.
     pub meta: Vec<String>,
-    /// A note for whoever reads the task later.
+    /// A note for later readers of the task.
     pub profile: Option<String>,
     /// The task on whose behalf it is made.
     pub on_behalf_of: Option<TaskId>,

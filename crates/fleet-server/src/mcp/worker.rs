@@ -37,8 +37,8 @@ pub(super) struct Worker {
     pub(super) repo_path: Option<String>,
     /// The branch with the work
     pub(super) branch_name: String,
-    /// Where the agent works, while it does. Afterwards the work is on the branch, and this is null until somebody asks
-    /// for its files with worktree
+    /// Where the agent works, while it does. Afterwards the work is on the branch, and this is null unless `worktree`
+    /// asks for its files
     pub(super) worktree_path: Option<String>,
     pub(super) worker_dir: Option<String>,
     /// As the agent says, or as it was chosen; `default` is the agent's own choice

@@ -41,16 +41,7 @@ fn a_branch_that_somebody_else_made_meanwhile_is_not_continued() {
 #[test]
 fn a_branch_that_an_earlier_attempt_sets_late_is_continued() {
     let stage = Stage::new();
-    stage.give("go");
-    let failed = stage.sign("failed");
-    let task = stage.add(&format!("once {} exit 1\n{}", failed.display(), stage.steps()));
-    let runner = stage.run(Some("keeper-planned"));
-    // Let the first attempt through, and hold the second between its plan and its workspace.
-    stage.wait_held("keeper-planned");
-    fs::remove_file(stage.home().join("came-to-keeper-planned")).unwrap();
-    stage.let_go("keeper-planned");
-    stage.wait_held("keeper-planned");
-    wait_until(BOUND, "the first attempt is over", || stage.live().len() == 1);
+    let (task, runner) = stage.hold_second_attempt();
     let late = stage.make_branch(&task);
     stage.let_go("keeper-planned");
     stage.assert_well(&task, runner);

@@ -1,6 +1,5 @@
 //! Every step of a run × everybody who can be killed there.
 
-use std::fs;
 use std::thread;
 
 use fleet_testkit::wait_until;
@@ -201,16 +200,7 @@ fn tried_again_before_the_workspace_is_given_back() {
 #[test]
 fn tried_again_while_an_empty_branch_is_removed() {
     let stage = Stage::new();
-    stage.give("go");
-    let failed = stage.sign("failed");
-    let task = stage.add(&format!("once {} exit 1\n{}", failed.display(), stage.steps()));
-    let runner = stage.run(Some("keeper-planned"));
-    // Let the first attempt through, and hold the second between its plan and its workspace.
-    stage.wait_held("keeper-planned");
-    fs::remove_file(stage.home().join("came-to-keeper-planned")).unwrap();
-    stage.let_go("keeper-planned");
-    stage.wait_held("keeper-planned");
-    wait_until(BOUND, "the first attempt is over", || stage.live().len() == 1);
+    let (task, runner) = stage.hold_second_attempt();
     stage.let_go("keeper-planned");
     stage.assert_well(&task, runner);
     assert_eq!(stage.task(&task)["attempts"], 2);

@@ -157,6 +157,22 @@ impl Stage {
         let _ = fs::remove_file(self.held(point));
     }
 
+    /// A task whose first attempt did nothing and failed, and whose second is held at `keeper-planned`, between its plan
+    /// and its workspace.
+    #[track_caller]
+    pub(crate) fn hold_second_attempt(&self) -> (String, Running) {
+        self.give("go");
+        let failed = self.sign("failed");
+        let task = self.add(&format!("once {} exit 1\n{}", failed.display(), self.steps()));
+        let runner = self.run(Some("keeper-planned"));
+        self.wait_held("keeper-planned");
+        fs::remove_file(self.home().join("came-to-keeper-planned")).unwrap();
+        self.let_go("keeper-planned");
+        self.wait_held("keeper-planned");
+        wait_until(BOUND, "the first attempt is over", || self.live().len() == 1);
+        (task, runner)
+    }
+
     /// The one run that is at work, as its keeper wrote it down.
     #[track_caller]
     pub(crate) fn live_run(&self) -> String {

@@ -2,16 +2,17 @@
 //! agents, and what it saw is compared field by field.
 
 use std::ffi::OsStr;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::{env, fs, thread};
 
 use fleet_testkit::fleet::Fleet;
 use fleet_testkit::python::Python;
 use fleet_testkit::repo::Repo;
 use serde_json::{Value, json};
+
+use crate::python::run_script;
 
 const SCRIPT: &str = include_str!("original/script.py");
 const AGENT: &str = include_str!("original/agent.sh");
@@ -188,19 +189,7 @@ impl World {
             .map(|(name, file)| ((*name).to_owned(), serde_json::from_str::<Value>(file).unwrap()))
             .collect();
         let order = json!({"server": start_of(server), "repo": self.repo.path(), "workflows": workflows});
-        let mut child = python
-            .args(["-c", SCRIPT])
-            .env_clear()
-            .env("HOME", self.fleet.user_home())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(order.to_string().as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
+        run_script(python.args(["-c", SCRIPT]), self.fleet.user_home(), &order)
     }
 }
 

@@ -1,9 +1,11 @@
 //! The official client of the protocol, which is not ours: Python's, over both transports.
 
 use std::io::Write;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use fleet_testkit::python::Python;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::http::Server;
@@ -32,10 +34,15 @@ fn seen(stage: &Stage, way: Way, story: &str) -> Option<Value> {
         }
     };
     let order = json!({"server": server, "story": story, "repo": stage.path()});
-    let mut child = python
-        .args(["-c", SCRIPT])
+    Some(run_script(python.args(["-c", SCRIPT]), stage.fleet.user_home(), &order))
+}
+
+/// What a script prints as JSON when it gets this order on its standard input.
+#[track_caller]
+pub(crate) fn run_script<T: DeserializeOwned>(script: &mut Command, home: &Path, order: &Value) -> T {
+    let mut child = script
         .env_clear()
-        .env("HOME", stage.fleet.user_home())
+        .env("HOME", home)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -43,9 +50,8 @@ fn seen(stage: &Stage, way: Way, story: &str) -> Option<Value> {
         .unwrap();
     child.stdin.take().unwrap().write_all(order.to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{story}: {stderr}");
-    Some(serde_json::from_slice(&output.stdout).unwrap())
+    assert!(output.status.success(), "{order}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     worker_id: String,
-    /// Always true: a worktree is given back when its run ends. A clone that somebody asked for since stays
+    /// Always true: a worktree is given back when its run ends. A clone made on request stays
     worktree_removed: bool,
     /// True if it is gone, now or before
     branch_removed: bool,
