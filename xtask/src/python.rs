@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     if let Some(argument) = arguments.first() {
         return Err(Failure::Usage(format!("`python` takes no argument `{argument}`")));
     }
-    let all = [Python::Client, Python::Original, Python::Uv].map(Packages::ensure);
+    let all = Python::ALL.map(Packages::ensure);
     let whole = all.iter().all(|packages| matches!(packages, Packages::Installed(_)));
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -29,7 +29,7 @@ pub(crate) fn run(filters: &[String]) -> Result<ExitCode, Failure> {
     if agents.is_failure() {
         report.broken.push("agents");
     }
-    let packages = [Python::Client, Python::Uv].map(Packages::ensure);
+    let packages = Python::ALL.map(Packages::ensure);
     if packages.iter().any(Packages::is_failure) {
         report.broken.push("python");
     }

@@ -34,6 +34,8 @@ pub enum Python {
 }
 
 impl Python {
+    pub const ALL: [Self; 3] = [Self::Client, Self::Original, Self::Uv];
+
     /// All packages with their versions, for `pip install --requirement`. They name no registry, so that everybody's
     /// own is asked.
     pub fn requirements(self) -> &'static str {
